@@ -1,4 +1,4 @@
-/** What the fake upstream answers to Chat Completions, and what makes an answer complete. The same bytes each time: nothing here may vary. */
+/** Answers of the fake upstream to Chat Completions, and what makes an answer complete. The same bytes each time: nothing here may vary. */
 
 const WORDS = 'the router keeps a request whole while it looks for a provider that can answer it and tells the caller what it did'.split(
   ' ',
@@ -59,7 +59,7 @@ export const wholeAnswer = (): string =>
     ...TAIL,
   })
 
-/** What surrounds the content of each stream: role, finish, usage and the end mark. */
+/** The frame around the content of each stream: role, finish, usage and the end mark. */
 export const STREAM_EVENTS_AROUND = 4
 
 /** 33 events (role, 30 of content, finish, usage) and the end mark, each with its blank line. */

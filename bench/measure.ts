@@ -20,7 +20,7 @@ export interface Window {
 export type Effort = Pick<LoadPlan, 'connections' | 'warmupSeconds' | 'seconds'>
 
 const BUN = join(import.meta.dirname, '../bin/bun')
-/** What the load generator may take beyond its two phases: its start, and its own wait for the last answers, twice. */
+/** The time that the load generator may take beyond its two phases: its start, and its own wait for the last answers, twice. */
 const MARGIN_MS = 45_000
 
 /** Throws when a single answer was wrong: a figure with failures in it is none. */

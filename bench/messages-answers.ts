@@ -1,4 +1,4 @@
-/** What the fake upstream answers in the Messages dialect: the texts and counts of answers.ts. */
+/** Answers of the fake upstream in the Messages dialect: the texts and counts of answers.ts. */
 import { CONTENT_EVENTS, PROMPT_TOKENS, STREAM_PIECES, WHOLE_TEXT, WHOLE_TOKENS } from './answers.ts'
 
 export const WHOLE_MESSAGES_MARKERS = ['end-of-answer', '"stop_reason":"end_turn"', `"output_tokens":${WHOLE_TOKENS}`]

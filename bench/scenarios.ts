@@ -1,4 +1,4 @@
-/** What is sent to a target, and what a complete answer to it is. */
+/** The request that is sent to a target, and the check of a complete answer to it. */
 import {
   PACED_CONTENT_EVENTS,
   PACED_MARKERS,
@@ -16,11 +16,11 @@ import type { Target, TargetKind } from './targets.ts'
 
 export interface Scenario {
   readonly name: string
-  /** What one of it is called in the report. */
+  /** The word for one of it in the report. */
   readonly unit: 'request' | 'stream' | 'create' | 'event'
-  /** What it is measured on. The CPU of the others is a multiple of the last one's, if that is not the first. */
+  /** The targets that it is measured on. The CPU of the others is a multiple of the last one's, if that is not the first. */
   readonly on: readonly [TargetKind, ...TargetKind[]]
-  /** What the target must have; one without it leaves the scenario out. */
+  /** The feature that a target must have; one without it leaves the scenario out. */
   readonly needs: keyof Target
   /** Measured once, on targets started for it alone: their memory is then that of this scenario. */
   readonly alone: boolean

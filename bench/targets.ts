@@ -1,4 +1,4 @@
-/** What is measured: a Patchbay started here, a bare proxy on the same upstream, that upstream, or whatever listens at an outside address. */
+/** The programs that are measured: a Patchbay started here, a bare proxy on the same upstream, that upstream, or whatever listens at an outside address. */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ interface Address {
   readonly model: string
 }
 
-/** What a scenario needs and a target lacks is null. */
+/** Null stands for what a scenario needs and a target lacks. */
 export interface Target extends Address {
   readonly name: string
   readonly key: string
@@ -29,7 +29,7 @@ export interface Target extends Address {
   readonly paced: Address | null
   /** Presets, as a request names them. */
   readonly presetModels: readonly string[] | null
-  /** Whether the answers are those of our own upstream, and so known to the byte. */
+  /** Says whether the answers are those of our own upstream, and so known to the byte. */
   readonly answersAreKnown: boolean
   /** Null: no process to look at. */
   readonly meter: ProcessMeter | null
@@ -51,7 +51,7 @@ export interface ServiceOptions {
 
 export const ROOT = join(import.meta.dirname, '..')
 
-/** What can be started. */
+/** The targets that can be started. */
 const KINDS = {
   patchbay: (options: ServiceOptions) => startPatchbay(options),
   'patchbay, 2 workers': (options: ServiceOptions) => startPatchbay(options, { workers: 2 }),
@@ -65,7 +65,7 @@ export type TargetKind = keyof typeof KINDS
 
 export const startTarget = (kind: TargetKind, options: ServiceOptions): Promise<Target> => KINDS[kind](options)
 
-/** Whether it is a Patchbay, which another checkout can be compared with. */
+/** Says whether it is a Patchbay, which another checkout can be compared with. */
 export const isPatchbay = (kind: TargetKind): boolean => kind.startsWith('patchbay')
 
 /** Why a target of this kind cannot be had with these options, or null. */
@@ -240,7 +240,7 @@ const multiply = async (service: StartedService, directory: string, rows: number
   return Array.from({ length: Math.min(rows, ASKED_PRESETS) }, (_, index) => `@preset/copy-${index + 1}`)
 }
 
-/** What of a row may not be the same in its copy. */
+/** The columns of a row that may not be the same in its copy. */
 const COPIED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   presets: { id: "'copy-' || i", slug: "'copy-' || i", designated_version_id: "'copy-' || i" },
   preset_versions: { id: "'copy-' || i", preset_id: "'copy-' || i" },

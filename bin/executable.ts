@@ -1,12 +1,12 @@
 /**
- * What `npm run build:binary` compiles: the service as one file. A process that it starts is this file again, with the entry point
+ * The program that `npm run build:binary` compiles: the service as one file. A process that it starts is this file again, with the entry point
  * as its first argument (decisions/0063).
  */
 import { existsSync, readFileSync } from 'node:fs'
 
 import { entryPoint } from '../src/lib/entry-points.ts'
 
-/** What bin/bun and bin/patchbay set for an installed package. The runtime reads these before any code of ours runs. */
+/** The variables that bin/bun and bin/patchbay set for an installed package. The runtime reads these before any code of ours runs. */
 const settingsOfRuntime = (): Record<string, string> => ({
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   BUN_JSC_forceRAMSize: String(Math.min(MEMORY_MAX, ...MEMORY_LIMITS.map(limitIn))),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a bundle was made from, and by what. */
+/** The sources of a bundle, and the compiler that made it. */
 export interface Made {
   readonly bun: string
   /** Path below the package, size, time of the last change, digest of the content. */
@@ -18,7 +18,7 @@ export const UNSURE = -1
 
 export const digestOf = (content: Uint8Array): string => createHash('sha256').update(content).digest('base64url')
 
-/** What to run of the package at `root`. */
+/** The command that runs the package at `root`. */
 export const programOf = (root: string): string => {
   const [bundle, source] = [join(root, 'dist/main.js'), join(root, 'src/main.ts')]
   return isFresh(root) || !existsSync(source) ? bundle : source

@@ -1,5 +1,5 @@
 /**
- * What the packed artefact is made of: a CycloneDX document of every package of the lock file that it installs, and the licences of
+ * The contents of the packed artefact: a CycloneDX document of every package of the lock file that it installs, and the licences of
  * those whose code is in the bundle. Both depend on the sources alone, so that who builds the same commit gets the same files.
  */
 import { readdirSync, readFileSync } from 'node:fs'

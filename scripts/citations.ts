@@ -1,5 +1,5 @@
 /**
- * What the files of the repository cite of its own pages, resolved: `docs/contract/errors.md#length-errors`,
+ * The citations in the repository of its own pages, resolved: `docs/contract/errors.md#length-errors`,
  * `decisions/0016`, and the links of Markdown pages. Pages outside the repository cannot be cited.
  */
 

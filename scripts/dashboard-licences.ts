@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the style sheet brings, which names no module. */
+/** The lines of the style sheet, which name no module. */
 const OF_STYLES = ['@fontsource-variable/inter']
 
 /** `inputs`: the files that the bundler read, with paths that may hold `node_modules/`. */

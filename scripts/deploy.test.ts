@@ -1,4 +1,4 @@
-/** What lies in deploy/ names settings, paths and files that are there, and gives the service the time that it takes to end. */
+/** Files in deploy/ name settings, paths and files that are there, and give the service the time that it takes to end. */
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What `npm pack` makes, installed the way deploy/Containerfile does it: in an empty folder, run by a user who may write none of it. */
+/** The package that `npm pack` makes, installed the way deploy/Containerfile does it: in an empty folder, run by a user who may write none of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { fragmentsIn } from './prose.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const FOLDERS = ['bench', 'bin', 'scripts', 'src', 'test']
+const FOLDERS = ['bench', 'bin', 'dashboard/src', 'dashboard/test', 'scripts', 'src', 'test']
 
 test('no block of comments begins with a fragment', () => {
   const paths = FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .map((path) => join(folder, path))
-      .filter((path) => path.endsWith('.ts') && path !== join('scripts', 'prose.test.ts')),
+      .filter((path) => /\.tsx?$/.test(path) && path !== join('scripts', 'prose.test.ts')),
   )
   expect(paths.flatMap((path) => fragmentsIn(path, readFileSync(join(ROOT, path), 'utf8')))).toEqual([])
 })
@@ -21,6 +21,8 @@ test.each([
   '/**\n * Told of each body.\n */',
   'const a = 1\n  // Whoever is free first is free then.\n',
   '/** The same, to be sent. */',
+  '/** What a filter looks for. */',
+  '// Whether it is kept.',
 ])('a fragment is found: %p', (text) => {
   expect(fragmentsIn('one.ts', text)).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
 /** Comments are sentences: the first words of a block that leave the reader to look for its subject. */
 
-const FRAGMENT = /^(?:Of|Told|Whoever|The same,)(?=[ ,:]|$)/
+const FRAGMENT = /^(?:Of|Told|What|Whether|Whoever|The same,)(?=[ ,:]|$)/
 /** The first line of a block: `/**` and what stands behind it there, or on the next line; a `//` that no other one stands above. */
 const BLOCK = /\/\*\*?[ \t]*(?:\n[ \t]*\*[ \t]*)?(?<block>[^\n*][^\n]*)|(?<!\/\/[^\n]*\n[ \t]*)\/\/[ \t]+(?<line>[^\n]+)/g
 

@@ -92,7 +92,7 @@ const resultsIn = (xml: string): readonly TestResult[] => {
   return results
 }
 
-/** What stands inside of a case that did not pass. */
+/** The text inside of a case that did not pass. */
 const OUTCOMES: Readonly<Record<string, TestResult['outcome']>> = { failure: 'failed', error: 'failed', skipped: 'skipped' }
 
 /** The last line of every run. */

@@ -54,7 +54,7 @@ const SIDEWAYS: ReadonlySet<string> = new Set(
 )
 
 const OUTERMOST = 6
-/** What a level reaches of level 2 where it does not reach all of it. */
+/** The part of level 2 that a level reaches where it does not reach all of it. */
 const OF_LEVEL_2: ReadonlyMap<number, readonly string[]> = new Map([
   [5, ['formats', 'storage', 'telemetry']],
   [3, ['storage']],

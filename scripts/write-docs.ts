@@ -298,7 +298,7 @@ const managementTable = (): string =>
     Object.entries(MANAGEMENT_MESSAGES).map(([status, message]) => [status, message]),
   )
 
-// What only the running service knows.
+// Names that only the running service knows.
 
 interface Operation {
   readonly summary: string

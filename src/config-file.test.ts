@@ -105,7 +105,7 @@ describe('a variable in a text', () => {
     ['"${A}"', { A: 'a' }, 'a'],
     ['"x-${A}-${B}"', { A: 'a', B: 'b' }, 'x-a-b'],
     ['["${A}", "${B}"]', { A: 'a', B: 'b' }, ['a', 'b']],
-    // What a variable holds is data: neither another variable nor a pattern of a replacement.
+    // The value of a variable is data: neither another variable nor a pattern of a replacement.
     ['"${A}"', { A: '${B}', B: 'b' }, '${B}'],
     ['"${A}"', { A: '$& $1 $$' }, '$& $1 $$'],
     ['"$A"', { A: 'a' }, '$A'],

@@ -170,7 +170,7 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
   const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE))
   if (outcome.success) return outcome.data
   const { issues } = outcome.error
-  // What is missing is often there under another name.
+  // A setting that is missing is often there under another name.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const where = issue === undefined ? '' : pathText(issue.path)
   throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence(issue)}.`)

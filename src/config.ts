@@ -64,7 +64,7 @@ const secretText = z
   .optional()
   .transform((value) => value ?? null)
 
-/** What every verb needs to find the data. */
+/** The settings that every verb needs to find the data. */
 export const STORAGE_SETTINGS = {
   dataDir: setting('data-dir', 'PATCHBAY_DATA_DIR', './data', 'Directory of the database file and of the root secret.', text('./data')),
   config: setting(
@@ -121,7 +121,7 @@ export const SERVE_SETTINGS = {
   ),
 }
 
-/** What a verb needs to ask a running service. */
+/** The settings that a verb needs to ask a running service. */
 export const REMOTE_SETTINGS = {
   url: setting(
     'url',
@@ -244,7 +244,7 @@ export type ServeSettings = Settings<typeof SERVE_SETTINGS>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whether the runtime sends requests through a proxy: then a provider's own address need not be in reach. */
+/** Says whether the runtime sends requests through a proxy: then a provider's own address need not be in reach. */
 export const behindProxy = (env: Environment): boolean =>
   ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => (env[name] ?? '') !== '')
 
@@ -273,7 +273,7 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
   return values as Settings<Table>
 }
 
-/** What a fault may repeat of a value: not a secret, and of an address that may hold a password its scheme alone. */
+/** The part of a value that a fault may repeat: not a secret, and of an address that may hold a password its scheme alone. */
 const shown = (name: string, value = ''): string => {
   if (name.startsWith('secret')) return '…'
   return /(?:Url|[eE]ndpoint)$/.test(name) ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*$/is, '$1…') : value.slice(0, 200)

@@ -72,7 +72,7 @@ export const ERROR_TYPES = Object.keys(ERRORS) as ErrorType[]
 
 export const errorRow = (type: ErrorType): ErrorRow => ERRORS[type]
 
-/** What the management interface says for a status; the reason of the single case goes into `metadata.reason` (docs/contract/errors.md#management-errors). */
+/** The sentence of the management interface for a status; the reason of the single case goes into `metadata.reason` (docs/contract/errors.md#management-errors). */
 export const MANAGEMENT_MESSAGES: Readonly<Record<number, string>> = {
   400: 'Invalid request parameters',
   404: 'Resource not found',
@@ -94,7 +94,7 @@ export const INVALID_KEY = 'Invalid API key: it is unknown, disabled, revoked or
 export const MANAGEMENT_KEY_REQUIRED = 'Only management keys can perform this operation'
 export const INFERENCE_KEY_REQUIRED = 'Management keys cannot call models. Use an inference key.'
 
-/** What rides in `error.metadata`: facts for programs. Never a secret, never another customer's text. */
+/** The members of `error.metadata`: facts for programs. Never a secret, never another customer's text. */
 export type ErrorMetadata = Readonly<Record<string, unknown>>
 
 interface ErrorOptions {

@@ -42,7 +42,7 @@ export const derivedKeys = (secret: RootSecret, purpose: SecretPurpose): readonl
   return [keyOf(secret), ...secret.others.map(keyOf)]
 }
 
-/** What the settings give: the secret in use, and those that it replaces. */
+/** The secrets that the settings give: the one in use, and those that it replaces. */
 export interface GivenSecret {
   readonly secret: string | null
   readonly secretPrevious: string | null

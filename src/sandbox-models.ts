@@ -16,7 +16,7 @@ const SANDBOX = provider('sandbox', 'Sandbox')
 /** A second one, so that what fails once has somewhere to go. */
 const SPARE = provider('sandbox-spare', 'Sandbox Spare')
 
-/** What fails here fails on purpose: it says nothing of how they are. */
+/** Models that fail here fail on purpose: it says nothing of how they are. */
 export const SANDBOX_PROVIDERS: ReadonlySet<string> = new Set([SANDBOX.slug, SPARE.slug])
 
 const FREE = { prompt: 0, completion: 0 }

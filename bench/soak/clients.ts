@@ -1,4 +1,4 @@
-/** What clients of a long day do: most of them behave. Each kind resolves when its request is over, and says how it ended. */
+/** The behaviour of clients on a long day: most of them behave. Each kind resolves when its request is over, and says how it ended. */
 import { connect } from 'node:net'
 
 export interface Service {

@@ -101,7 +101,7 @@ const socketsOf = (pid: number): number =>
     }
   }).length
 
-/** What the service itself counts of what runs. */
+/** The service's own count of what runs. */
 const GAUGES = [
   'patchbay_held_requests',
   'patchbay_running_generations',

@@ -1,4 +1,4 @@
-/** What the service wrote into the page. */
+/** The values that the service wrote into the page. */
 const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''
 
 /** The path of the dashboard: `/dashboard`, below a prefix where a proxy has one. */

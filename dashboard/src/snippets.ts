@@ -29,7 +29,7 @@ const MODELS = /(?:anthropic\/)?claude-opus-4[.-]8|deepseek\/deepseek-v4-pro|gpt
 
 export const withModel = ({ text }: ClientSnippet, model: string): string => text.replace(OTHER_MODEL, '').replaceAll(MODELS, () => model)
 
-/** What every snippet reads. */
+/** The variables that every snippet reads. */
 export const environmentOf = (url: string, key: string): string => `export PATCHBAY_URL=${quoted(url)}\nexport INFERENCE_KEY=${quoted(key)}`
 
 const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

@@ -1,4 +1,4 @@
-/** Whether times are those of this machine or of UTC; kept in this browser. */
+/** Says whether times are those of this machine or of UTC; kept in this browser. */
 import { createStore } from './store.ts'
 
 export const TIME_ZONES = ['local', 'UTC'] as const

@@ -3,7 +3,7 @@ import type { Usage } from './api/usage.ts'
 import type { Slot } from './parts/columns-chart.tsx'
 import { slotLabel, slotsOf, type TimeRange } from './range.ts'
 
-/** What ended well, and errors. */
+/** The list of what ended well, and of errors. */
 export const usageSlots = (points: Usage['data'], range: TimeRange): readonly Slot[] => {
   const byStart = new Map<number, { requests: number; errors: number }>()
   for (const { time, requests, errors } of points) {

@@ -24,7 +24,7 @@ export interface Visitor {
   expectStatus(...statuses: readonly number[]): void
   /** The page leads to this origin too: the provider of identities, or an application. */
   expectOrigin(origin: string): void
-  /** What the browser says where a request fails is expected from now on: the service is stopped by the test. */
+  /** The browser's words where a request fails are expected from now on: the service is stopped by the test. */
   expectOutage(): void
   /** Throws where something unexpected happened on the page so far. */
   check(): void

@@ -80,7 +80,7 @@ export const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 }
 
-/** What a resource of ours is. */
+/** The attributes of a resource of ours. */
 export const RESOURCE = { serviceName: 'service.name', serviceVersion: 'service.version', instance: 'service.instance.id' } as const
 
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.37.0'

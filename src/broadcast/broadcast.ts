@@ -29,7 +29,7 @@ export interface Broadcast {
   tryOut(type: DestinationType, config: StoredConfig): Promise<string | null>
   /** Takes up what an earlier process left behind, and goes on looking. */
   start(): void
-  /** What waits goes out, as far as it is taken. */
+  /** Traces that wait go out, as far as they are taken. */
   close(): Promise<void>
   readonly queued: number
   readonly oldestMs: number
@@ -71,7 +71,7 @@ interface Target {
 
 const TIMEOUT_MS = 10_000
 
-/** What stands for the operator's collector in the metrics. */
+/** The name of the operator's collector in the metrics. */
 const OPERATOR = 'operator'
 
 export const createBroadcast = (parts: BroadcastParts): Broadcast => {

@@ -20,11 +20,11 @@ export interface Delivery {
   add(trace: Encoded): void
   /** From now on, by another sender of the same type. */
   use(sender: Sender): void
-  /** What a process before this one left behind. */
+  /** The traces that a process before this one left behind. */
   resume(trace: WaitingTrace): void
-  /** Whether it takes more of that. */
+  /** Says whether it takes more of that. */
   readonly hasRoom: boolean
-  /** What waits is tried once more; what is not taken by then is left in storage, or dropped where it is in none. Nothing can be added any more. */
+  /** A trace that waits is tried once more; what is not taken by then is left in storage, or dropped where it is in none. Nothing can be added any more. */
   close(): Promise<void>
   /** Nothing more goes out. */
   stop(): void
@@ -51,7 +51,7 @@ export interface DeliveryParts {
   readonly kept: KeptTraces | null
 }
 
-/** What waits, in storage. */
+/** The traces that wait, in storage. */
 export interface KeptTraces {
   add(trace: Encoded): string
   remove(ids: readonly string[]): void
@@ -75,7 +75,7 @@ interface Waiting extends Encoded {
   readonly addedMs: number
 }
 
-/** What became of a batch: null where it was taken. */
+/** The outcome of a batch: null where it was taken. */
 interface Failure {
   readonly reason: string
   readonly again: boolean

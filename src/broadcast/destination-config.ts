@@ -28,7 +28,7 @@ export const readConfig = (type: DestinationType, given: JsonObject): StoredConf
   return { values: validated(type, respelled(given, snake)), spelling }
 }
 
-/** What a patch leaves out, or repeats masked, stays as it was; null clears. */
+/** A member that a patch leaves out, or repeats masked, stays as it was; null clears. */
 export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: JsonObject): StoredConfig => {
   const given = respelled(patch, snake)
   const masked = maskedValues(type, before.values)

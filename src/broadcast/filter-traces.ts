@@ -29,7 +29,7 @@ export const isSampled = (text: string, rate: number): boolean => {
   return Number(first >> 11n) / 2 ** 53 < rate
 }
 
-/** Whether rules can only be told by what was said. */
+/** Says whether rules can only be told by what was said. */
 export const needsContent = (rules: FilterRules | null): boolean =>
   rules !== null && rules.enabled && rules.groups.some((group) => group.rules.some(({ field }) => field === 'input' || field === 'output'))
 

@@ -1,4 +1,4 @@
-/** What goes out to a destination. */
+/** The request that goes out to a destination. */
 /** One trace as its destination takes it. */
 export interface Encoded {
   readonly text: string

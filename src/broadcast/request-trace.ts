@@ -1,4 +1,4 @@
-/** What a finished request has to tell to those who watch. Plain facts: nothing in it changes any more. */
+/** The facts of a finished request for those who watch. Plain facts: nothing in it changes any more. */
 import type { JsonObject } from '../lib/json.ts'
 import type { TraceParent } from './trace-ids.ts'
 
@@ -48,7 +48,7 @@ export interface RequestTrace {
   /** The client's own `trace`; null where it sent none. */
   readonly named: JsonObject | null
   readonly parent: TraceParent | null
-  /** What was asked and answered; null where nobody wants it, where it may not be told, or where it had no room. */
+  /** The question and the answer; null where nobody wants them, where they may not be told, or where they had no room. */
   readonly content: TracedContent | null
   /** Wanted, and too much: the trace goes without. */
   readonly contentLeftOut: boolean

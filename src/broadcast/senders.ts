@@ -154,7 +154,7 @@ const nameOf = (named: RequestTrace['named']): string | null => {
   return typeof name === 'string' ? name : null
 }
 
-/** What the client says of its deployment, where Langfuse looks for it. */
+/** The client's word for its deployment, where Langfuse looks for it. */
 const langfuseResource = ({ named }: RequestTrace): Readonly<Record<string, string>> => {
   const { environment, release } = named ?? {}
   return {

@@ -1,7 +1,7 @@
 /** Ids of traces and spans: those that the client names, and those that follow from a generation, so that a repetition has the same. */
 import { createHash } from 'node:crypto'
 
-/** What a client's `traceparent` says (W3C Trace Context). */
+/** The ids in a client's `traceparent` (W3C Trace Context). */
 export interface TraceParent {
   readonly traceId: string
   readonly spanId: string

@@ -1,5 +1,5 @@
 /**
- * What waits for destinations, in storage behind the memory that sends it, so that the death of a process loses no more than a
+ * The traces that wait for destinations, in storage behind the memory that sends it, so that the death of a process loses no more than a
  * moment. It is written in batches behind the answers: nobody waits for it, and where storage is away, memory goes on alone.
  */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
@@ -32,7 +32,7 @@ export interface TraceQueueParts {
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
-/** What was answered in so short a time before a process is killed may be lost. */
+/** Answers of so short a time before a process is killed may be lost. */
 const WRITE_MS = 100
 const AGAIN_MS = 5000
 const LOOK_MS = 5000

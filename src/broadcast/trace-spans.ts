@@ -16,14 +16,14 @@ export interface Span {
   readonly startedMs: number
   readonly endedMs: number
   readonly attributes: Attributes
-  /** What the client's `trace` holds beside the names that we know, by its key. */
+  /** The members of the client's `trace` beside the names that we know, by their keys. */
   readonly metadata: Readonly<Record<string, AttributeValue>>
   readonly error: TracedError | null
 }
 
 export type Attributes = { readonly [Name in AttributeName]?: AttributeValue | null | undefined }
 
-/** What a destination is told. */
+/** The traces that a destination is told. */
 export interface TraceView {
   readonly content: boolean
   readonly cost: boolean
@@ -85,7 +85,7 @@ export const spansOf = (trace: RequestTrace, view: TraceView): readonly Span[] =
   ]
 }
 
-/** What the client named, else what its `traceparent` says, else one of its own. */
+/** The id that the client named, else what its `traceparent` says, else one of its own. */
 export const traceIdIn = ({ generationId, named, parent }: Pick<RequestTrace, 'generationId' | 'named' | 'parent'>): string => {
   const text = namedText(named, 'trace_id')
   return text === null ? (parent?.traceId ?? derivedTraceId(generationId)) : traceIdOf(text).traceId

@@ -19,7 +19,7 @@ export interface Sealed {
   readonly kekId: string
 }
 
-/** What a secret is sealed for: taken to another row, workspace, provider or version, it does not open. */
+/** The purpose for which a secret is sealed: taken to another row, workspace, provider or version, it does not open. */
 export interface SealContext {
   readonly workspaceId: string | null
   readonly credentialId: string

@@ -10,7 +10,7 @@ export const BUILT_IN_TOOLS = ['local_shell', 'shell', 'apply_patch'] as const
 
 export type BuiltInTool = (typeof BUILT_IN_TOOLS)[number]
 
-/** What the function tells the model. */
+/** The description that the function gives the model. */
 export interface BuiltInFunction {
   readonly description: string
   readonly parameters: JsonObject

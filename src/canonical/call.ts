@@ -29,6 +29,6 @@ export interface Call {
   readonly continued?: true
 }
 
-/** Whether a provider of this dialect gets the client's own JSON. */
+/** Says whether a provider of this dialect gets the client's own JSON. */
 export const passesAsWritten = (call: Pick<Call, 'dialect' | 'continued'>, dialect: ClientDialect | null): boolean =>
   call.dialect === dialect && call.continued !== true

@@ -2,7 +2,7 @@
 export interface Cost {
   /** Charged to the key. */
   readonly totalNanos: number | null
-  /** What the provider charges, in all and split at the prompt. */
+  /** The provider's charge, in all and split at the prompt. */
   readonly upstreamNanos: number | null
   readonly upstreamInputNanos: number
   readonly upstreamOutputNanos: number

@@ -1,5 +1,5 @@
 /**
- * What a model says, in the one language of the middle. A provider adapter turns upstream bytes into these, a client
+ * The words of a model, in the one language of the middle. A provider adapter turns upstream bytes into these, a client
  * format turns these into its own events. Flat, in order, no nesting: a block opens with its first piece and ends when
  * a piece of another block, or the finish, arrives.
  */

@@ -1,4 +1,4 @@
-/** What a stage before or behind the model did to a request or its answer; shown in the routing metadata (docs/contract/debugging.md#routing-metadata). */
+/** The work of a stage before or behind the model on a request or its answer; shown in the routing metadata (docs/contract/debugging.md#routing-metadata). */
 import type { JsonObject } from '../lib/json.ts'
 
 export type PipelineStage = GuardrailStage | PluginStage | ServerToolsStage
@@ -15,7 +15,7 @@ export interface PluginStage extends StageFacts {
   readonly type: 'plugin' | 'response_healing' | 'context_compression'
   /** The plugin's id. */
   readonly name: string
-  /** What it cost beside the answer itself. */
+  /** The cost of it beside the answer itself. */
   readonly cost_usd: number
 }
 

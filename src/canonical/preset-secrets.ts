@@ -1,5 +1,5 @@
 /**
- * What in a preset's configuration is for management keys only, beside its system prompt: credentials, and the instructions
+ * The part of a preset's configuration for management keys only, beside its system prompt: credentials, and the instructions
  * of its tools. Whoever uses the preset is shown a mark in their place.
  */
 import { isCredentialName } from '../lib/credential-names.ts'

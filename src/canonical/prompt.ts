@@ -67,7 +67,7 @@ export type Part =
       readonly text: string
       /** All of what the model read, as the service sealed it: `text` is the part that the client was shown. */
       readonly sealed?: string
-      /** What a tool returned beside text; in dialects whose results hold text only it follows in the same message. */
+      /** Media that a tool returned beside text; in dialects whose results hold text only they follow in the same message. */
       readonly media?: readonly Part[]
       readonly isError?: boolean
     } & Marked)

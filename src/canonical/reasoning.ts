@@ -1,5 +1,5 @@
 /**
- * What a model wants back of its own thinking. Providers refuse a turn whose thinking differs in one byte, or was made
+ * The proof of its own thinking that a model wants back. Providers refuse a turn whose thinking differs in one byte, or was made
  * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried as it came and handed to
  * nobody but its maker's dialect.
  */
@@ -50,7 +50,7 @@ const MARK = 'pb1.'
 /** A JSON string that begins with it. */
 const SEALED = /"pb1\./
 
-/** Whether a body may hold sealed proofs: a search of its text, for the lane that does not parse. */
+/** Says whether a body may hold sealed proofs: a search of its text, for the lane that does not parse. */
 export const mayHoldSealedProof = (bodyText: string): boolean => SEALED.test(bodyText)
 
 const isProof = (value: unknown): value is ReasoningProof => {

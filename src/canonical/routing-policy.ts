@@ -7,7 +7,7 @@ export interface RoutingPolicy {
   readonly ignoredProviders: readonly string[]
   /** Zero retention is required for models of these authors; `other` stands for all that are not named. */
   readonly zdr: Readonly<Record<ZdrAuthor, boolean>>
-  /** Whether endpoints may be used that train on what they are sent, that are free and publish it, that are free and train. */
+  /** Says whether endpoints may be used that train on what they are sent, that are free and publish it, that are free and train. */
   readonly paidTraining: boolean
   readonly freeTraining: boolean
   readonly freePublication: boolean

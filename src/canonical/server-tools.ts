@@ -99,18 +99,18 @@ export interface ServerToolUse {
   readonly fetches: number
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export interface ServerOutcome {
   /** Null where the tool did what was asked. */
   readonly fault: { readonly code: ServerToolFault; readonly message: string } | null
   /** The result, in the members that its tool has (docs/contract/tools.md#server-tools). */
   readonly value: JsonObject
-  /** What the model reads: the result as JSON text, cut to the bound of results. */
+  /** The text that the model reads: the result as JSON text, cut to the bound of results. */
   readonly text: string
   /** Pages that the result is made of; an answer that names one of them cites it. */
   readonly sources: readonly Pick<UrlCitation, 'url' | 'title'>[]
   /** Pictures for the client, as data: addresses. The model is told of them and does not see them. */
   readonly pictures?: readonly string[]
-  /** What the model read, sealed, for interfaces on which a client does not see all of it: it comes back with the conversation. */
+  /** The text that the model read, sealed, for interfaces on which a client does not see all of it: it comes back with the conversation. */
   readonly sealed?: string
 }

@@ -1,5 +1,5 @@
 /**
- * What a request asks of the model beside its conversation, under one name in the middle. Each setting remembers the
+ * The settings of a request beside its conversation, under one name in the middle. Each setting remembers the
  * field that the client wrote it in, so that a warning names what the client knows.
  */
 import { z } from 'zod'

@@ -7,7 +7,7 @@ import { type ConversationMedia, ESCAPED_LETTER, plainName } from './conversatio
 
 type Stray = Pick<ConversationMedia, 'images' | 'linked'>
 
-/** Whether this top-level member may hold media; `name` as `plainName` writes it, `json` its text. */
+/** Says whether this top-level member may hold media; `name` as `plainName` writes it, `json` its text. */
 export const mayHoldStrayMedia = (name: string, json: string): boolean =>
   !OTHER_FIELDS.has(name) && (isMediaName(name) || LINK_IN_JSON.test(json) || ESCAPED_LETTER.test(json) || MEDIA_IN_JSON.test(json))
 

@@ -1,5 +1,5 @@
 /**
- * What a generation used, in disjoint counts: no token is in two fields, so a cost is a plain sum of products
+ * The use of a generation, in disjoint counts: no token is in two fields, so a cost is a plain sum of products
  * (cached tokens counted twice is the classic billing fault of this field). Dialects add up as their readers expect.
  */
 export interface Usage {
@@ -16,7 +16,7 @@ export interface Usage {
   readonly outputAudio: number
   readonly outputImage: number
   readonly webSearches: number
-  /** What the upstream itself says it charged, in nano-dollars; null where it says nothing. */
+  /** The charge that the upstream itself told, in nano-dollars; null where it says nothing. */
   readonly reportedCostNanos: number | null
   /** The service tier that served the request, in the provider's word; null where it says nothing. */
   readonly servedTier: string | null
@@ -52,7 +52,7 @@ export const inputTokens = (usage: Usage): number =>
 
 export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning
 
-/** What was told, with `least` tokens of each kind where nothing sane was told of it; null: what was told stands. */
+/** The counts that were told, with `least` tokens of each kind where nothing sane was told of it; null: what was told stands. */
 export const withEstimates = (told: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage =>
   least.input === null && least.output === null ? told : estimated(told, least)
 

@@ -1,4 +1,4 @@
-/** What an import of prices prints: a line for each change, for each line that is not taken, and the sum. */
+/** The output of an import of prices: a line for each change, for each line that is not taken, and the sum. */
 import type { CatalogueChange, FactChange } from '../models/catalogue-changes.ts'
 import type { PriceList, RefusedLine } from '../models/price-lists/read-price-list.ts'
 

@@ -1,4 +1,4 @@
-/** What the service prints when it accepts requests. One plain line for programs; more on the very first start. */
+/** The lines that the service prints when it accepts requests. One plain line for programs; more on the very first start. */
 export interface FirstKeys {
   readonly management: string
   readonly inference: string

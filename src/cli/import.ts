@@ -110,7 +110,7 @@ const textOf = (path: string): string => {
 const summaryOf = ({ presets, guardrails, keys }: ImportPlan): string =>
   `a dry run: ${presets.length} presets, ${guardrails.length} guardrails, limits of ${keys.length} keys`
 
-/** What belongs into the operator's file: printed, or joined with it where nothing stands already. Answers what was joined. */
+/** The part for the operator's file: printed, or joined with it where nothing stands already. Answers what was joined. */
 const bringFile = (file: JsonObject, target: string | null, isDry: boolean, say: (line: string) => void): readonly string[] => {
   if (Object.keys(file).length === 0) return []
   if (target === null) {

@@ -29,7 +29,7 @@ export interface AsCodeFlags {
   readonly designate?: boolean
 }
 
-/** What every verb begins with, and what is kept when it ends. */
+/** The beginning of every verb, and what is kept when it ends. */
 interface Copy {
   readonly directory: string
   readonly remote: Remote
@@ -152,7 +152,7 @@ const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags
   return failed > 0 ? DIFFERENT : IN_STEP
 }
 
-/** What was done, in a line. */
+/** The work that was done, in a line. */
 const sendOne = async ({ remote, bases }: Copy, one: Compared, options: PushOptions, flags: AsCodeFlags): Promise<string> => {
   const { kind, identity, local, remote: current } = one
   const key = baseKey(kind, identity)
@@ -190,7 +190,7 @@ const open = async (settings: RemoteSettings, directory: string, flags: AsCodeFl
     const kind = KINDS[name]
     compared.push(...compareAll(kind, readLocal(directory, kind), await kind.list(remote), bases))
   }
-  // What another service and the files have in common is not kept over what the first one and they have.
+  // A base that another service and the files share is not kept over what the first one and they share.
   const keep = (): void => (isOther ? undefined : writeLock(directory, { url: remote.url, kinds, bases }))
   return { directory, remote, compared, bases, keep }
 }

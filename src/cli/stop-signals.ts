@@ -1,4 +1,4 @@
-/** What SIGTERM and SIGINT mean: the first asks to stop, and a later one that whoever asked has waited long enough. */
+/** The meaning of SIGTERM and SIGINT: the first asks to stop, and a later one that whoever asked has waited long enough. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface StopSignals {

@@ -38,14 +38,14 @@ const start = async () => {
     counter,
     failing,
     stop,
-    /** What happens when the database tells of a change, without any time that passes. */
+    /** Gives what happens when the database tells of a change, without any time that passes. */
     async hear(times = 1): Promise<readonly string[]> {
       happened.length = 0
       for (let time = 0; time < times; time += 1) notify()
       await turn()
       return [...happened]
     },
-    /** What happens until the next poll has ended. */
+    /** Gives what happens until the next poll has ended. */
     async poll(): Promise<readonly string[]> {
       happened.length = 0
       clock.advance(500)

@@ -10,7 +10,7 @@ import type { ChangeCounter } from '../storage/change-counter.ts'
 
 export interface WatchedCache {
   readonly name: string
-  /** What it knows may have changed. */
+  /** Called when the facts that it knows may have changed. */
   readonly refresh: () => void | Promise<void>
 }
 

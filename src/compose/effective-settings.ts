@@ -5,7 +5,7 @@ import type { EffectiveSetting } from '../contract/service-facts.ts'
 import { isCredentialName } from '../lib/credential-names.ts'
 import { isObject } from '../lib/json.ts'
 
-/** What was settled at the start: a flag wins over its variable, and that over the default. */
+/** The settings of the start: a flag wins over its variable, and that over the default. */
 export const startSettings = (settings: ServeSettings, env: Environment): readonly EffectiveSetting[] =>
   Object.entries(SERVE_SETTINGS).map(([key, { flag, env: variable, schema }]) => {
     const value = settings[key as keyof ServeSettings]
@@ -23,7 +23,7 @@ export const startSettings = (settings: ServeSettings, env: Environment): readon
     }
   })
 
-/** What the file says, or would say. `lines`: by the path of a member, as it stands in the file. Models are counted. */
+/** The settings that the file has, or would have. `lines`: by the path of a member, as it stands in the file. Models are counted. */
 export const fileSettings = (file: ConfigFile, path: string | null, lines: ReadonlyMap<string, number>): readonly EffectiveSetting[] => {
   const { models, ...rest } = file
   const settings: EffectiveSetting[] = []

@@ -1,7 +1,7 @@
 /** The safe way out in the shape that a library asks for. */
 import type { SafeFetch } from '../providers/safe-fetch.ts'
 
-/** What a library of requests calls in place of `fetch`. */
+/** The function that a library of requests calls in place of `fetch`. */
 type Fetching = (url: string, options: { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown }) => Promise<Response>
 
 const TIMEOUT_MS = 10_000

@@ -1,4 +1,4 @@
-/** What is deleted when it is old enough, so that storage does not grow for ever. */
+/** Rows that are deleted when they are old enough, so that storage does not grow for ever. */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Database } from '../storage/database.ts'

@@ -33,7 +33,7 @@ export interface Management extends ManagementParts {
   readonly links: LoginLinks
   readonly codes: ApplicationCodes
   readonly signInPeppers: Peppers
-  /** What another process may change; the root secret first, by which keys are known. */
+  /** The facts that another process may change; the root secret first, by which keys are known. */
   readonly caches: readonly WatchedCache[]
   /** The providers of a file that was read anew. */
   useModels(models: Models): void

@@ -19,7 +19,7 @@ export interface Nodes {
   start(): () => Promise<void>
 }
 
-/** What one part of this node has learnt, for the others: JSON text, and back. */
+/** The facts that one part of this node has learnt, for the others: JSON text, and back. */
 export interface SharedKnowledge {
   tell(): string
   hear(others: readonly OtherNode[]): void

@@ -66,7 +66,7 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
     const answered = answering.finally(() => (isAnswered = true))
     while (!isAnswered) {
       await turn()
-      // What waits for its turn, and for no time, goes on.
+      // Work that waits for its turn, and for no time, goes on.
       clock.advance(0)
     }
     return answered

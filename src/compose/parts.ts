@@ -46,7 +46,7 @@ import type { Reloadable } from './reloadable.ts'
 import { composeResponseCache, type RedisPlace } from './response-cache.ts'
 import { composeRouting } from './routing.ts'
 
-/** What a service stands on. */
+/** The parts that a service stands on. */
 export interface Ground {
   readonly clock: Clock
   readonly ids: IdSource
@@ -57,7 +57,7 @@ export interface Ground {
   readonly host: string
   /** Keeps finished requests until storage has them; null where the data directory cannot hold it. */
   readonly journal: Journal | null
-  /** What was settled at the start. */
+  /** The settings of the start. */
   readonly startSettings: readonly EffectiveSetting[]
   /** Under which secrets of presets, and answers that are shown once, are stored. */
   readonly seal: TextSeal
@@ -65,7 +65,7 @@ export interface Ground {
   readonly node: string
   /** Where nodes count limits together; null where there is nowhere. */
   readonly limitStore: LimitStore | null
-  /** What nodes share besides; null: nothing. */
+  /** The store that nodes share besides; null: nothing. */
   readonly redis: RedisPlace | null
 }
 

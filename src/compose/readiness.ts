@@ -1,4 +1,4 @@
-/** Whether this process can take requests, as `/health/ready` says it. */
+/** Says whether this process can take requests, as `/health/ready` says it. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface Readiness {

@@ -1,4 +1,4 @@
-/** What a new configuration file changes while the service runs. All else is settled at the start. */
+/** The settings that a new configuration file changes while the service runs. All else is settled at the start. */
 import type { ConfigFile } from '../config-file.ts'
 import type { Limits } from '../limits/admission.ts'
 import type { BodyRoomSettings } from '../limits/body-room.ts'

@@ -1,4 +1,4 @@
-/** What routing learns, built once: what was learned of a provider holds whatever a new configuration file says. */
+/** The memory of routing, built once: what was learned of a provider holds whatever a new configuration file says. */
 import { randomFraction } from '../lib/id.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createCredentials } from '../routing/credentials.ts'

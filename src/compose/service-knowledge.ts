@@ -1,4 +1,4 @@
-/** What the service tells those who run it of itself. */
+/** The service's facts of itself for those who run it. */
 import { type ConfigFile, configLines } from '../config-file.ts'
 import type { EffectiveSetting, ServiceKnowledge } from '../contract/service-facts.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'

@@ -173,7 +173,7 @@ describe('what another process changes is in force here after half a second, and
       to: true,
     },
     {
-      // What goes to a customer's own account is not counted by this budget.
+      // Spending of a customer's own account is not counted by this budget.
       what: "a customer's provider key",
       before: () => change('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000_001 }),
       fields: { model: 'fake/one' },

@@ -33,7 +33,7 @@ export interface Service {
   readonly links: LoginLinks
   /** True once in the life of a database. */
   claimFirstStart(): Promise<boolean>
-  /** What the first start shows was not seen: the next one is the first again. */
+  /** The output of the first start was not seen: the next one is the first again. */
   forgetFirstStart(): Promise<void>
   readonly log: Log
   /** Serves by another file from the next request on. Throws, and changes nothing, where the file is at fault. */
@@ -51,7 +51,7 @@ export interface Service {
 /** How often it is written down when keys were used last. */
 const KEY_USES_MS = 5000
 
-/** What requests have written since is in SQLite's log alone, which is bounded by size too. */
+/** The rows that requests have written since are in SQLite's log alone, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
 
 /** How soon a rollout halts whose figures say so. */

@@ -1,4 +1,4 @@
-/** What was asked and answered, on the wire. */
+/** The question and the answer, on the wire. */
 import { z } from 'zod'
 
 const free = z.record(z.string(), z.json())

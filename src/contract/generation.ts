@@ -7,7 +7,7 @@ const count = z.int().nullable()
 
 const warning = z.object({ code: z.string(), field: z.string(), message: z.string(), error_type: z.string().optional() })
 
-/** What the service records of a request when it has ended. */
+/** The record of a request that has ended. */
 export const recordedGeneration = z.object({
   id: z.string(),
   request_id: z.string().nullable(),
@@ -116,7 +116,7 @@ export const recordedGeneration = z.object({
 
 type Free = 'settings' | 'trace' | 'warnings' | 'pipeline'
 
-/** What is free JSON in it is passed on as it was read. */
+/** Free JSON in it is passed on as it was read. */
 export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free> & {
   readonly settings: JsonObject | null
   readonly trace: JsonObject | null

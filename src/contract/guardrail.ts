@@ -79,7 +79,7 @@ const dataRegion = z.enum(['global', 'europe', 'us'])
 const limitUsd = z.number().gt(0).max(1_000_000)
 const flag = z.boolean().nullish()
 
-/** What both bodies may set; null clears. */
+/** The members that both bodies may set; null clears. */
 const settings = {
   description: z.string().max(1000).nullish(),
   limit_usd: limitUsd.nullish(),

@@ -1,4 +1,4 @@
-/** What the list of keys can be asked for (docs/contract/keys-and-workspaces.md#key-list). */
+/** The parameters of the list of keys (docs/contract/keys-and-workspaces.md#key-list). */
 import { z } from 'zod'
 
 import { wholeNumber } from './paging.ts'

@@ -20,7 +20,7 @@ const cursorSchema = z.object({ limit: wholeNumber(1, LIMIT_MAX).optional(), ...
 
 export interface CursorPage<Item> {
   readonly items: readonly Item[]
-  /** Whether there is more in the direction of the reading. */
+  /** Says whether there is more in the direction of the reading. */
   readonly hasMore: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What a client may ask of the list of models (docs/contract/models.md#list). An empty parameter counts as absent. */
+/** The parameters of the list of models (docs/contract/models.md#list). An empty parameter counts as absent. */
 import { z } from 'zod'
 
 import { invalidRequest, validate } from './validate.ts'

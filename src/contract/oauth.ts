@@ -38,7 +38,7 @@ const expiry = z.iso
   .datetime({ offset: true, error: 'Use ISO 8601 in UTC with seconds, e.g. 2027-01-31T00:00:00Z.', abort: true })
   .refine((text) => /:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]00:00)$/i.test(text), 'Use UTC with seconds, e.g. 2027-01-31T00:00:00Z.')
 
-/** What the page of an application's wish is opened with. */
+/** The parameters with which the page for an application's request is opened. */
 export const consentQuery = {
   callback_url: callbackUrl.optional().meta({ description: 'Where the code is sent; without it, the code is shown.' }),
   code_challenge: challenge.optional(),

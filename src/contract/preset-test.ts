@@ -4,7 +4,7 @@ import { z } from 'zod'
 /** Messages of Chat Completions. They are validated as such where they are used. */
 const testMessages = z.array(z.record(z.string(), z.json())).min(1).max(1000)
 
-/** What a saved input and an item of an evaluation have in common. */
+/** The common part of a saved input and an item of an evaluation. */
 const testInput = {
   messages: testMessages,
   tools: z.array(z.record(z.string(), z.json())).max(128).optional(),

@@ -122,7 +122,7 @@ export type PresetMove = z.output<typeof presetMove>
 export type PresetPatch = z.output<typeof presetPatch>
 export type PresetShape = z.output<typeof presetShape>
 
-/** What a request body contributes to a preset: the persisted fields under their own names, and the system text. */
+/** The part of a request body that goes into a preset: the persisted fields under their own names, and the system text. */
 export interface PresetContent {
   readonly shape: PresetShape
   readonly config: PresetVersionResource['config']

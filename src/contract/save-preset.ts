@@ -1,4 +1,4 @@
-/** What a save of a preset says beside its body: whether it is served at once, what its author notes, and what it was based on. */
+/** The terms of a save beside its body: whether the preset is served at once, what its author notes, and what it was based on. */
 import { isUtf8 } from 'node:buffer'
 
 import { z } from 'zod'

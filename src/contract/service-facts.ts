@@ -1,4 +1,4 @@
-/** What the service says of itself to those who run it (docs/contract/management.md#service-facts). */
+/** The service's facts of itself for those who run it (docs/contract/management.md#service-facts). */
 import { z } from 'zod'
 
 export const effectiveSetting = z

@@ -1,4 +1,4 @@
-/** What was used, in time and by what it is told apart (docs/contract/management.md#usage). Amounts are US dollars. */
+/** The use of models, in time and by what it is told apart (docs/contract/management.md#usage). Amounts are US dollars. */
 import { z } from 'zod'
 
 import { ERROR_TYPES } from '../errors.ts'

@@ -33,7 +33,7 @@ const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): r
   return [{ path, message: messageOf(issue, value) }]
 }
 
-/** What the schema holds against the value. An integer that a double cannot hold is kept as text, and is still an integer to its sender. */
+/** The schema's objections to the value. An integer that a double cannot hold is kept as text, and is still an integer to its sender. */
 export const messageOf = ({ path, message }: z.core.$ZodIssue, value: unknown): string =>
   isExactInteger(valueAt(value, path)) ? `The integer is out of range: use one up to ±${Number.MAX_SAFE_INTEGER}.` : message
 

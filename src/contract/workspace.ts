@@ -72,7 +72,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   protected_labels: [],
 }
 
-/** What is kept of them as one JSON text: those that were set, so that a new one needs no migration. */
+/** The form in which they are kept, one JSON text: those that were set, so that a new one needs no migration. */
 export const storedSettings = z.object(settingsFields).partial()
 
 export const workspace = z

@@ -120,7 +120,7 @@ const membersOf = (sent: string): readonly string[] => {
   return [...names].sort((a, b) => b.length - a.length)
 }
 
-/** What the answer should have and has not; null where it is as asked. */
+/** The thing that the answer should have and has not; null where it is as asked. */
 const lacking = ({ probe }: Question, events: readonly ModelEvent[]): string | null => {
   const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
   const calls = events.filter((event) => event.type === 'tool-call').length

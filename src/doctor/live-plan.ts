@@ -67,7 +67,7 @@ const chosenEndpoints = (models: Models, only: readonly string[]): readonly Chos
   return [...newest.values()]
 }
 
-/** What a name says beside its version and its date: `claude-opus`, `gpt-mini`, `o-mini`, `gemini-flash-lite`. */
+/** The family that a name gives beside its version and its date: `claude-opus`, `gpt-mini`, `o-mini`, `gemini-flash-lite`. */
 export const familyOf = (upstreamModel: string): string =>
   upstreamModel
     .toLowerCase()

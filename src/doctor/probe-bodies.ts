@@ -1,4 +1,4 @@
-/** What a provider is asked to find out whether our rules of what it accepts are true: a few tokens each, as a chat client writes them. */
+/** Requests that find out whether our rules of what a provider accepts are true: a few tokens each, as a chat client writes them. */
 import type { JsonObject } from '../lib/json.ts'
 import type { Model } from '../models/model.ts'
 

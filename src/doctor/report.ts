@@ -1,4 +1,4 @@
-/** What the checks found, for a person or for a program. */
+/** The findings of the checks, for a person or for a program. */
 import { dollars } from '../lib/money.ts'
 import type { Finding } from './ask-provider.ts'
 import type { Question } from './live-plan.ts'

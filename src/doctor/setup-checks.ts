@@ -1,4 +1,4 @@
-/** What can be known without asking a model: the file, the data, the secret, the clock, and whether providers can be reached. */
+/** Checks that ask no model: the file, the data, the secret, the clock, and whether providers can be reached. */
 import { SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { readConfigFile } from '../config-file.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -6,7 +6,7 @@ import type { AnswerHead, AnswerTail, StreamRenderer } from './format.ts'
 /** `resp_…`, `msg_…`: an id that names the same generation as its `gen-…`. */
 export const dialectId = (prefix: string, head: AnswerHead): string => `${prefix}_${head.generationId.replace(/^gen-/, '')}`
 
-/** What the service tells beside an answer, as members to spread into it: the routing metadata that was asked for, and what a judge said. */
+/** The members that the service tells beside an answer, to spread into it: the routing metadata that was asked for, and what a judge said. */
 export const metadataMember = (tail: AnswerTail | null): JsonObject => ({
   ...routingMember(tail),
   ...(tail?.alignment === undefined ? {} : { alignment: tail.alignment }),

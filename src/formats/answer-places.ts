@@ -1,4 +1,4 @@
-/** What the members of an answer are, in the words of each interface: the model's, or nobody knows whose. */
+/** The owner of each member of an answer, in the words of each interface: the model's, or nobody knows whose. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { eventType } from './relay-text.ts'
 

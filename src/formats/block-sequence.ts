@@ -54,7 +54,7 @@ interface Entry {
   readonly block: Block
   /** Null for all but calls of functions: the rest ends where anything else begins. */
   readonly scan: ArgumentsScan | null
-  /** What arrived while another block was open. */
+  /** The events that arrived while another block was open. */
   readonly waiting: Piece[]
   /** Nothing can be added: it closes as soon as it is its turn. */
   ended: boolean

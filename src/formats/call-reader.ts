@@ -1,4 +1,4 @@
-/** What a Call needs of a body, read by field: only small members are parsed, the conversation stays text. */
+/** The parts of a body that a Call needs, read by field: only small members are parsed, the conversation stays text. */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import { invalidRequest } from '../contract/validate.ts'

@@ -4,7 +4,7 @@ import type { Warning } from '../canonical/warning.ts'
 import { invalidRequest, messageOf, pathText, valueAt } from '../contract/validate.ts'
 
 /**
- * What is found while a body is checked: faults of all its fields, so that one answer tells them all, and warnings.
+ * The findings of a check of a body: faults of all its fields, so that one answer tells them all, and warnings.
  * Bounded, since a hostile body can hold as many faults as it has bytes.
  */
 export interface Findings {

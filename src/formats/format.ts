@@ -14,7 +14,7 @@ import type { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonObject } from '../lib/json.ts'
 
-/** What is known of an answer when its first piece is rendered. */
+/** The facts of an answer when its first piece is rendered. */
 export interface AnswerHead {
   /** `gen-…`: the id of the generation record, and of the answer on every interface. */
   readonly generationId: string
@@ -29,11 +29,11 @@ export interface AnswerHead {
   readonly request: JsonBody
   /** The client's own instructions, where its preset has some: those are not echoed. Absent: as in the request. */
   readonly instructions?: string | null
-  /** What of the preset is not shown. Absent where the preset has none. */
+  /** The part of the preset that is not shown. Absent where the preset has none. */
   readonly hidden?: HiddenTexts
   /** A guess for the dialect that must name input tokens before the provider does. */
   readonly inputTokensEstimate: number
-  /** What went to providers, one for each attempt, where the client asked to see it. */
+  /** The bodies that went to providers, one for each attempt, where the client asked to see them. */
   readonly echoes?: readonly Echo[]
 }
 
@@ -45,7 +45,7 @@ export interface Echo {
   readonly body: string
 }
 
-/** What is known when an answer has ended. */
+/** The facts of an answer that has ended. */
 export interface AnswerTail {
   readonly usage: Usage
   readonly cost: Cost
@@ -55,7 +55,7 @@ export interface AnswerTail {
   readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */
   readonly metadata: { readonly field: 'service_metadata' | 'openrouter_metadata'; readonly value: JsonObject } | null
-  /** What a judge said of each message of the model; absent where nobody judged. */
+  /** The verdict of a judge on each message of the model; absent where nobody judged. */
   readonly alignment?: JsonObject
 }
 
@@ -72,7 +72,7 @@ export interface StreamRenderer {
 export interface ClientFormat {
   readonly dialect: ClientDialect
 
-  /** What a body contributes to a preset. Throws `invalid_request` naming every faulty path. */
+  /** The part of a body that goes into a preset. Throws `invalid_request` naming every faulty path. */
   presetContent(body: unknown): { readonly content: PresetContent; readonly warnings: readonly Warning[] }
 
   /** The request, validated, with what it cannot honour as warnings. Throws `invalid_request`, `invalid_prompt`. */

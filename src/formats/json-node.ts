@@ -110,7 +110,7 @@ export const unasked = (node: Node, passOver: ReadonlySet<string> = NONE): strin
   const { watch } = node
   if (watch === null) return []
   const keys = Object.keys(node.members).filter((key) => !watch.asked.has(key) && !passOver.has(key) && node.members[key] !== null)
-  // What was disowned is told once, as a whole.
+  // A warning about something disowned is told once, as a whole.
   const deeper = watch.inside.filter(({ key }) => watch.asked.has(key))
   return [...keys.map((key) => memberPath(node, key)), ...deeper.flatMap((inner) => unasked(inner.node))]
 }

@@ -21,7 +21,7 @@ export interface PresetReadingOptions {
 }
 
 /**
- * What a preset keeps of a request body: the persisted fields exactly as they were sent, and the system text. Persisted
+ * The part of a request body that a preset keeps: the persisted fields exactly as they were sent, and the system text. Persisted
  * fields are checked, all others are not even looked at (docs/contract/presets.md#what-is-kept). Throws `invalid_request`.
  */
 export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => {

@@ -60,7 +60,7 @@ interface ResultMarks {
   readonly isError?: boolean
 }
 
-/** What is neither text nor media follows the result in the same message. A mark within the content marks the result. */
+/** A part that is neither text nor media follows the result in the same message. A mark within the content marks the result. */
 export const toolResult = (callId: string, content: readonly Part[], marks: ResultMarks = {}): readonly Part[] => {
   const only = content.length === 1 ? content[0] : undefined
   // Nearly all results are one text.

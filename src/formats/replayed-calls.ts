@@ -9,7 +9,7 @@ import type { ServerTool } from '../canonical/server-tools.ts'
 export interface ReplayedCall {
   readonly id: string
   readonly tool: ServerTool
-  /** What the model called, where it is not the tool's usual name. */
+  /** The name that the model called, where it is not the tool's usual name. */
   readonly instance: string | null
   /** JSON text. */
   readonly arguments: string

@@ -15,7 +15,7 @@ import type { AnswerHead, AnswerTail, ClientFormat } from './format.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
 
-/** What a model said is handed back by the client in the next turn, and read as what was said. */
+/** The words of a model are handed back by the client in the next turn, and read as what was said. */
 const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })

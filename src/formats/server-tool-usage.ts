@@ -1,4 +1,4 @@
-/** What an answer's `usage` tells of tools (docs/contract/tools.md#counting): those of the service, and searches of the provider. */
+/** The tools in an answer's `usage` (docs/contract/tools.md#counting): those of the service, and searches of the provider. */
 import type { JsonObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import type { AnswerTail } from './format.ts'

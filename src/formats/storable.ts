@@ -11,7 +11,7 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 /** Other readers of what is stored would round it. */
 const ROUNDED = 'This whole number cannot be kept exactly.'
 
-/** Whether a value survives being stored and read again exactly as it was sent. Records a fault where it does not. */
+/** Says whether a value survives being stored and read again exactly as it was sent. Records a fault where it does not. */
 export const checkStorable = (value: unknown, at: readonly PropertyKey[], findings: Findings): void => {
   if (findings.full) return
   if (at.length > DEPTH_MAX) return findings.fault(at, 'Nested too deeply.')

@@ -1,4 +1,4 @@
-/** What a model wants back of its thinking survives each client dialect: told in an answer, read in the next request. */
+/** The thinking that a model wants back survives each client dialect: told in an answer, read in the next request. */
 import { describe, expect, test } from 'bun:test'
 
 import {

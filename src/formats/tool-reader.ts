@@ -140,7 +140,7 @@ const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readon
   return tools.filter((tool) => namesOf(tool).some((name) => names.has(name)))
 }
 
-/** What such a subset may call it. */
+/** The names that such a subset may have. */
 const namesOf = (tool: Tool): readonly string[] => {
   if (tool.type === 'provider') return [JSON.stringify([tool.type, tool.kind])]
   if (tool.type === 'function' && tool.builtIn !== undefined) return [JSON.stringify(['provider', tool.builtIn])]

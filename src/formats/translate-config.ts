@@ -34,7 +34,7 @@ const NOT_FIELDS: ReadonlySet<string> = new Set([...Object.keys(PRESET_CONTROLS)
 
 const keep: Translate = (values) => [firstOf(values)]
 
-/** What has another value on another interface; every other setting is kept as it is. */
+/** The settings that have another value on another interface; every other setting is kept as it is. */
 const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
   stop: (values, translation) => [translateStop(firstOf(values), translation)],
   outputFormat: ([format = null], translation) => [isObject(format) ? translateFormat(format, translation) : null],

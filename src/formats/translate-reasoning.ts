@@ -7,7 +7,7 @@ export const translateReasoning: Translate = (values, translation) => {
   return translation.to === 'messages' ? writeThinking(reasoning, translation) : [reasoning]
 }
 
-/** What chat and Responses share. */
+/** The schemas that chat and Responses share. */
 const MEMBERS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
 
 const read = (values: readonly JsonValue[], translation: Translation): JsonObject => {

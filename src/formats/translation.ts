@@ -1,4 +1,4 @@
-/** What a translation of preset fields is handed, and what one setting's translation is. */
+/** The arguments of a translation of preset fields, and the translation of one setting. */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { JsonValue } from '../lib/json.ts'
 

@@ -1,4 +1,4 @@
-/** What filters found in one request: the error that stops it, and the stages that tell of it. Never the text that was found. */
+/** The findings of filters in one request: the error that stops it, and the stages that tell of it. Never the text that was found. */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { FilterAction } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'

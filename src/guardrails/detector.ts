@@ -1,4 +1,4 @@
-/** What a content filter looks for in a text. */
+/** The target of a content filter in a text. */
 import { once } from '../lib/once.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
 

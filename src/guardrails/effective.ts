@@ -1,5 +1,5 @@
 /**
- * What all guardrails of a caller come to: allow-lists intersect, duties add up, filters unite with the strictest
+ * The sum of all guardrails of a caller: allow-lists intersect, duties add up, filters unite with the strictest
  * action (docs/contract/guardrails.md#combination).
  */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'

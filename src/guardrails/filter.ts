@@ -16,7 +16,7 @@ export interface Origin {
 }
 
 export interface Filter {
-  /** What two guardrails must agree in to mean the same filter. */
+  /** The facts in which two guardrails must agree to mean the same filter. */
   readonly key: string
   readonly origin: Origin
   readonly action: FilterAction
@@ -39,7 +39,7 @@ const BUILTINS: Readonly<Record<Exclude<BuiltinSlug, 'regex-prompt-injection'>, 
   address: [ADDRESS],
 }
 
-/** What a model is told, not what it says, can be an injection: that filter looks at the input only. */
+/** The words to a model, not those of the model, can be an injection: that filter looks at the input only. */
 export const builtinFilter = (
   { slug, action, side, scanScope }: { slug: BuiltinSlug; action: FilterAction; side: FilterSide; scanScope: ScanScope },
   origin: Origin,

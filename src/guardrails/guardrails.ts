@@ -51,9 +51,9 @@ export interface Guardrails {
   /** `id` null: of all guardrails. */
   keyAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<KeyAssignmentResource>>
   memberAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<MemberAssignmentResource>>
-  /** What holds for the caller's requests; null: nothing. At once where it is known. Throws StorageUnavailable. */
+  /** The guardrails for the caller's requests; null: nothing. At once where it is known. Throws StorageUnavailable. */
   effective(caller: Pick<Principal, 'hash' | 'userId' | 'workspaceId'>): Effective | null | Promise<Effective | null>
-  /** What would hold for a request, in the words of `Tried`. Throws `not_found` for a saved guardrail that the workspace does not have, and `invalid_request`. */
+  /** The guardrails that would hold for a request, in the words of `Tried`. Throws `not_found` for a saved guardrail that the workspace does not have, and `invalid_request`. */
   tried(workspaceId: string, what: Tried): Promise<Effective | null>
   refreshCache(): void
 }
@@ -69,7 +69,7 @@ export interface Tried {
 }
 
 const CACHE_MAX = 10_000
-/** What holds for a key, and what it follows from. */
+/** The guardrails of a key, and what they follow from. */
 interface Known {
   readonly workspaceId: string
   readonly userId: string

@@ -9,9 +9,9 @@ export interface HeldText {
   whole(count: number): number
   /** The text of the next units, as it came; they are held no more. */
   release(count: number): string
-  /** What stands for the next units; they are held no more. `label` is empty where one stands there already. */
+  /** Gives the text that stands for the next units; they are held no more. `label` is empty where one stands there already. */
   replace(count: number, label: string): string
-  /** What is no unit yet: an escape whose end has not come. */
+  /** The beginning of a unit: an escape whose end has not come. */
   rest(): string
 }
 
@@ -112,7 +112,7 @@ export const jsonText = (): HeldText => {
           if (before !== 'outside' && label !== '') out += `"${inside}"`
           before = 'outside'
         } else {
-          // What holds the text together: quotes, commas, braces.
+          // The signs that hold the text together: quotes, commas, braces.
           out += raw
           before = null
         }

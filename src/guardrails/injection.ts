@@ -11,7 +11,7 @@ import { COLLAPSED, KEY_WORDS, SPOKEN } from './injection-phrases.ts'
 export interface Injection {
   readonly start: number
   readonly end: number
-  /** What was read there, in lower case. */
+  /** The text that was read there, in lower case. */
   readonly pattern: string
 }
 
@@ -39,7 +39,7 @@ const patterns = once(() => {
   }
 })
 
-/** What a text lacks that holds no attempt and no shuffled word: for a first look at it together with all other filters. */
+/** The signs that a text lacks which holds no attempt and no shuffled word: for a first look at it together with all other filters. */
 export const injectionSigns = (): readonly Regex[] => {
   const { spoken, spacedOut, base64, hex } = patterns()
   return [...spoken, spacedOut, base64, hex]

@@ -148,7 +148,7 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     const isMessage = frames.length === 1
     const isOfOthers = isMessage
       ? frame.role !== 'user'
-      : // What a tool said is not the user's, whoever sends it.
+      : // The words of a tool are not the user's, whoever sends them.
         frames.length === 3 && frame.key === 'content' && frame.type === 'tool_result'
     if (isMessage) messages += 1
     if (!isOfOthers) return
@@ -200,9 +200,9 @@ const nameOf = (field: string): Place => ({
 interface FieldKind {
   readonly isConversation: boolean
   readonly hasMessages: boolean
-  /** What stands in it is the user's, but for messages of others. */
+  /** The text in it is the user's, but for messages of others. */
   readonly byUser: boolean
-  /** What the parts of the message with this number have in common. */
+  /** The facts that the parts of the message with this number share. */
   readonly messageAt: (number: number) => string | null
 }
 

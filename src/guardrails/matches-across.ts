@@ -1,4 +1,4 @@
-/** What is found only where the parts of a message are read as one text: nobody hides a word by cutting it in two. */
+/** A find of the parts of a message together, read as one text: nobody hides a word by cutting it in two. */
 import { createFinder, type Regex } from '../lib/regex/finder.ts'
 import type { Detector } from './detector.ts'
 import type { Filter } from './filter.ts'

@@ -19,7 +19,7 @@ export type Moderate = (moderations: readonly Moderation[], input: ModerationInp
 
 interface Verdict {
   readonly reasons: readonly string[]
-  /** What was flagged. */
+  /** The text that was flagged. */
   readonly text: string
 }
 
@@ -48,7 +48,7 @@ export const createModerate =
 
 const FLAGGED_MAX = 100
 const ANSWER_MAX_BYTES = 1024 * 1024
-/** What is longer cannot be judged as a whole. */
+/** A text that is longer cannot be judged as a whole. */
 const INPUT_MAX = 1_000_000
 const PIECE_MAX = 30_000
 

@@ -18,7 +18,7 @@ export const PERSON_NAME = detector(
   ].join('|'),
   {
     partsOf(match) {
-      // What introduces a name is no part of it.
+      // The words that introduce a name are no part of it.
       const lead = /^(?:my name is|i am called|name:) /i.exec(match)?.[0].length ?? 0
       return [[lead, match.length]]
     },

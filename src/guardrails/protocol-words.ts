@@ -1,5 +1,5 @@
 /**
- * What in a request is no text: words that the dialects fix, ids that machines made, and where they stand. Everything that
+ * The parts of a request that are no text: words that the dialects fix, ids that machines made, and where they stand. Everything that
  * is not named here is text. A word that is missing costs nothing: it is looked at, and holds nothing.
  */
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'

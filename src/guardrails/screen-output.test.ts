@@ -75,7 +75,7 @@ describe('a whole answer', () => {
   )
   const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
 
-  /** What each kind of text comes to, and what was found; the failure where it was refused. */
+  /** The result of each kind of text, and what was found; the failure where it was refused. */
   const outcomeOf = (action: FilterAction, batches: readonly (readonly ModelEvent[])[]): unknown => {
     const pipeline: PipelineStage[] = []
     const screen = screenFor(action, pipeline)

@@ -1,5 +1,5 @@
 /**
- * What a model says, through the filters for output, frame by frame: a pattern that is split over frames is found, and
+ * The words of a model, through the filters for output, frame by frame: a pattern that is split over frames is found, and
  * nothing that may belong to one goes on before it is known. Each attempt has a screen of its own.
  */
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
@@ -12,15 +12,15 @@ import { atOnce, lookAt } from './scan.ts'
 import { createTextScreen, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {
-  /** What goes on is said again from its events. */
+  /** The text that goes on is said again from its events. */
   readonly rewriting: boolean
   /** Throws `permission_denied` where something was said that must not pass. */
   frames(frames: readonly Frame[]): readonly Frame[]
-  /** What was still held. Throws likewise. */
+  /** Gives the text that was still held. Throws likewise. */
   end(): readonly Frame[]
 }
 
-/** Whether the answer is said again from its events: an upstream's own text may hold what no event tells, such as a second choice. */
+/** Says whether the answer is said again from its events: an upstream's own text may hold what no event tells, such as a second choice. */
 export const rewrites = ({ filters }: FilterSet): boolean => filters.some(({ action }) => action !== 'flag')
 
 type Said = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
@@ -114,7 +114,7 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
     return { ...citation, title: passed(citation.title), content: passed(citation.content) }
   }
 
-  /** Whether this is a whole answer, in which no filter can find anything: one look is cheaper than every filter's own. */
+  /** Says whether this is a whole answer, in which no filter can find anything: one look is cheaper than every filter's own. */
   const holdsNothing = (frames: readonly Frame[]): boolean => {
     const texts = lanes.size > 0 || clean !== null ? null : wholeTexts(frames)
     if (texts === null) return false
@@ -182,7 +182,7 @@ const screened = (screen: () => readonly Frame[]): readonly Frame[] => {
 }
 
 /**
- * What is said in one batch that ends its answer, by lane. Null for any other batch, and where a lane is interrupted, or has
+ * The text of one batch that ends its answer, by lane. Null for any other batch, and where a lane is interrupted, or has
  * escapes that hide what its text is: then only a screen tells what is found.
  */
 const wholeTexts = (frames: readonly Frame[]): ReadonlyMap<string, string> | null => {
@@ -209,7 +209,7 @@ const isSaid = (event: ModelEvent): event is Said => SAID.has(event.type)
 
 const SAID: ReadonlySet<ModelEvent['type']> = new Set<Said['type']>(['text', 'reasoning', 'refusal', 'tool-arguments'])
 
-/** What comes between the pieces of a text without ending it. */
+/** Events that come between the pieces of a text without ending it. */
 const GOES_BESIDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'logprobs', 'citation'])
 
 /** Texts that a client puts together from pieces. */

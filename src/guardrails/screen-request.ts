@@ -23,7 +23,7 @@ export interface ScreenLimits {
 export const screenBody = (body: JsonBody, set: FilterSet, pipeline: PipelineStage[], limits: ScreenLimits): Promise<JsonBody> =>
   inTime(screenTexts(body, set, createDetections(pipeline)), limits)
 
-/** What is said to the model, for others to judge. Throws as `screenBody` does. */
+/** The words to the model, for others to judge. Throws as `screenBody` does. */
 export const proseOf = (body: JsonBody, limits: ScreenLimits): Promise<readonly string[]> => inTime(proseIn(body), limits)
 
 function* proseIn(body: JsonBody): Scan<readonly string[]> {
@@ -81,7 +81,7 @@ function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: 
   return replacements.size === 0 ? body : yield* replace(replacements)
 }
 
-/** Whether the filter looks at a text of this kind. */
+/** Says whether the filter looks at a text of this kind. */
 export const heeds = ({ key, scanScope }: Filter, { byUser, isCredential }: Pick<InputText, 'byUser' | 'isCredential'>): boolean =>
   isCredential ? scanScope !== 'user_only' && key !== SECRETS_KEY : byUser || scanScope !== 'user_only'
 
@@ -111,7 +111,7 @@ function* acrossParts(
   const messages = new Map<string, { readonly first: InputText; readonly places: number[] }>()
   for (const [index, text] of texts.entries()) {
     if (text.message === null) continue
-    // What the user says and what a tool says in the same message are two texts.
+    // The words of the user and of a tool in the same message are two texts.
     const name = `${text.message} ${text.byUser}`
     const known = messages.get(name)
     if (known === undefined) messages.set(name, { first: text, places: [index] })

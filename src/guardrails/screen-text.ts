@@ -12,7 +12,7 @@ import { atOnce, piecesOf, readingsOf, type Scan } from './scan.ts'
 export type Report = (filter: Filter, pattern: string | null, from: number, to: number) => void
 
 export interface TextScreen {
-  /** What may go on now. */
+  /** Gives the text that may go on now. */
   push(text: string): string
   /** All that is held, as if the text ended here; it may go on all the same. */
   flush(): string
@@ -58,7 +58,7 @@ export const createTextScreen = (
     ({ filter, detector: { partsOf } }: Searched, { startOf, endOf }: Pick<FoldedText, 'startOf' | 'endOf'>): Found =>
     (start, end, match) => {
       const parts = partsOf === undefined ? WHOLE : partsOf(match)
-      // What is found in the kept end of a very long match counts from that end.
+      // A find in the kept end of a very long match counts from that end.
       const base = parts === WHOLE ? start : end - match.length
       for (const [from, to] of parts) {
         const [first, last] = [startOf(base + from), endOf(parts === WHOLE ? end : base + to)]
@@ -92,7 +92,7 @@ export const createTextScreen = (
     pushFolded(folded, folded.text.push(units))
   }
 
-  /** What lies before will be part of no match that must not pass. */
+  /** Text before this offset will be part of no match that must not pass. */
   const settled = (): number => {
     let settledTo = length
     for (const { searched, finder } of plain) if (waits(searched)) settledTo = Math.min(settledTo, finder.settled)

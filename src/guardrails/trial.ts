@@ -37,7 +37,7 @@ export interface Trial {
   readonly outcome: 'passed' | 'flagged' | 'redacted' | 'blocked'
   /** Why it is blocked. */
   readonly error: GatewayError | null
-  /** What goes on; null where nothing does. */
+  /** The body that goes on; null where nothing does. */
   readonly messages: readonly JsonValue[] | null
 }
 
@@ -149,7 +149,7 @@ function* matchesOf(filter: Filter, messages: readonly MessageTexts[]): Scan<rea
   return matches
 }
 
-/** What is found where the parts of a message are read as one text, by part. */
+/** The findings where the parts of a message are read as one text, by part. */
 function* spansAcross(filter: Filter, texts: readonly InputText[], heeded: readonly boolean[]): Scan<ReadonlyMap<number, readonly Span[]>> {
   const found = new Map<number, readonly Span[]>()
   for (const byUser of [true, false]) {

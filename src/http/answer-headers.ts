@@ -9,7 +9,7 @@ export const answerHeaders = ({ generationId, request, warnings, cache }: Admitt
   ...(cache === null ? {} : cacheHeaders(cache)),
 })
 
-/** What the response cache did, under both names (docs/contract/response-cache.md#headers). */
+/** The work of the response cache, under both names (docs/contract/response-cache.md#headers). */
 const cacheHeaders = (cache: CacheUse): Record<string, string> => {
   const told = {
     status: cache.outcome.toUpperCase(),

@@ -1,5 +1,5 @@
 /**
- * What the three inference routes have in common: read the request, hand it to the pipeline, and write its answer, whole or
+ * The common part of the three inference routes: read the request, hand it to the pipeline, and write its answer, whole or
  * as a stream. The status of a provider's failure follows a setting (docs/contract/errors.md#provider-failures).
  * A stream commits with its first content (docs/contract/streams.md#commitment).
  */
@@ -169,7 +169,7 @@ class Answer implements StatusTeller {
     return new Response(body, { headers: { ...STREAM_HEADERS, ...answerHeaders(this.#admitted), ...retryAfter } })
   }
 
-  /** Whether the dialect makes an answer of this failure (docs/contract/errors.md#length-errors). */
+  /** Says whether the dialect makes an answer of this failure (docs/contract/errors.md#length-errors). */
   #isAnswer(error: GatewayError): boolean {
     return this.#format.renderError(error, this.#head(), this.#tail()).answered
   }

@@ -1,4 +1,4 @@
-/** What creates something is done once for an `Idempotency-Key`; a repetition gets the first answer, byte for byte. */
+/** An operation that creates something is done once for an `Idempotency-Key`; a repetition gets the first answer, byte for byte. */
 import { createHash } from 'node:crypto'
 
 import { idempotencyKey } from '../contract/idempotency.ts'

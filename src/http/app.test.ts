@@ -53,7 +53,7 @@ interface SettledLine {
 const build = (more: Partial<AppParts> = {}) => {
   const clock = createFakeClock()
   const metrics = createMetrics()
-  /** What the log says of generations that have ended, and of faults. */
+  /** The log's lines of generations that have ended, and of faults. */
   const settled: SettledLine[] = []
   const faults: unknown[] = []
   const log = logTo((line) => readLine(JSON.parse(line) as LogLine), 'info', clock)
@@ -138,7 +138,7 @@ const ask = async (
       ...(signal === undefined ? {} : { signal }),
     }),
   )
-  // What goes on for ever is not read to its end.
+  // A body that goes on for ever is not read to its end.
   const isFollowed = method === 'GET' && response.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (isFollowed) await response.body?.cancel()
   const text = isFollowed ? '' : await response.text()
@@ -152,7 +152,7 @@ const ask = async (
 
 const chat = (fields: Record<string, unknown> = {}) => ({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }], ...fields })
 
-/** What each policy answers to each key; null: the policy lets it in, and what follows is the route's own business. */
+/** The answer of each policy to each key; null: the policy lets it in, and what follows is the route's own business. */
 const ADMITTED: Readonly<Record<Policy, Readonly<Record<KeyName, number | null>>>> = {
   public: { 'no key': null, 'a wrong key': null, 'an inference key': null, 'a management key': null },
   'any-key': { 'no key': 401, 'a wrong key': 401, 'an inference key': null, 'a management key': null },

@@ -99,7 +99,7 @@ export interface AppParts {
   readonly endpointHealth: EndpointHealthStore
   readonly credentials: Credentials
   readonly knowledge: ServiceKnowledge
-  /** What failed where nobody can be told any more. */
+  /** Called with a failure that nobody can be told any more. */
   readonly onError: (thrown: unknown, doing: string) => void
   readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>

@@ -1,7 +1,7 @@
 /** A table that is written while it is read: no more of it than a page is ever in memory. */
 import { openResponseWriter } from './response-writer.ts'
 
-/** Whether a table is asked for, and not JSON. */
+/** Says whether a table is asked for, and not JSON. */
 export const acceptsCsv = (headers: Headers): boolean => /\btext\/csv\b/i.test((headers.get('accept') ?? '').slice(0, ACCEPT_MAX))
 
 const ACCEPT_MAX = 1024

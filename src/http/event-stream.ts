@@ -103,7 +103,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
       try {
         text = (renderer ??= parts.openRenderer()).frames(frames)
       } catch (thrown) {
-        // What cannot be told in the client's dialect is the provider's fault: the run ends with it, and the answer by `fail`.
+        // An answer that cannot be told in the client's dialect is the provider's fault: the run ends with it, and the answer by `fail`.
         if (thrown instanceof GatewayError) throw thrown
         broken(thrown)
         return undefined

@@ -20,7 +20,7 @@ import { EXAMPLE_FORMATS, exampleHead } from './openapi-examples.ts'
 import { POLICIES, SESSION_REQUIRED, type Policy } from './policies.ts'
 import type { Route, Surface } from './route.ts'
 
-/** What the route says of itself, and what its policy and its body add. 405 belongs to a path, not to an operation. */
+/** The route's own words, and what its policy and its body add. 405 belongs to a path, not to an operation. */
 export const errorStatuses = (route: Route): readonly number[] => {
   const statuses = new Set([...route.errors, 500])
   if (route.policy !== 'public') statuses.add(401)
@@ -69,7 +69,7 @@ export const errorResponseObject = (surface: Surface, status: number, policy: Po
   }
 }
 
-/** What each status means to a client (docs/contract/errors.md#types). */
+/** The meaning of each status for a client (docs/contract/errors.md#types). */
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'A parameter is missing or malformed; every faulty path is named.',
   401: 'The API key is missing, invalid, revoked or expired.',

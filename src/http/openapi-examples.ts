@@ -25,7 +25,7 @@ export const exampleHead = (): AnswerHead => ({
   inputTokensEstimate: 21,
 })
 
-/** What each inference interface answers to its example request: whole, and as a stream. */
+/** The answer of each inference interface to its example request: whole, and as a stream. */
 export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObject; readonly stream: string } => {
   const format = EXAMPLE_FORMATS[dialect]
   const stream = format.openStream(exampleHead())

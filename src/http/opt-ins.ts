@@ -1,4 +1,4 @@
-/** What a client asks by header: to see besides its answer, or instead of one. */
+/** The options in a client's headers: to see something besides its answer, or instead of one. */
 import { OWN_NAMES } from '../canonical/own-names.ts'
 import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Whether a request with a cookie comes from our own pages. Cookies go to every port of a host, and a name that somebody
+ * Says whether a request with a cookie comes from our own pages. Cookies go to every port of a host, and a name that somebody
  * else owns may lead to our address; so a browser must say that the page is ours, and the Host must be a name that we go by
  * (docs/contract/sign-in.md#own-origin).
  */
@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
 
 export interface OwnOrigin {
-  /** Whether cookies are marked `Secure`: the request came by the public address, which is https. Throws `permission_denied` for a Host that is not ours. */
+  /** Says whether cookies are marked `Secure`: the request came by the public address, which is https. Throws `permission_denied` for a Host that is not ours. */
   isSecure(headers: Headers): boolean
   /** Throws `permission_denied` where a browser says that the page of another origin asks. Programs say nothing of it. */
   refuseForeign(headers: Headers): void

@@ -31,7 +31,7 @@ export const createPacedReads = (clock: Clock): PacedReads => {
         isLate = true
         late.reject(busy())
       })
-      // What has begun keeps its turn until it has ended, whoever still waits for it.
+      // A request that has begun keeps its turn until it has ended, whoever still waits for it.
       const work = lane.turns
         .run(async () => {
           if (isLate || request.signal.aborted) throw busy()

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { writtenOut } from '../lib/written-out.ts'
 import type { BodySpace } from '../limits/body-room.ts'
 
-/** What is used of a request: the runtime has more than one type of them. */
+/** The part of a request that is used: the runtime has more than one type of them. */
 export type HttpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'>
 
 export interface BodyLimits {

@@ -16,7 +16,7 @@ export interface ResponseWriter {
   readonly full: boolean
 }
 
-/** What a reader may leave unread here, in characters; a socket has room for more. */
+/** The characters that a reader may leave unread here; a socket has room for more. */
 const UNREAD_MAX = 64 * 1024
 
 /**

@@ -1,4 +1,4 @@
-/** What a route is: an operation with its policy, its schemas (validation and API description in one) and its handler. */
+/** A route is an operation with its policy, its schemas (validation and API description in one) and its handler. */
 import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'

@@ -15,7 +15,7 @@ export interface Router {
   match(method: string, path: string): Match
   /** The methods of a path: for OPTIONS. Throws `not_found` for an unknown one. */
   methods(path: string): readonly string[]
-  /** Whether apps of every origin may ask it. */
+  /** Says whether apps of every origin may ask it. */
   isOpen(path: string): boolean
 }
 
@@ -118,7 +118,7 @@ const walk = (node: Node, segments: readonly string[], at: number, values: strin
     if (found !== null && found.routes.size > 0) return found
   }
   if (node.parameter === null || segment === '') return node.rest
-  // What the literal's branch gathered before it led nowhere is not part of this one.
+  // The names that the literal's branch gathered before it led nowhere are not part of this one.
   values.length = kept
   values.push(segment)
   const found = walk(node.parameter, segments, at + 1, values)

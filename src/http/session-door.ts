@@ -17,7 +17,7 @@ export interface SessionDoor {
 
 const CSRF_HEADER = 'x-patchbay-csrf'
 
-/** What a browser keeps is forgotten after the longest life of a session. */
+/** A browser forgets its half after the longest life of a session. */
 const COOKIE_SECONDS = 7 * 24 * 60 * 60
 
 /** `instanceId`: services of one host and several ports share its cookies, so that each needs a name of its own. */

@@ -12,7 +12,7 @@ import { callerOf, reachOf, type Route, type RouteRequest } from './route.ts'
 
 const PARAMETER = 'workspace_id'
 
-/** What the query names; null for nothing. Throws `invalid_request` where the route does not take it. */
+/** The workspace that the query names; null for nothing. Throws `invalid_request` where the route does not take it. */
 export const namedWorkspace = (
   { method, path, query }: Pick<Route, 'method' | 'path' | 'query'>,
   given: URLSearchParams,

@@ -1,4 +1,4 @@
-/** Whether the budgets of its caller bear a planned request, and on which terms it is let in. */
+/** Says whether the budgets of its caller bear a planned request, and on which terms it is let in. */
 import { GatewayError } from '../errors.ts'
 import type { Demand } from '../ledger/admissions.ts'
 import { storageAway } from '../ledger/admissions.ts'
@@ -16,7 +16,7 @@ import type { Planned } from './stages.ts'
 import { searchNanos } from './web/plan-search.ts'
 
 export interface BudgetSettings extends EstimateSettings {
-  /** What happens to a model without a known price, for a caller with a budget. */
+  /** The rule for a model without a known price, for a caller with a budget. */
   readonly unknownPrice: 'refuse' | 'default'
   readonly emptyAnswers: 'told' | 'free'
 }

@@ -24,7 +24,7 @@ export interface Identity {
   readonly startedMs: number
 }
 
-/** What its admission settled. */
+/** The terms that its admission settled. */
 export interface Terms extends BillTerms {
   /** Null where nothing bounds its caller. */
   readonly hold: Hold | null
@@ -54,7 +54,7 @@ export interface Finished extends Pick<
   readonly bill: Bill
 }
 
-/** What the record tells of a search before the answer. */
+/** The record's account of a search before the answer. */
 export interface SearchBefore {
   readonly engine: string
   readonly results: number
@@ -81,12 +81,12 @@ export class Admitted {
   /** The bill for the turns before the current one: an answer that runs tools takes several. */
   #earlier: Bill | null = null
   #feeNanos = 0
-  /** What its tools did; null where the service runs none. */
+  /** The account of its tools; null where the service runs none. */
   loop: LoopReport | null = null
   /** The search that went before the answer; null: none was made. */
   searched: SearchBefore | null = null
   teller = REAL_STATUS
-  /** What the response cache does for it; null: it was not asked. */
+  /** The work of the response cache for it; null: it was not asked. */
   cache: CacheUse | null = null
   /** Who judges its messages; null: nobody. */
   judge: Judge | null = null
@@ -138,7 +138,7 @@ export class Admitted {
     this.hold?.spend(this.#spentNanos)
   }
 
-  /** Whether the budgets bear tools that may cost this much, and an end of the answer behind them. */
+  /** Says whether the budgets bear tools that may cost this much, and an end of the answer behind them. */
   canPay(feeNanos: number): true | Promise<boolean> {
     return this.hold === null || feeNanos === 0 ? true : this.hold.coversFees(this.#spentNanos, feeNanos)
   }
@@ -159,7 +159,7 @@ export class Admitted {
     this.#feeNanos += feeNanos
   }
 
-  /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
+  /** The losses of the answer: of the request itself, and of the translation to the provider that answers. */
   get warnings(): readonly Warning[] {
     const { trying, error, said } = this.log
     // While an attempt goes on, the last one's failure is not the answer.
@@ -167,12 +167,12 @@ export class Admitted {
     return [...this.request.warnings, ...this.request.plan.warnings, ...said.losses, ...answered]
   }
 
-  /** What the client is told by now; null where it left before. */
+  /** The status that the client is told by now; null where it left before. */
   get httpStatus(): number | null {
     return this.teller.statusOf(this.log)
   }
 
-  /** Whether a failure of this request is our own refusal: nobody was asked, or a guardrail or a judge keeps the answer back (docs/contract/errors.md#own-checks). */
+  /** Says whether a failure of this request is our own refusal: nobody was asked, or a guardrail or a judge keeps the answer back (docs/contract/errors.md#own-checks). */
   refuses(error: GatewayError): boolean {
     return !this.log.asked || isGuardrailBlock(error) || isJudges(error)
   }

@@ -1,4 +1,4 @@
-/** What is told around an answer: at its beginning, and at its end. */
+/** The headers around an answer: at its beginning, and at its end. */
 import type { AnswerHead, AnswerTail } from '../formats/format.ts'
 import type { Admitted } from './admitted.ts'
 import { serverToolUse } from './loop/tool-figures.ts'

@@ -55,7 +55,7 @@ const citation = ({ url, title }: Source, start: number | null, end: number | nu
   citation: { url, title, content: null, start, end },
 })
 
-/** What is said behind this is not looked at. */
+/** Words behind this are not looked at. */
 const TEXT_MAX = 1024 * 1024
 
 const ADDRESS = /https?:\/\/[^\s<>"[\]|\\^`{}]{1,2048}/g

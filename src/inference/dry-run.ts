@@ -1,4 +1,4 @@
-/** What a request would do, without calling anybody: its plan, the body of its first attempt, and what it might cost. */
+/** The effect that a request would have, without calling anybody: its plan, the body of its first attempt, and what it might cost. */
 import { usageOf } from '../canonical/usage.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'

@@ -12,7 +12,7 @@ import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
 import { namedTrace } from './tracing/named-trace.ts'
 
-/** What a record tells of an answer that has ended. */
+/** The record's account of an answer that has ended. */
 type Recorded = Pick<
   Finished,
   'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'searched' | 'innerAttempts' | 'warnings' | 'httpStatus' | 'hit'
@@ -41,11 +41,11 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
   }
 }
 
-/** What a client or a provider named without a bound of its own. */
+/** The length that a name may have which a client or a provider gave without a bound of its own. */
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
-/** What a provider may have said at length. */
+/** The length that a provider's sentence may have. */
 const SENTENCE_MAX = 2000
 const sentence = (text: string): string => text.slice(0, SENTENCE_MAX)
 
@@ -143,7 +143,7 @@ const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
   return { message: sentence(error.message), provider_name: typeof provider === 'string' ? bounded(provider) : null }
 }
 
-/** What guardrails found are words of the request, which are kept where contents are kept. */
+/** The findings of guardrails are words of the request, which are kept where contents are kept. */
 const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
   const tools = serverToolsStage(loop)
   return [...pipeline, ...(tools === null ? [] : [tools])].slice(0, LIST_MAX).map((stage) => {

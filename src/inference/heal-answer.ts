@@ -8,7 +8,7 @@ import { JsonTextError } from '../lib/json-scan.ts'
 import { expectedBy, type Expected, type Heal, loadHeal } from '../plugins/response-healing.ts'
 import type { Admitted } from './admitted.ts'
 
-/** Whether the answer of this request is one to heal. */
+/** Says whether the answer of this request is one to heal. */
 export const wantsHealing = ({ request }: Admitted): boolean =>
   request.plugins?.has('response-healing') === true && !request.call.stream && request.call.prompt().outputFormat.type !== 'text'
 
@@ -39,7 +39,7 @@ export const healed = async (
   return error
 }
 
-/** Whether the answer is now as its schema wants it: a healed answer may still lack something. Null where the check does not know all of the schema. */
+/** Says whether the answer is now as its schema wants it: a healed answer may still lack something. Null where the check does not know all of the schema. */
 const validity = ({ call }: Admitted['request'], frames: readonly Frame[]): JsonObject => {
   const { outputFormat } = call.prompt()
   if (outputFormat.type !== 'json-schema') return {}
@@ -85,7 +85,7 @@ const healNative = ({ dialect, json }: NonNullable<Frame['native']>, heal: Heal)
   }
 }
 
-/** What the model said last as one text. */
+/** The model's last words as one text. */
 const lastText = (events: readonly ModelEvent[]): string =>
   events
     .slice(lastBegin(events))

@@ -1,5 +1,5 @@
 /**
- * What one inference may spend of what is held for its request. Nothing goes out that may cost more: each body is measured as it leaves,
+ * The money that one inference may spend of what is held for its request. Nothing goes out that may cost more: each body is measured as it leaves,
  * after all that presets, rules and translations made of it, and where it may cost more, the hold grows first, or the
  * body stays here.
  */
@@ -18,11 +18,11 @@ export class Hold {
   readonly #settings: EstimateSettings
   /** Its share of the purse. */
   #nanos: number
-  /** What earlier turns of the answer cost. */
+  /** The cost of earlier turns of the answer. */
   #spentNanos = 0
   /** How many times the cost of a body must fit: an answer that runs tools keeps enough for one more turn, which is longer. */
   #turns: number
-  /** What the last body that went out may cost. */
+  /** The most that the last body that went out may cost. */
   #measuredNanos = 0
   #ranDry = false
 
@@ -44,7 +44,7 @@ export class Hold {
     return this.#ranDry
   }
 
-  /** What the turns so far cost, of which nothing is left for the next one. */
+  /** Takes the cost of the turns so far, of which nothing is left for the next one. */
   spend(nanos: number): void {
     this.#spentNanos = nanos
   }

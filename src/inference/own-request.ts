@@ -18,7 +18,7 @@ import { Refused } from './refused.ts'
 import { statusOf } from './run/attempt-outcome.ts'
 import type { Received, UsedPreset } from './stages.ts'
 
-/** What a record names as the origin of such a request. */
+/** The origins that a record names for such a request. */
 export const OWN_ORIGINS = ['test', 'evaluation'] as const
 export type OwnOrigin = (typeof OWN_ORIGINS)[number]
 
@@ -46,7 +46,7 @@ export interface OwnAnswer {
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly arguments: string }[]
   readonly preset: UsedPreset | null
-  /** What the last provider answered; null where none did. */
+  /** The status of the last provider's answer; null where none answered. */
   readonly status: number | null
   readonly costNanos: number
   readonly ttftMs: number | null

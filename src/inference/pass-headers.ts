@@ -21,5 +21,5 @@ const betasOf = (body: JsonBody, { betas }: VendorHeaders): readonly string[] =>
   return [...new Set(all)].filter((name) => BETA.test(name))
 }
 
-/** What can stand in a header. */
+/** The characters that can stand in a header. */
 const BETA = /^[\w.:-]{1,100}$/

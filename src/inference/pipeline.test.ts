@@ -147,9 +147,9 @@ const watchedHealth = (reports: AttemptReport[], clock: Clock): Health => ({
 })
 
 interface Outcome {
-  /** What each batch said: text, `finish`, or the type of another event. */
+  /** The content of each batch: text, `finish`, or the type of another event. */
   readonly batches: readonly string[]
-  /** What ended the answer; null where it ended well. */
+  /** The failure that ended the answer; null where it ended well. */
   readonly failure: GatewayError | null
 }
 

@@ -147,7 +147,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   }
 }
 
-/** What plugins do to the request before it is screened: filters read what a file says. */
+/** The changes that plugins make to the request before it is screened: filters read what a file says. */
 const withPlugins = async (prepared: Prepared, plugins: AskedPlugins, parts: ReadFilesParts): Promise<Prepared> => {
   const files = plugins.get('file-parser')
   const read = files === undefined ? prepared : await readFiles(prepared, files, parts)

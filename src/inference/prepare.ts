@@ -30,13 +30,13 @@ export interface PrepareParts {
   readonly defaultsOf: DefaultsOf
   readonly guardrails: Pick<Guardrails, 'effective'>
   readonly plugins: Plugins
-  /** Whether `prompt` of OpenAI's interfaces names a preset; otherwise it is refused. */
+  /** Says whether `prompt` of OpenAI's interfaces names a preset; otherwise it is refused. */
   readonly openaiPrompts: boolean
   /** The provider keys of the caller's own that it may use. */
   readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
 }
 
-/** What is in memory is not waited for. Throws what the request itself has wrong, and where storage is away. */
+/** A value that is in memory is not waited for. Throws what the request itself has wrong, and where storage is away. */
 export const prepare = async (received: Received, parts: PrepareParts): Promise<Prepared> => {
   const { principal, headers } = received
   // Vectors have no conversation: presets and the default models of a workspace are not for them.

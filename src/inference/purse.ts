@@ -1,4 +1,4 @@
-/** What is held of the budgets for one request. Each inference that its answer takes has a share of it, and may ask for more. */
+/** The money that is held of the budgets for one request. Each inference that its answer takes has a share of it, and may ask for more. */
 import type { Demand } from '../ledger/admissions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 

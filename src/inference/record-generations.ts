@@ -61,7 +61,7 @@ export const createGenerationRecorder = (parts: {
     }
   }
 
-  /** What could not be forgotten is written once more at the next start, which changes nothing. */
+  /** An entry that could not be forgotten is written once more at the next start, which changes nothing. */
   const forget = (segment: Segment): void => {
     try {
       journal?.written(segment)

@@ -1,5 +1,5 @@
 /**
- * What a record keeps of a request's settings, so that a preset can be made of it where contents are not kept: the fields
+ * The settings of a request that a record keeps, so that a preset can be made of it where contents are not kept: the fields
  * that a preset keeps, without texts and secrets. Large members are not even parsed.
  */
 import type { Call } from '../canonical/call.ts'

@@ -21,7 +21,7 @@ export interface RefusalFacts {
   readonly wouldAsk: Plan | null | undefined
 }
 
-/** What the steps had found out: null for those that were not done. */
+/** The findings of the steps: null for those that were not done. */
 export const refusalFacts = (prepared: Prepared | null, screened: Screened | null, parts: PlanParts): RefusalFacts | null =>
   prepared === null ? null : { request: screened ?? prepared, wouldAsk: screened === null ? planOf(prepared, parts) : undefined }
 

@@ -68,7 +68,7 @@ const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): Json
   selected,
 })
 
-/** What filters removed, each named in the error (docs/contract/routing.md#nobody-fits). */
+/** Counts the endpoints that filters removed, each named in the error (docs/contract/routing.md#nobody-fits). */
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
 
 const pipelineMember = (pipeline: Prepared['pipeline']): JsonObject =>

@@ -1,4 +1,4 @@
-/** What follows an answer, once and off the request: its permit ends, it is charged, recorded, counted and logged. */
+/** The work that follows an answer, once and off the request: its permit ends, it is charged, recorded, counted and logged. */
 import { inputTokens, outputTokens, type Usage } from '../canonical/usage.ts'
 import { withoutAbsent } from '../contract/generation.ts'
 import type { Durations } from '../ledger/durations.ts'
@@ -83,7 +83,7 @@ const failedAttempt = ({ planned, usage, error }: AttemptOutcome, attempt: numbe
   ]
 }
 
-/** What was counted, without the zeros. */
+/** The counts, without the zeros. */
 const usageText = (usage: Usage): string => {
   const counted: Record<string, Usage[keyof Usage]> = {}
   for (const name in usage) {

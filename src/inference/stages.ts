@@ -1,5 +1,5 @@
 /**
- * What is known of a request. Each step takes the value of the one before and adds to it, so that a later step, and the
+ * The facts of a request. Each step takes the value of the one before and adds to it, so that a later step, and the
  * metadata of a refusal, can read whatever was found out before.
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
@@ -39,11 +39,11 @@ export interface Received {
   readonly userAgent: string | null
   readonly referer: string | null
   readonly headers: OwnHeaders
-  /** What it is for where no client sent it, such as `test`. */
+  /** The purpose of one that no client sent, such as `test`. */
   readonly origin?: string
 }
 
-/** What a client's headers ask of the service, beside the body. */
+/** The options for the service in a client's headers, beside the body. */
 export interface OwnHeaders {
   /** Whatever cannot be honoured is refused. */
   readonly strict: boolean
@@ -83,7 +83,7 @@ export interface Prepared extends Received {
   readonly strict: boolean
   /** The guardrails of its caller; null: none. */
   readonly guardrails: Effective | null
-  /** What guardrails did to the request, and, as it happens, to its answer. */
+  /** The work of guardrails on the request, and, as it happens, on its answer. */
   readonly pipeline: PipelineStage[]
   readonly caller: Caller
   /** The provider keys of the caller's own that it may use; null where it has none. */

@@ -1,4 +1,4 @@
-/** What a workspace says for requests that do not say it themselves: the model, and by what providers are sorted. */
+/** The workspace's defaults for requests that do not say it themselves: the model, and by what providers are sorted. */
 import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { parseModelReference } from '../presets/model-reference.ts'

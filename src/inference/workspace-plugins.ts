@@ -12,7 +12,7 @@ export interface WithPlugins {
 
 export const withWorkspacePlugins = (body: JsonBody, defaults: WorkspaceDefaults['plugins']): WithPlugins => {
   const named = body.value('plugins') ?? []
-  // What is no list is a fault, which the reader of the request tells.
+  // A value that is no list is a fault, which the reader of the request tells.
   if (defaults === null || !Array.isArray(named)) return { body, warnings: [] }
   const warnings: Warning[] = []
   const merged: unknown[] = [...named]

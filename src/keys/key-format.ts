@@ -25,7 +25,7 @@ export const makeKey = (kind: KeyKind, ids: IdSource): string => {
 export const looksLikeKey = (token: string): boolean =>
   SHAPE.test(token) && checksum(token.slice(0, -CHECKSUM_LENGTH)) === token.slice(-CHECKSUM_LENGTH)
 
-/** What people see of a key: its kind and its last four characters. */
+/** The part of a key that people see: its kind and its last four characters. */
 export const keyLabel = (key: string): string => `${key.slice(0, key.indexOf('_', 3) + 1)}…${key.slice(-4)}`
 
 /** The key as stored and as its id in the API: 64 lowercase hex digits. */

@@ -26,7 +26,7 @@ export interface Principal {
   readonly providerFailure: ProviderFailureMode | null
   /** Who uses the key, in the words of whoever made it. */
   readonly externalUser: string | null
-  /** What it may spend; null: as much as the budgets around it let it. */
+  /** The amount that it may spend; null: as much as the budgets around it let it. */
   readonly limit: KeyLimit | null
 }
 
@@ -104,7 +104,7 @@ export interface Keys {
   playground(person: { readonly workspaceId: string; readonly userId: string }, by: ChangedBy): Promise<Principal>
   /** Throws `not_found`, as the next two do, also for a key outside of the scope: one workspace, or null for all. */
   get(scope: string | null, hash: string, onlyUserId?: string | null): Promise<KeyWithUsage>
-  /** What the key is at the door, also one that is not let in now. */
+  /** The key as it is at the door, also one that is not let in now. */
   principalOf(record: KeyRecord): Principal
   update(scope: string | null, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
   revoke(scope: string | null, hash: string, by: ChangedBy): Promise<void>

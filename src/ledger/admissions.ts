@@ -22,7 +22,7 @@ export interface Demand {
   /** At least one, in the order of their checking. */
   readonly scopes: readonly Scope[]
   readonly estimateNanos: number
-  /** What is charged if this process dies before it says more. */
+  /** The charge if this process dies before it says more. */
   readonly promptNanos: number
   readonly provider: string | null
   readonly expectedMs: number

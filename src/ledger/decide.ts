@@ -1,4 +1,4 @@
-/** Whether a request may begin: a pure function of what its windows say. Called under their locks. */
+/** Says whether a request may begin: a pure function of what its windows say. Called under their locks. */
 import type { ScopeWindowTable } from '../storage/ledger-tables.ts'
 import { SCOPE_KINDS, type Scope } from './scope.ts'
 

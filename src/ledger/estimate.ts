@@ -87,7 +87,7 @@ const MOST_NANOS = 4_000_000 * 1_000_000_000
 
 /** Three bytes make a token of prose, code and most scripts. Embeddings may come as numbers of tokens, of at least a digit and a comma. */
 const BYTES_PER_TOKEN = { completions: 3, embeddings: 2 } as const
-/** What providers wrap around the messages and the tools. */
+/** The text that providers wrap around the messages and the tools. */
 const PROVIDERS_OVERHEAD_TOKENS = 200
 /** The tokens that a body gains on its way out. */
 const OVERHEAD_TOKENS = 400
@@ -147,7 +147,7 @@ const isLimited = (body: JsonBody, dialect: ProviderDialect): boolean =>
     return typeof limit === 'number' && limit > 0
   })
 
-/** What each dialect calls its limit of output; within a member, where there is a second name. */
+/** The names of the limit of output in each dialect; within a member, where there is a second name. */
 const LIMITS: Readonly<Record<ProviderDialect, readonly (readonly [string, string?])[]>> = {
   'openai-chat': [['max_tokens'], ['max_completion_tokens']],
   'openai-responses': [['max_output_tokens']],

@@ -121,7 +121,7 @@ describeEachSettler('every history of a ledger', (engine) => {
           }
           case 'die': {
             const index = engine.name === 'sqlite' ? 0 : action.node
-            // What it knew is gone. Its clients are told nothing more, and nothing of it is settled.
+            // Its memory is gone. Its clients are told nothing more, and nothing of it is settled.
             for (let at = running.length - 1; at >= 0; at -= 1)
               if (engine.name === 'sqlite' || running[at]?.node === index) running.splice(at, 1)
             clock.advance(1)

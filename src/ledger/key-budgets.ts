@@ -1,4 +1,4 @@
-/** What bounds a key, as `GET /key` shows it (docs/contract/budgets.md#order-of-checks). It reads the rows that admission checks, held amounts included. */
+/** The bounds of a key, as `GET /key` shows them (docs/contract/budgets.md#order-of-checks). They are read from the rows that admission checks, held amounts included. */
 import type { KeyBudget, KeyLimit } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
 import { windowEnd } from '../storage/usage-windows.ts'

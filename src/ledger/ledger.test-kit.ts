@@ -13,7 +13,7 @@ import type { InFlightSettings } from './decide.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { keyLimitSource, type KeyLimit, type ScopeSource, type Spender } from './scope.ts'
 
-/** What is due at once is done at once; everything else waits until the test lets time pass. */
+/** Work that is due at once is done at once; everything else waits until the test lets time pass. */
 const promptClock = (clock: FakeClock): Clock => ({
   ...clock,
   after(delayMs, task) {

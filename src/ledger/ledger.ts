@@ -13,7 +13,7 @@ import { windowOf } from './windows.ts'
 export interface ScopeFigures {
   readonly scope: Scope
   readonly spentNanos: number
-  /** What running requests may still spend. */
+  /** The amount that running requests may still spend. */
   readonly heldNanos: number
 }
 
@@ -26,7 +26,7 @@ export interface Ledger {
   grow(demand: Demand): Promise<void>
   /** The request has ended; its hold goes with its settlement. */
   ended(id: string): void
-  /** What bounds this caller, with the figures that the next admission will meet. */
+  /** The bounds of this caller, with the figures that the next admission will meet. */
   figures(spender: Spender, atMs: number): Promise<readonly ScopeFigures[]>
   /** Each is JSON of a settlement. */
   readonly settle: LedgerStore['settleLines']
@@ -63,7 +63,7 @@ export const createLedger = (parts: {
   const holds = createHoldStore(database)
   const node = newNode(database, clock, ids)
   const live = new Map<string, () => number>()
-  /** What the last checkpoint of each said. */
+  /** The last checkpoint of each. */
   const checkpointed = new Map<string, number>()
   /** Turned away by storage that broke: their holds may have been written all the same. */
   const unknown = new Set<string>()

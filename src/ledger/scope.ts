@@ -1,4 +1,4 @@
-/** What may bound a request's cost: limits of its key, budgets of its member and its workspace, prepaid credit. */
+/** The bounds on a request's cost: limits of its key, budgets of its member and its workspace, prepaid credit. */
 import type { Span } from '../storage/ledger-tables.ts'
 import { SUBJECTS } from '../storage/scope-windows.ts'
 
@@ -16,7 +16,7 @@ export interface Scope {
   readonly kind: ScopeKind | 'credits'
   readonly limitNanos: number
   readonly interval: Interval
-  /** Whether spending with customers' own provider keys counts. */
+  /** Says whether spending with customers' own provider keys counts. */
   readonly includeByok: boolean
   readonly guardrailId: string | null
   readonly budgetId: string | null

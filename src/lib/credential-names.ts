@@ -1,4 +1,4 @@
-/** Whether a name says that what it names is a secret: by the last of its words, in whatever way they are joined. */
+/** Says whether a name says that what it names is a secret: by the last of its words, in whatever way they are joined. */
 export const isCredentialName = (name: string): boolean => {
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')

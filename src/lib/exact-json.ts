@@ -9,7 +9,7 @@ export const parseExact = (text: string): unknown => (LONG_INTEGER.test(text) ? 
 /** The same for text that is known to hold one. */
 export const keepingExact = (text: string): unknown => JSON.parse(text, keepExact)
 
-/** Whether the value is an integer that was kept as text: for those who need a number, it is none. */
+/** Says whether the value is an integer that was kept as text: for those who need a number, it is none. */
 export const isExactInteger = (value: unknown): boolean => exact.isRawJSON(value)
 
 /** The shortest integer that a double cannot hold has 16 digits. In a string such digits seldom stand between the same signs. */

@@ -12,7 +12,7 @@ export interface PlaceSettings {
 }
 
 export interface FairPlaces {
-  /** What keeps this holder from so many more: there are no more, or they are for others. Null: nothing. */
+  /** The reason that keeps this holder from so many more: there are no more, or they are for others. Null: nothing. */
   obstacle(holder: string, amount: number): 'full' | 'share' | null
   /** Takes them whether they fit or not; a negative amount gives back. */
   take(holder: string, amount: number): void

@@ -17,7 +17,7 @@ export interface FoldedText {
   forget(before: number): void
 }
 
-/** Whether a text may read otherwise than it is written, by itself or with what follows it. */
+/** Says whether a text may read otherwise than it is written, by itself or with what follows it. */
 export const isDisguised = (text: string): boolean =>
   CONTROL_OR_ESCAPE.test(text) || (BEYOND_ASCII.test(text) && (CHANGED.test(text) || text.normalize('NFKC') !== text))
 
@@ -103,7 +103,7 @@ export const createFoldedText = (before = 0): FoldedText => {
   }
 }
 
-/** What a text says in tag characters, each of which stands for one of ASCII: people don't see it, and models read it. */
+/** The words of a text in tag characters, each of which stands for one of ASCII: people don't see it, and models read it. */
 export const textInTags = (text: string): string =>
   text.includes(TAGS_FIRST_HALF)
     ? (text
@@ -154,7 +154,7 @@ const OPEN_END = new RegExp(
 /** Control characters that are no white space; what may begin the code of a character. */
 const CONTROL_OR_ESCAPE = /(?![\t-\r\x85])\p{Cc}|\\(?:u|$)|%(?:[0-9a-fA-F]|$)|&(?:#|$)/u
 const BEYOND_ASCII = /[^\0-\x7f]/
-/** What NFKC leaves and a reader does not tell from ASCII, or does not see; and half a character, whose other half may come. */
+/** The characters that NFKC leaves and a reader does not tell from ASCII, or does not see; and half a character, whose other half may come. */
 const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\p{Cc}\ud800-\udfff]/u
 /** A character with all that hangs on it. Left out are common letters that stay as they are, for speed. */
 const MAY_CHANGE = new RegExp(
@@ -178,7 +178,7 @@ const DIGIT = /\p{Nd}/gu
 /** Marks over an ASCII character that are part of no letter. */
 const ORNAMENT = /(?<=^|[\0-\x7f])\p{Mn}+/gu
 
-/** What single characters mean; few texts use more. */
+/** The meanings of single characters; few texts use more. */
 const meanings = new Map<string, string>()
 const MEANINGS_MAX = 10_000
 

@@ -34,7 +34,7 @@ export const quotesOf = (hidden: readonly HiddenText[]): ((text: string) => read
     for (const [start, end] of found) {
       const [first, last] = [starts[start] ?? 0, ends[end - 1] ?? text.length]
       if (last <= from) continue
-      // What overlaps the one before goes on from its end: one mark stands for both.
+      // A mark that overlaps the one before goes on from its end: one mark stands for both.
       const before = ranges.at(-1)
       if (before !== undefined && first <= from) ranges[ranges.length - 1] = [before[0], last]
       else ranges.push([first, last])
@@ -112,7 +112,7 @@ interface Signs {
   readonly ends: Uint32Array
 }
 
-/** What counts of a text: letters, digits and signs, without white space, quotes and escapes; and where each stands. */
+/** The characters of a text that count: letters, digits and signs, without white space, quotes and escapes; and where each stands. */
 const signsOf = (text: string): Signs => {
   const starts = new Uint32Array(text.length)
   const ends = new Uint32Array(text.length)

@@ -526,7 +526,7 @@ const spacedObject: fc.Arbitrary<{ text: string; value: Record<string, unknown> 
       .join(',')
     return {
       text: `${space()}{${body === '' ? space() : body}}${space()}`,
-      // What the parser makes of it, so that -0 and the like are what the text says.
+      // The number that the parser makes of it, so that -0 and the like are what the text says.
       value: Object.fromEntries(members.map(({ key, value }) => [key, JSON.parse(JSON.stringify(value)) as unknown])),
     }
   })

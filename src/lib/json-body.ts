@@ -140,7 +140,7 @@ export class JsonBody {
   with(changes: JsonChanges): JsonBody {
     const held = this.#spliced(changes)
     if (held === this.#held) return this
-    // What is put in is well formed; the scan finds the new positions.
+    // The text that is put in is well formed; the scan finds the new positions.
     const values = newValues()
     for (const { key } of this.#members) {
       const known = this.#values[key]

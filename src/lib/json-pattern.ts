@@ -8,7 +8,7 @@ const SLOT = '\\u0000text'
 const SLOT_VALUE = '\u0000text'
 const PADDING_SLOT = '\\u0000padding'
 
-/** What one text has where others of its pattern have something else. */
+/** The part of one text that differs from others of its pattern. */
 export interface Filling {
   /** JSON text of the string, without its quotes. */
   readonly raw: string
@@ -20,7 +20,7 @@ export interface JsonPattern {
   readonly skeleton: string
   /** The text, parsed. */
   readonly parsed: unknown
-  /** What fills the slots, and the string; null for a text that is not of the pattern. */
+  /** The values of the slots, and the string; null for a text that is not of the pattern. */
   match(json: string): (Filling & { readonly value: string }) | null
 }
 

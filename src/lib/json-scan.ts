@@ -22,7 +22,7 @@ export interface JsonLimits {
   readonly spaces: number
   /** Values in all beside an integer of so many digits that it is kept as it was written, which takes several times as long. */
   readonly exactNodes: number
-  /** Whether an object within the outermost one may name a member twice: some parsers heed the first, others the last. */
+  /** Says whether an object within the outermost one may name a member twice: some parsers heed the first, others the last. */
   readonly names: 'once' | 'repeated'
 }
 
@@ -165,7 +165,7 @@ const BRACE = 123
 const CLOSING_BRACE = 125
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** What is left of the limits, and what was found. */
+/** The rest of the limits, and what was found. */
 interface Budget {
   readonly limits: JsonLimits
   nodes: number
@@ -189,7 +189,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
     throw tooManyValues(limits)
   }
   let at = start
-  /** What closes each open container. */
+  /** The character that closes each open container. */
   const open: number[] = []
   /** Values in each of them. */
   const counts: number[] = []

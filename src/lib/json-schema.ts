@@ -63,7 +63,7 @@ class Checking {
     if (this.#faults.length < FAULTS_MAX) this.#faults.push({ path, message })
   }
 
-  /** Whether a schema holds, without telling what is at fault. */
+  /** Says whether a schema holds, without telling what is at fault. */
   #holds(schema: unknown, value: JsonValue, path: string): boolean {
     const before = this.#faults
     this.#faults = []
@@ -256,7 +256,7 @@ const isOfType = (value: JsonValue, type: string): boolean => {
   }
 }
 
-/** What a reference within the schema names: `#`, `#/$defs/place`, or an `$anchor` there. Undefined for any other. */
+/** The target of a reference within the schema: `#`, `#/$defs/place`, or an `$anchor` there. Undefined for any other. */
 const referred = (root: unknown, reference: string): unknown => {
   if (!reference.startsWith('#')) return undefined
   const pointer = reference.slice(1)

@@ -4,7 +4,7 @@
  */
 import type { JsonChanges } from './json.ts'
 
-/** What a string stands for. */
+/** The characters that a string stands for. */
 export interface TextForm {
   text(held: string): string
   /** In UTF-8. */

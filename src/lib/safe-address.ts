@@ -1,5 +1,5 @@
 /**
- * Whether an address belongs to the open internet. A service that connects where others tell it must not reach what only
+ * Says whether an address belongs to the open internet. A service that connects where others tell it must not reach what only
  * it can see: its own machine, its neighbours, the metadata of its cloud (docs/contract/operating.md#addresses).
  */
 import { parseIpv4, parseIpv6 } from './ip-address.ts'
@@ -51,7 +51,7 @@ export const isPublicAddress = (address: string): boolean => {
   const v6 = parseIpv6(address)
   if (v6 === null) return false
   const value = bits(v6, 16)
-  // What counts is the address that it stands for.
+  // The address that it stands for counts.
   if (isWithin(value, MAPPED)) return isPublicV4(value & 0xffffffffn)
   return !BLOCKED_V6.some((range) => isWithin(value, range))
 }

@@ -1,5 +1,5 @@
 /**
- * Whether an inference request may begin, the cheap reasons first (docs/contract/operating.md#admission): this process
+ * Says whether an inference request may begin, the cheap reasons first (docs/contract/operating.md#admission): this process
  * keeps up, the key has not too many running and not too many a minute, the process has room. Refusals are ours, so no
  * provider hears of them.
  */
@@ -25,7 +25,7 @@ export interface Limited {
   readonly tpmLimit: number | null
 }
 
-/** What a request holds once it was let in. */
+/** The places that a request holds once it was let in. */
 export interface Permit {
   /** From now on whoever answers ends it; else the request's end does. */
   handOver(): void

@@ -1,4 +1,4 @@
-/** What bounds the requests of one key: how many run at once, and how many requests and tokens a minute. Of this process alone. */
+/** Bounds for the requests of one key: how many run at once, and how many requests and tokens a minute. Of this process alone. */
 import type { Clock } from '../lib/clock.ts'
 import type { BoundReached, Correction, KeyBounds } from '../storage/limits/limit-store.ts'
 import { createRateMeter, type Rate, type RateVerdict } from './gcra.ts'
@@ -11,7 +11,7 @@ export interface KeyMeter {
 }
 
 export interface LocalMeter {
-  /** Whether one more fits that has been counted as running; `nodes`: the part of the bounds that is ours is one of so many. */
+  /** Says whether one more fits that has been counted as running; `nodes`: the part of the bounds that is ours is one of so many. */
   take(bounds: KeyBounds, running: number, nodes: number): BoundReached | null
   /** Counts what was let in elsewhere, or became known afterwards. */
   note(bounds: KeyBounds, used: Pick<Correction, 'usedTokens' | 'usedRequests'>, nodes: number): void
@@ -63,7 +63,7 @@ const reached = (bound: 'tokens' | 'requests', { remaining, retryAfterMs, resetM
   resetMs,
 })
 
-/** Whether anything bounds the key. */
+/** Says whether anything bounds the key. */
 export const isBounded = ({ concurrency, tokensPerMinute, requestsPerMinute }: KeyBounds): boolean =>
   concurrency > 0 || tokensPerMinute > 0 || requestsPerMinute > 0
 

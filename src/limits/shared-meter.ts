@@ -1,5 +1,5 @@
 /**
- * What bounds the requests of one key, counted by all nodes together in a store. A request waits for one round trip at most, and
+ * Bounds for the requests of one key, counted by all nodes together in a store. A request waits for one round trip at most, and
  * one whose key has no bounds for none. While the store is away each node keeps to its part of the bounds, so that neither all
  * is refused nor anything unbounded (docs/contract/operating.md#several-nodes).
  */

@@ -50,7 +50,7 @@ export const buildModels = (
 
 const OPERATORS: PriceSource = { from: 'operator', asOf: null }
 
-/** What an operator would set to have the model served. */
+/** The variable that an operator would set to have the model served. */
 const enablingVariables = (entry: ModelEntry, providers: Readonly<Record<string, ProviderEntry>>): string[] =>
   (entry.endpoints ?? []).flatMap(({ provider }) => providers[provider]?.api_key_env ?? providers[provider]?.base_url_env ?? [])
 

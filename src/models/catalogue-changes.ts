@@ -1,4 +1,4 @@
-/** What a list of prices changes in the catalogue that is in force. */
+/** The changes that a list of prices makes to the catalogue that is in force. */
 import { isSameEndpoint } from './catalogue-imports.ts'
 import type { EndpointEntry, ModelEntry, PriceEntry } from './catalogue-schema.ts'
 

@@ -38,7 +38,7 @@ export interface LayeredCatalogue {
   readonly added: ReadonlySet<string>
 }
 
-/** What was imported last wins. */
+/** The list that was imported last wins. */
 export const layerImports = (shipped: Catalogue['models'], imports: readonly CatalogueImport[]): LayeredCatalogue => {
   const models: Record<string, ModelEntry> = { ...shipped }
   const sources = new Map<EndpointEntry, PriceSource>()

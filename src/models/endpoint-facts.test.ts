@@ -1,4 +1,4 @@
-/** What the file can say of an endpoint beside who serves it. */
+/** The facts of an endpoint that the file can tell beside who serves it. */
 import { describe, expect, test } from 'bun:test'
 
 import { buildModels } from './build-models.ts'

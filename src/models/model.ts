@@ -7,15 +7,15 @@ import type { ProviderDialect } from './provider-dialects.ts'
 export interface Provider {
   readonly slug: string
   readonly name: string
-  /** What it speaks, the preferred dialect first. */
+  /** The dialects that it speaks, the preferred one first. */
   readonly dialects: readonly ProviderDialect[]
   readonly baseUrl: string
   readonly apiKeys: readonly string[]
   /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
   readonly anyModel: boolean
-  /** What becomes of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
+  /** The outcome of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
   readonly onCancel?: 'abort' | 'drain'
-  /** What holds for every model of it; absent where nobody told. */
+  /** The facts of every model of it; absent where nobody told. */
   readonly dataPolicy?: DataPolicy
 }
 
@@ -36,7 +36,7 @@ export interface ModelEndpoint {
   /** Asked for by its tag or by this service tier only; null for an ordinary endpoint. */
   readonly serviceTier: EndpointTier | null
   readonly dataPolicy: DataPolicy
-  /** Whether the model's author allows its text to train others; null where nobody told. */
+  /** Says whether the model's author allows its text to train others; null where nobody told. */
   readonly distillable: boolean | null
   /** The request parameters that it heeds; empty where nobody told. */
   readonly supportedParameters: readonly string[]
@@ -44,7 +44,7 @@ export interface ModelEndpoint {
   readonly unlisted?: boolean
 }
 
-/** What a provider does with what it is sent; null where nobody told, which no filter takes for a promise. */
+/** The provider's use of what it is sent; null where nobody told, which no filter takes for a promise. */
 export interface DataPolicy {
   /** Trains on it. */
   readonly training: boolean | null

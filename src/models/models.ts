@@ -92,7 +92,7 @@ export const dialectFor = (provider: Provider, client: ClientDialect): ProviderD
   return speaksDialectOf(provider, client) ? own : (provider.dialects[0] ?? own)
 }
 
-/** Whether a request of this client dialect needs no translation for the provider. */
+/** Says whether a request of this client dialect needs no translation for the provider. */
 export const speaksDialectOf = (provider: Provider, client: ClientDialect): boolean => provider.dialects.includes(SAME_DIALECT[client])
 
 const SAME_DIALECT: Readonly<Record<ClientDialect, ProviderDialect>> = {

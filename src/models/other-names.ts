@@ -1,4 +1,4 @@
-/** What a model that a client names by itself may be asked for as, and by which other names the same is known. */
+/** The names that a client may use for a model by itself, and by which other names the same is known. */
 import type { ModelEndpoint, Provider } from './model.ts'
 
 /** Names of what an endpoint really asks its provider for, beside the id that the client wrote. */
@@ -12,7 +12,7 @@ export interface OtherNames {
 }
 
 /**
- * Whether a name that a client wrote may stand in a request to a provider. One that a server may read as a path, as a part
+ * Says whether a name that a client wrote may stand in a request to a provider. One that a server may read as a path, as a part
  * of an address, or as another name than it looks like, names no model.
  */
 export const isPlainName = (name: string): boolean =>

@@ -7,7 +7,7 @@ export interface ListedModel {
   readonly id: string
   readonly name: string
   readonly created: number
-  /** What it can do; of a preset, the model behind it. */
+  /** The abilities of it; of a preset, those of the model behind it. */
   readonly model: Model
 }
 

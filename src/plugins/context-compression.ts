@@ -18,7 +18,7 @@ export interface Compressed {
   readonly compressedCount: number
 }
 
-/** Whether a request wants it: null where it says neither. `transforms` is the older word. */
+/** Says whether a request wants it: null where it says neither. `transforms` is the older word. */
 export const wantsCompression = (body: JsonBody): boolean | null => {
   const plugins = body.value('plugins')
   const plugin = Array.isArray(plugins) ? plugins.find((one) => isObject(one) && one['id'] === 'context-compression') : undefined
@@ -109,7 +109,7 @@ const unitsOf = (items: readonly Item[]): readonly Unit[] => {
   const rootOf = (at: number): number => {
     let root = at
     while (owner[root] !== root) root = owner[root] ?? root
-    // What was passed on the way points at the root from now on.
+    // A span that was passed on the way points at the root from now on.
     for (let step = at; step !== root;) {
       const next = owner[step] ?? root
       owner[step] = root

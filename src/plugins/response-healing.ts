@@ -3,7 +3,7 @@
  * quotes or brackets that are missing or too many. Values are never invented, and what is valid stays as it was written.
  */
 
-/** What the JSON has to be, where the request says so. */
+/** The schema of the JSON, where the request has one. */
 export type Expected = 'object' | 'array' | null
 
 /** The healed text; the same text where it needs no healing, or cannot be healed. */

@@ -1,7 +1,7 @@
 /** `switchyard-router`: which of the request's own models is asked first. */
 import { cannotRun, type Plugin } from './plugin.ts'
 
-/** What a request that names no algorithm gets where the plugin comes from. */
+/** The algorithm of a request that names none, where the plugin is given. */
 const DEFAULT_ALGORITHM = 'capability'
 
 export const switchyardRouter = (random: () => number): Plugin => ({

@@ -6,7 +6,7 @@
  */
 import type { HaltRule } from '../contract/rollout.ts'
 
-/** What is known of the requests that a rollout gave to a version. Cost in nano-dollars. */
+/** Figures of the requests that a rollout gave to a version. Cost in nano-dollars. */
 export interface Sample {
   readonly version: number
   readonly requests: number

@@ -34,7 +34,7 @@ export const rewrapPresetKey = async (facts: FactStore, keys: SealingKeys, ids: 
   if (!isUnder(stored, keys[0])) await facts.replace(FACT, wrap(unwrap(stored, keys), keys[0], ids))
 }
 
-/** Whether nothing more is to be sealed anew for this root secret. */
+/** Says whether nothing more is to be sealed anew for this root secret. */
 export const presetKeyFollows = async (facts: FactStore, key: Pick<SealingKey, 'id'>): Promise<boolean> => {
   const stored = await facts.read(FACT)
   return stored === null || isUnder(stored, key)

@@ -175,7 +175,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
 
 const AT_ONCE: SaveOptions = { note: null, designate: true, expectedLatest: null }
 
-/** What a repetition must have in common with the first request: the body and, where there are any, the options. */
+/** The facts that a repetition must share with the first request: the body and, where there are any, the options. */
 const fingerprint = (bodyText: string, { note, designate, expectedLatest }: SaveOptions): string => {
   const hash = createHash('sha256').update(bodyText)
   if (note !== null || !designate || expectedLatest !== null) hash.update(`\0${JSON.stringify([note, designate, expectedLatest])}`)

@@ -27,7 +27,7 @@ export interface Rollouts {
 
 export const createRollouts = (parts: {
   store: RolloutStore
-  /** What this process knows of the preset is no more so. */
+  /** Called when the preset may have changed since this process read it. */
   forget: (preset: PresetRef) => void
   /** Resolves when the records of all answers are written. */
   flush: () => Promise<void>

@@ -1,4 +1,4 @@
-/** What the operator's credentials can reach does not depend on a name that a client wrote. */
+/** A name that a client wrote does not change what the operator's credentials can reach. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 

@@ -2,7 +2,7 @@ import type { Message } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 
 /**
- * What a conversation was encoded to, where it still has something to answer: the turns of user and assistant, or the
+ * The encoded conversation, where it still has something to answer: the turns of user and assistant, or the
  * input. Throws `invalid_prompt` for a request whose messages say nothing, naming the first of them.
  */
 export const answerable = <Encoded>(messages: readonly Message[], encoded: readonly Encoded[]): readonly Encoded[] => {

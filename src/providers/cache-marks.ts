@@ -5,7 +5,7 @@ import { editElements, editMembers, rawMember } from '../lib/json-splice.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
 
-/** What a provider does not take: OpenAI's models that take breakpoints get these for Anthropic's marks of content. */
+/** Marks that a provider does not take: OpenAI's models that take breakpoints get these for Anthropic's marks of content. */
 export interface RefusedMarks {
   readonly cache_control: 'taken' | 'refused' | 'breakpoint'
   readonly prompt_cache_breakpoint: 'taken' | 'refused'

@@ -1,4 +1,4 @@
-/** What a vendor's model takes of a request in Chat Completions. */
+/** The rules of a vendor's model for a request in Chat Completions. */
 import { acceptsField, openAiModelOf } from './openai-model.ts'
 import type { Target } from './provider.ts'
 import { vendorOf } from './vendors.ts'

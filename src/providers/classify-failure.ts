@@ -20,7 +20,7 @@ export interface ProviderFailure {
   readonly status: number | null
   readonly told: Pick<ToldError, 'words' | 'message'> & Partial<ToldError>
   readonly raw: string
-  /** What the response's headers ask for. */
+  /** The wait that the response's headers ask for. */
   readonly retryAfterSeconds?: number | undefined
 }
 

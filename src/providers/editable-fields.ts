@@ -42,7 +42,7 @@ export const fieldsOfBody = (
     put(name, value) {
       const [before, raw] = [body.get(name), body.raw(name)]
       put.set(name, value)
-      // What the two share goes on as it was written.
+      // Text that the old and the new value share goes on as it was written.
       changes[name] = before === undefined || raw === undefined ? JSON.stringify(value) : rewrittenText(value, before, raw)
     },
     rename(from, to) {
@@ -62,7 +62,7 @@ export const fieldsOfBody = (
   }
 }
 
-/** What was translated. `paths`: the client's path of each field; its own name where there is none. */
+/** The translated fields. `paths`: the client's path of each field; its own name where there is none. */
 export const fieldsOfObject = (
   given: JsonObject,
   paths: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
 /**
- * What vendors say of a failure in words alone, as a type. A word of theirs that names the fault goes before; a bare
+ * Sentences of vendors that name a failure in words alone, as a type. A word of theirs that names the fault goes before; a bare
  * status goes after. Each row is a sentence that some vendor's server sends; vendor-failures.test.ts has them in whole bodies.
  */
 import type { ErrorType } from '../errors.ts'

@@ -124,7 +124,7 @@ export const kindOfCode = (words: readonly string[]): FailureKind | null =>
 
 export const kindOfBroadCode = (words: readonly string[]): FailureKind | null => find(BROAD_CODES, words)
 
-/** What a kind of error would have been as a status, where it stands inside a body or a stream of 200. */
+/** The status that a kind of error would have had, where it stands inside a body or a stream of 200. */
 const STATUS_OF_KIND: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   badrequesterror: 400,

@@ -10,7 +10,7 @@ import { vendorOf } from './vendors.ts'
 
 type Addressee = Pick<Target, 'provider' | 'upstreamModel' | 'modelId'>
 
-/** Whether a provider refuses in this dialect what it takes in another. Only OpenAI's models with tools, by Chat Completions. */
+/** Says whether a provider refuses in this dialect what it takes in another. Only OpenAI's models with tools, by Chat Completions. */
 export const refusesIn = (dialect: string, { dialect: client, body }: Pick<Call, 'dialect' | 'body'>, target: Addressee): boolean => {
   if (dialect !== 'openai-chat' || !vendorOf(target.provider).openAiModels) return false
   const { chatToolsRefused } = openAiModelOf(target)

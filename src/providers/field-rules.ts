@@ -54,7 +54,7 @@ const RULED: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
   messages: ruledFields('messages'),
 }
 
-/** What a provider does without the field: nothing is lost with it. */
+/** The provider behaves the same without the field: nothing is lost with it. */
 const saysNothing = (field: string, value: JsonValue | undefined): boolean =>
   value === undefined || (Object.hasOwn(DEFAULTS, field) && DEFAULTS[field] === value) || (field === 'modalities' && isTextAlone(value))
 

@@ -1,4 +1,4 @@
-/** What every dialect over JSON has in common: how a request goes out, and how an answer that is refused or whole is read. */
+/** The common part of every dialect over JSON: how a request goes out, and how an answer that is refused or whole is read. */
 import { parseExact } from '../lib/exact-json.ts'
 import type { GatewayError } from '../errors.ts'
 import { unusable } from './classify-failure.ts'
@@ -47,7 +47,7 @@ export const postJson = async (
 }
 
 /**
- * What the upstream sends decides, not what was asked for: some answer a stream request with a whole body, and some
+ * The upstream's answer decides, not what was asked for: some answer a stream request with a whole body, and some
  * streams come as plain text or as nothing in particular, so that only their beginning tells. `response` is to be read
  * in place of the one that was given.
  */

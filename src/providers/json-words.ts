@@ -1,4 +1,4 @@
-/** What a model is told of the form of its answer where the provider holds it to none. */
+/** Words for a model about the form of its answer where the provider holds it to none. */
 import type { JsonValue } from '../lib/json.ts'
 
 export const JSON_WORDS = 'Answer with one JSON object and nothing else: no other text, and no Markdown around it.'

@@ -1,5 +1,5 @@
 /**
- * What becomes of each setting of a request when it is translated to a provider's dialect. The one place that says so:
+ * The outcome of each setting of a request when it is translated to a provider's dialect. The one place that says so:
  * encoders read settings through it, warnings come from it, and docs/translation.md shows it. A request that stays in its
  * dialect is not translated and loses nothing.
  */
@@ -67,7 +67,7 @@ export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<Tran
   promptCacheOptions: row('K K D D D'),
 }
 
-/** What an encoder reads beside the settings. Parts of a conversation and tools: PART_OUTCOMES. */
+/** Parts that an encoder reads beside the settings. Parts of a conversation and tools: PART_OUTCOMES. */
 const OTHER_OUTCOMES: Readonly<
   Record<Exclude<FieldMeaning, SettingName | ServiceMeaning | 'written'>, Readonly<Record<TranslatedDialect, Outcome>>>
 > = {
@@ -102,7 +102,7 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
   messages: { user: 'mapped', service_tier: 'mapped' },
 }
 
-/** What becomes of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */
+/** The outcome of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */
 export const fieldOutcomes = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldOutcome[] => {
   const meanings = fieldMeanings(client, field)
   const own = dialect === OWN_DIALECT[client]
@@ -119,7 +119,7 @@ const fateOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldOut
 
 const isOther = (meaning: FieldMeaning): meaning is keyof typeof OTHER_OUTCOMES => Object.hasOwn(OTHER_OUTCOMES, meaning)
 
-/** What becomes of each kind of part, tool and format where a request is translated, by the words of users. */
+/** The outcome of each kind of part, tool and format where a request is translated, by the words of users. */
 export const PART_OUTCOMES: Readonly<Record<string, Readonly<Record<TranslatedDialect, Outcome>>>> = {
   text: row('K K K K K'),
   'system message between turns': row('K K M M M'),

@@ -145,7 +145,7 @@ const innerTools = (tool: JsonValue): readonly JsonValue[] => {
   })
 }
 
-/** What is said of a namespace is said of all its tools: the first of them tells it. */
+/** The words about a namespace are about all its tools: the first of them tells it. */
 export const describedTool = (description: unknown, namespace: unknown, about: unknown): string | null => {
   const own = typeof description === 'string' ? description : null
   if (typeof about !== 'string' || about === '') return own

@@ -20,9 +20,9 @@ export interface ToolNaming {
   readonly own: ClientDialect | null
   /** Null: the provider takes any name. */
   readonly formFor: (target: Target) => ToolNameForm | null
-  /** Whether the provider knows namespaces. */
+  /** Says whether the provider knows namespaces. */
   readonly namespacesFor?: (target: Target) => boolean
-  /** Whether the provider knows the built-in tools of its dialect. */
+  /** Says whether the provider knows the built-in tools of its dialect. */
   readonly builtInsFor?: (target: Target) => boolean
 }
 

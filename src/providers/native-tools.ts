@@ -38,7 +38,7 @@ export const hasOfItsOwn = (
   }
 }
 
-/** Whether a server of which nothing is known may have it: its dialect has a word for the tool. */
+/** Says whether a server of which nothing is known may have it: its dialect has a word for the tool. */
 export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client }: NativeTools): boolean => {
   if (isKnownVendor(provider)) return false
   if (serverToolName(asked.kind) === null && speaks(dialect, client)) return true

@@ -1,5 +1,5 @@
 /**
- * What the name of an OpenAI model tells of it. The API refuses whole requests for an effort, an `include` or a setting
+ * The abilities of an OpenAI model, read from its name. The API refuses whole requests for an effort, an `include` or a setting
  * that the model does not know, so what is sent has to fit the model. A name that tells nothing, as on a local server, is
  * taken as one that knows every word. Sources: the API's guides to reasoning and to the latest models ("Parameter
  * compatibility"), the values that its refusals list, the tables of the @ai-sdk/openai package.
@@ -7,7 +7,7 @@
 import type { Target } from './provider.ts'
 
 export interface OpenAiModel {
-  /** Whether it thinks; null: unknown. */
+  /** Says whether it thinks; null: unknown. */
   readonly reasons: boolean | null
   /** The efforts it accepts, the least first; null: unknown. */
   readonly efforts: readonly string[] | null
@@ -41,13 +41,13 @@ export const openAiModelOf = ({ upstreamModel, modelId }: Pick<Target, 'upstream
   return model === UNKNOWN ? openAiModel(modelId) : model
 }
 
-/** Whether it accepts a field that not every OpenAI model accepts. */
+/** Says whether it accepts a field that not every OpenAI model accepts. */
 export const acceptsField = ({ accepts, acceptsUnthinking }: OpenAiModel, field: string, effort: string | null): boolean =>
   accepts.has(field) || (effort === 'none' && acceptsUnthinking.has(field))
 
 const NO_FIELDS: ReadonlySet<string> = new Set()
 
-/** What a model that thinks has no use for, and refuses. */
+/** Fields that a model that thinks has no use for, and refuses. */
 const SAMPLING = [
   'max_tokens',
   'temperature',

@@ -1,5 +1,5 @@
 /**
- * What OpenAI's strict mode takes of a JSON Schema: a request with more is refused. Source: its guide to structured
+ * The limits of OpenAI's strict mode on a JSON Schema: a request with more is refused. Source: its guide to structured
  * outputs, "Supported schemas". Messages clients get answers that are held to their schema, which here takes that mode.
  */
 import type { ClientDialect } from '../canonical/call.ts'

@@ -39,7 +39,7 @@ export interface FunctionPlace {
 
 interface MendedFunction {
   readonly called: JsonObject
-  /** What was done to the schema; null where nothing has to be told. */
+  /** The change made to the schema; null where nothing has to be told. */
   readonly told: string | null
 }
 
@@ -168,7 +168,7 @@ const plainText = (schema: JsonValue): string | null =>
 /** Each that is followed brings all its properties to where it stands. */
 const REFERENCES_MAX = 64
 
-/** What a reference at its top stands for. */
+/** The target of a reference at its top. */
 const resolved = (schema: JsonObject, root: JsonObject, seen: Set<JsonValue> = new Set()): JsonObject => {
   let next = schema
   for (let reference = next['$ref']; typeof reference === 'string'; reference = next['$ref']) {

@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 
 const OWN_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL)$/
 
-/** What a lack of files is called while a host's name is looked up, or its addresses are tried. */
+/** Names of a lack of files while a host's name is looked up, or its addresses are tried. */
 const MASKED =
   /^(?:(?:DNS_)?E(?:NOTFOUND|NODATA|NONAME|NOMEM|SERVFAIL|REFUSED|TIMEOUT|BADRESP|AI_\w+|DNS\w*)|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH)|ConnectionRefused|FailedToOpenSocket)$/
 

@@ -17,7 +17,7 @@ interface Pair {
   resultAt: number
 }
 
-/** What has to change so that each call has its one result behind it. */
+/** Changes that give each call its one result behind it. */
 export interface Repairs {
   /** Results that belong to no call: they are words of the user. */
   readonly lone: ReadonlySet<Part>

@@ -80,7 +80,7 @@ const withMaker = (part: Part, makerOf: ProofMakers['makerOf']): Part => {
 /** Longer strings in these members are pictures and files. */
 const PROOF = /"(?:signature|data)"\s*:\s*"([^"]{16,262144})"/g
 
-/** Whether JSON text holds the thinking of another model: a search, so that nothing is parsed where it does not. */
+/** Says whether JSON text holds the thinking of another model: a search, so that nothing is parsed where it does not. */
 export const holdsThinkingOfOthers = (text: string, modelId: string, makerOf: ProofMakers['makerOf']): boolean => {
   if (!SIGNED.test(text)) return false
   for (const [, written = ''] of text.matchAll(PROOF)) {

@@ -1,5 +1,5 @@
 /**
- * What a provider adapter is: a function that sends one attempt and yields what comes back, in the language of the
+ * A provider adapter is a function that sends one attempt and yields what comes back, in the language of the
  * middle. One adapter serves a dialect, not a vendor: vendors are rows of data.
  */
 import type { Call } from '../canonical/call.ts'
@@ -22,7 +22,7 @@ export interface Target {
   readonly upstreamModel: string
   /** A client wrote it: it is one segment of a path at most. */
   readonly unlisted?: boolean
-  /** What the model reads (`text`, `audio`); absent or null where nobody told. */
+  /** The kinds that the model reads (`text`, `audio`); absent or null where nobody told. */
   readonly inputModalities?: readonly string[] | null
   /** The most output tokens that this endpoint gives, where it is known. */
   readonly maxCompletionTokens: number | null

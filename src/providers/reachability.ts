@@ -1,5 +1,5 @@
 /**
- * Whether a provider can be connected to, told apart from how long it thinks. The runtime's HTTP client does not say
+ * Says whether a provider can be connected to, told apart from how long it thinks. The runtime's HTTP client does not say
  * when it has connected, so a request that has no answer after a while is accompanied by a connection of our own, which
  * does nothing but connect (decisions/0010). An address that has answered of late needs none.
  */
@@ -13,7 +13,7 @@ export interface Reachability {
   reached(url: URL): void
   /** Aborts `connection` where the address cannot be connected to in time. To be called at the end of the waiting. */
   watch(url: URL, connection: AbortController): () => void
-  /** Whether a connection to there may be open from before. */
+  /** Says whether a connection to there may be open from before. */
   known(url: URL): boolean
 }
 
@@ -85,7 +85,7 @@ export const probeAddress: Probe = (url, done) => {
     done()
     socket.destroy()
   }
-  // What refuses this connection refuses the request too, which says so better.
+  // A host that refuses this connection refuses the request too, which says so better.
   socket.on('error', () => socket.destroy())
   return () => void socket.destroy()
 }

@@ -1,7 +1,7 @@
-/** What may be shown of a provider's own words: our credential and whatever else looks like one is taken out of them. */
+/** The part of a provider's own words that may be shown: our credential and whatever else looks like one is taken out of them. */
 import type { Target } from './provider.ts'
 
-/** What looks like a key of some vendor. */
+/** The look of some vendor's keys. */
 export const SECRETS = new RegExp(
   [
     String.raw`\b(?:sk|pk|rk|gsk|xai|pb|csk|hf|r8|fw|pplx|nvapi|tgp)[-_][A-Za-z0-9_-]{12,}`,

@@ -1,5 +1,5 @@
 /**
- * What servers of open models ask of the roles of messages. They render a conversation with a template that came with
+ * The demands that servers of open models make on the roles of messages. They render a conversation with a template that came with
  * the model, and many templates refuse one that every vendor takes. Which one is loaded shows in its refusals only.
  */
 import type { GatewayError } from '../errors.ts'
@@ -17,7 +17,7 @@ interface Endpoint {
   readonly upstreamModel: string
 }
 
-/** What was learnt of endpoints from their refusals. */
+/** Rules that the refusals of endpoints taught. */
 export interface LearntRoleRules {
   find(endpoint: Endpoint): readonly RoleRule[]
   /** Only once a request that keeps the rules was answered. */
@@ -47,7 +47,7 @@ export const createLearntRoleRules = (): LearntRoleRules => {
 
 const keyOf = ({ provider, baseUrl, upstreamModel }: Endpoint): string => JSON.stringify([provider, baseUrl, upstreamModel])
 
-/** Whether a provider's refusals may teach rules: known vendors keep to what is written of them. */
+/** Says whether a provider's refusals may teach rules: known vendors keep to what is written of them. */
 export const isTeachable = (provider: string): boolean => {
   const { accepts, systemFirst } = vendorOf(provider)
   return accepts === 'everything' || systemFirst

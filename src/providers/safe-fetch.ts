@@ -43,7 +43,7 @@ export interface SafeRequest {
   readonly redirects?: number
   /** Why an address, the first or that of a redirect, is not to be asked; null: it may be. */
   readonly refuse?: (url: URL) => string | null
-  /** Whether the answer may be compressed. */
+  /** Says whether the answer may be compressed. */
   readonly compressed?: boolean
 }
 
@@ -65,7 +65,7 @@ export interface SafeFetchParts {
   readonly trustedHosts: readonly string[]
   /** The setting that names them: refusals tell of it. Null where there is none. */
   readonly trustedBy?: string | null
-  /** Whether the open internet may be spoken to without TLS. */
+  /** Says whether the open internet may be spoken to without TLS. */
   readonly plainHttp?: boolean
   readonly resolve?: (host: string) => Promise<readonly string[]>
   /** The last step of the way to a checked address, for networks that stand in for the internet; absent: the address itself. */

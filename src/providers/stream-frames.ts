@@ -7,13 +7,13 @@ import { unusable } from './classify-failure.ts'
 import type { Target } from './provider.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
-/** What a dialect makes of one stream. */
+/** The reading of one stream by a dialect. */
 export interface EventReader {
   /** Adds to `frames` what an event says, whose data is the JSON of `body`. Throws the failure that it tells, behind what it says. */
   read(body: unknown, event: SseEvent, frames: Frame[]): void
   /** The frame of an event that is like one before it but for a piece of what the model says; null for any other, which is parsed. */
   alike?(event: SseEvent): Frame | null
-  /** Whether the event just read ends the stream, so that nothing behind it counts. `finished`: the model has ended. */
+  /** Says whether the event just read ends the stream, so that nothing behind it counts. `finished`: the model has ended. */
   stopped?(finished: boolean): boolean
   /** For a dialect that never says that it ended: whether the answer ends if the bytes do. */
   mayEnd?(): boolean
@@ -122,7 +122,7 @@ const bodyOf = (event: SseEvent, target: Target): unknown => {
   }
 }
 
-/** What an event says that does not count where it fails: one behind the end, or one that the connection may have cut. */
+/** The meaning of an event that does not count where it fails: one behind the end, or one that the connection may have cut. */
 const unlessFailed = (read: (frames: Frame[]) => void): Frame[] => {
   const frames: Frame[] = []
   try {

@@ -26,7 +26,7 @@ export const withoutTextCalls = (prompt: Prompt, warn: (warning: Warning) => voi
   })
 }
 
-/** What a function that stands for such a tool is called with. */
+/** The parameters of a function that stands for such a tool. */
 export const argumentsOfText = (input: string): string => JSON.stringify({ input })
 
 const mapParts = (prompt: Prompt, map: (part: Part) => Part): Prompt => ({
@@ -119,7 +119,7 @@ interface TextCalls {
 
 const textCalls = (declared: ReadonlySet<string>): TextCalls => {
   let open: OpenCall | null = null
-  /** What was woven into a call whose arguments are not whole yet. */
+  /** The text that was woven into a call whose arguments are not whole yet. */
   let waiting: ModelEvent[] = []
 
   const close = (): ModelEvent[] => {

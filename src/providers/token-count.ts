@@ -7,7 +7,7 @@ export const tokenCount = (value: unknown): number | null => {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null
 }
 
-/** What can be of a sum of counts. `untold`: the first, which every answer has, is not told, or one of them cannot be. */
+/** The sane part of a sum of counts. `untold`: the first, which every answer has, is not told, or one of them cannot be. */
 export const toldTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly untold: boolean } => {
   const counts = [first, ...others].map(tokenCount)
   return {
@@ -17,7 +17,7 @@ export const toldTotal = (first: unknown, ...others: readonly unknown[]): { read
 }
 
 /**
- * What a total is split into by parts that it includes. Null where they cannot be: one is no count, or together they are
+ * A total split by parts that it includes. Null where they cannot be: one is no count, or together they are
  * more than the whole. Then nothing is known but the total.
  */
 export const partsOf = (total: number, told: readonly unknown[]): readonly number[] | null => {

@@ -1,5 +1,5 @@
 /**
- * What can be read of an error body, whoever wrote it: `{error: {code, type, message}}` and its looser cousins. Where a
+ * The facts in an error body, whoever wrote it: `{error: {code, type, message}}` and its looser cousins. Where a
  * router wraps the error of another, the innermost one speaks.
  */
 import { ERROR_TYPES, type ErrorType } from '../errors.ts'
@@ -15,7 +15,7 @@ export interface ToldError {
   readonly status: number | null
   /** The field at fault. */
   readonly param: string | null
-  /** What an upstream of our own kind calls it. */
+  /** The name that an upstream of our own kind has for it. */
   readonly type: ErrorType | null
   /** Why content was flagged, and which, where it was and they say so. */
   readonly reasons: readonly string[]
@@ -106,7 +106,7 @@ const sentenceOf = (value: unknown): string | null => {
   return findings.length === 0 ? null : findings.slice(0, 3).join('; ')
 }
 
-/** What a router tells of the error behind its own: as an object, or as text that is a sentence where it is no JSON. */
+/** The error behind a router's own, as the router tells it: as an object, or as text that is a sentence where it is no JSON. */
 const wrapped = (metadata: Json, message: string | null): unknown => {
   const raw = metadata['raw']
   if (isObject(raw) || Array.isArray(raw)) return raw
@@ -123,7 +123,7 @@ const wrapped = (metadata: Json, message: string | null): unknown => {
 
 const PREFIX_MAX = 200
 
-/** What routers say where they say nothing. */
+/** Sentences of routers that say nothing. */
 export const isEmptyPhrase = (message: string): boolean =>
   /^(?:provider returned error|upstream (?:request failed|error)|error)\.?$/i.test(message.trim())
 
@@ -135,7 +135,7 @@ const filtered = (result: unknown): string[] =>
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
 
-/** What an upstream of our kind says of a credential or of credits is about ours with it, not about the client's with us. */
+/** An upstream of our kind that complains of a credential or of credits means ours with it, not the client's with us. */
 const typeOfRouter = (told: unknown): ErrorType | null => {
   const type = ERROR_TYPES.find((known) => known === told)
   return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type

@@ -10,10 +10,10 @@ export type ToolNames = ReadonlyMap<string, string>
 export const withWords = (result: ToolResult, tools: ToolNames): ToolResult =>
   result.text.trim() !== '' || (result.media ?? []).length === 0 ? result : { ...result, text: announced(tools.get(result.callId)) }
 
-/** What a result says whose media follow. */
+/** The text of a result whose media follow. */
 export const announced = (tool: string | undefined): string => `What ${named(tool)} returned follows in the next message.`
 
-/** What stands before the media. */
+/** The text that stands before the media. */
 export const introduced = (tool: string | undefined): string => `Returned by ${named(tool)}:`
 
 const named = (tool: string | undefined): string => (tool === undefined ? 'the tool' : `the tool ${tool}`)

@@ -1,4 +1,4 @@
-/** What names of tools look like, for those who refuse others. */
+/** The alphabet of tool names, for those who refuse others. */
 export interface ToolNameForm {
   readonly lawful: RegExp
   /** Finds in JSON text a member `name` that may be of another form. */

@@ -1,5 +1,5 @@
 /**
- * What tools are called on the way to a provider. A client may give its tools names that the provider refuses (too long,
+ * The names of tools on the way to a provider. A client may give its tools names that the provider refuses (too long,
  * or with a `.`), and may keep them in namespaces, which hardly any provider knows. Such a name is sent in a form that
  * the provider takes, always the same for one name, and the client's own name stands in the answer again.
  */
@@ -26,7 +26,7 @@ export interface ToolNames {
   sent(own: ToolName): ToolName
   /** The client's name for a tool that was sent under this one; null where it is the same, or the model made it up. */
   restored(sent: ToolName): ToolName | null
-  /** What only a text with a name to restore can hold. */
+  /** Events that only a text with a name to restore can hold. */
   readonly mentioned: RegExp
 }
 

@@ -1,4 +1,4 @@
-/** What an encoder works with: the prompt, its settings as far as the dialect has a word for them, and a place for losses. */
+/** The material of an encoder: the prompt, its settings as far as the dialect has a word for them, and a place for losses. */
 import type { Part, Prompt } from '../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -68,7 +68,7 @@ export const translate = (
 /** They refuse a call without a result also where it ends the conversation. */
 const ANSWERED: ReadonlySet<TranslatedDialect> = new Set(['anthropic', 'bedrock'] as const)
 
-/** What a request brings beside the assistant's words. */
+/** Parts that a request brings beside the assistant's words. */
 const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: string }[] =>
   messages.flatMap(({ role, parts, at = 'messages' }) =>
     role === 'assistant'

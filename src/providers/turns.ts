@@ -21,9 +21,9 @@ interface TurnContext {
   readonly prompt: Pick<Prompt, 'messages'>
   readonly target: { readonly upstreamModel: string }
   readonly rules: {
-    /** Whether the model knows a system message between turns. */
+    /** Says whether the model knows a system message between turns. */
     readonly systemTurns: boolean
-    /** Whether the model goes on with the beginning of an answer. */
+    /** Says whether the model goes on with the beginning of an answer. */
     readonly prefill: boolean
   }
   lose(field: string, message: string): void
@@ -42,7 +42,7 @@ interface Blocks<Block> {
   readonly withText: (text: string, block?: Block) => Block
   /** The provider itself was at work in the turn, and goes on with it. */
   readonly isPaused?: (turn: Turn<Block>) => boolean
-  /** What a turn of this dialect still needs. */
+  /** The things that a turn of this dialect still needs. */
   readonly complete?: (turn: Turn<Block>) => Turn<Block>
 }
 

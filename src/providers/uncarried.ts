@@ -1,4 +1,4 @@
-/** What becomes of a part that a provider cannot be given. */
+/** The outcome for a part that a provider cannot be given. */
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { Target } from './provider.ts'
 import type { Losses } from './losses.ts'
@@ -22,7 +22,7 @@ const WORDS: Readonly<Partial<Record<Part['type'], string>>> = {
 const FILE_KINDS: ReadonlySet<string> = new Set(['file', 'input_file', 'image', 'input_image', 'document'])
 
 /**
- * What somebody asks the model about must not be missing from the request: that is refused, naming the part. What the
+ * A part that somebody asks the model about must not be missing from the request: that is refused, naming the part. What the
  * model said itself, and what means nothing without its provider, is left out and told. `why` follows the provider's name.
  */
 export const uncarried = (

@@ -113,7 +113,7 @@ export const dateOf = async (url: string, withinMs: number, clock: Clock): Promi
 const REUSE_RACE_MS = 1000
 
 /**
- * Whether a request probably met a connection that was being closed: it was reset at once, without a byte of an answer.
+ * Says whether a request probably met a connection that was being closed: it was reset at once, without a byte of an answer.
  * It is sent once more, on a connection of its own; no other provider and no client hears of it
  * (docs/contract/failover.md#reused-connections).
  */
@@ -151,7 +151,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
           throw tooLarge(mostBytes)
         } catch (thrown) {
           end()
-          // What breaks behind a complete answer took nothing from it (docs/contract/streams.md#ends), unless the answer is wanted no more.
+          // A fault behind a complete answer took nothing from it (docs/contract/streams.md#ends), unless the answer is wanted no more.
           if (!patience.began() || (connection.signal.aborted && !patience.expired())) throw transportError(thrown, connection.signal)
           return null
         }
@@ -185,7 +185,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       return text + decoder.decode()
     },
     async text(maxBytes) {
-      // What says its length beforehand is read in one go: a reader's loop costs more than a small answer does. What comes
+      // A body that says its length beforehand is read in one go: a reader's loop costs more than a small answer does. What comes
       // compressed, though nobody asked for it, says nothing of its length.
       const { headers } = response
       if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= maxBytes)
@@ -330,5 +330,5 @@ const codeOf = (thrown: unknown): string | null => {
 const UNREACHED =
   /^(?:ENOTFOUND|EAI_\w+|EDNS\w*|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH|DOWN)|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|\w*(?:CERT|SIGNATURE|ISSUER|CRL|SELF_SIGNED)\w*)$/
 
-/** Whether a request failed before any of it had left. */
+/** Says whether a request failed before any of it had left. */
 export const nothingSent = (error: GatewayError): boolean => error.cause instanceof Unreached

@@ -1,4 +1,4 @@
-/** What each vendor really sends, and what it means: one row for each way in which a vendor words a fault. */
+/** Bodies that each vendor really sends, and what they mean: one row for each way in which a vendor words a fault. */
 import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** What vendors of the Chat Completions and Responses dialects differ in. */
+/** Differences between vendors of the Chat Completions and Responses dialects. */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { ToolNameForm } from './tool-name-form.ts'
 
@@ -95,7 +95,7 @@ interface CacheMarks {
 export interface ReasoningWords {
   /** The efforts it knows; `any`: it depends on the model. */
   readonly efforts: readonly string[] | 'any'
-  /** What turns thinking on and off; null: the effort `none` does. */
+  /** The switch that turns thinking on and off; null: the effort `none` does. */
   readonly toggle: 'thinking' | 'enable_thinking' | 'reasoning' | null
   /** The toggle stands beside an effort, or is refused there. */
   readonly toggleBesideEffort: boolean

@@ -1,5 +1,5 @@
 /**
- * What is particular to each vendor of the Chat Completions and Responses dialects. A fact is here because requests fail,
+ * The particulars of each vendor of the Chat Completions and Responses dialects. A fact is here because requests fail,
  * or a setting is passed over in silence, without it; what a vendor takes as OpenAI does needs no word. Found by the
  * provider's slug.
  */

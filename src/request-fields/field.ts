@@ -32,7 +32,7 @@ export interface RequestField {
   readonly items?: TaggedList
   /** Where several fields of one table mean the same, the first one is written, and read where both are sent. */
   readonly means?: FieldMeaning | readonly FieldMeaning[]
-  /** What members of it mean by themselves, by their names. */
+  /** The meaning of its members by themselves, by their names. */
   readonly members?: Readonly<Record<string, FieldMeaning>>
   /**
    * `keep`: a preset stores it. `control`: a preset stores it, for itself. `check`: a preset does not store it, but a

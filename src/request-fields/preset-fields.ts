@@ -1,5 +1,5 @@
 /**
- * What a preset keeps of a request body, by the body's interface: settings of generation, routing, tools and plugins,
+ * The parts of a request body that a preset keeps, by the body's interface: settings of generation, routing, tools and plugins,
  * each under the name it came with. Everything that belongs to one call or one caller is left out, and so is every field
  * whose row does not say `keep` (docs/contract/presets.md#what-is-kept).
  */

@@ -56,5 +56,5 @@ const SETTING_FIELDS: Readonly<Record<ClientDialect, SettingFields>> = {
 
 export type ServiceMeaning = 'service' | 'fallbackModels'
 
-/** Whether a field of this meaning addresses this service. */
+/** Says whether a field of this meaning addresses this service. */
 export const isForTheService = (meaning: FieldMeaning): meaning is ServiceMeaning => meaning === 'service' || meaning === 'fallbackModels'

@@ -15,7 +15,7 @@ import { taggedList } from './tagged-list.ts'
 export const REASONING_PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 export const LENGTH_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const
 
-/** What the service reads of a request for itself. */
+/** The members of a request that the service reads for itself. */
 const FOR_THE_SERVICE = {
   models: { schema: models, means: 'fallbackModels', presets: 'keep' },
   provider: { schema: provider, means: 'service', presets: 'keep' },
@@ -60,7 +60,7 @@ export const EVERYWHERE = {
   ...NEVER_SENT,
 } as const satisfies FieldTable
 
-/** What Chat Completions and Responses share. */
+/** The rows that Chat Completions and Responses share. */
 export const OPENAI = {
   frequency_penalty: { schema: frequencyPenalty, means: 'frequencyPenalty', presets: 'keep', parameters: ['frequency_penalty'] },
   presence_penalty: { schema: presencePenalty, means: 'presencePenalty', presets: 'keep', parameters: ['presence_penalty'] },

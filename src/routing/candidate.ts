@@ -10,7 +10,7 @@ export interface Candidate {
   readonly endpoint: ModelEndpoint
   readonly key: EndpointKey
   readonly health: EndpointHealth
-  /** What the name that it was asked for by wishes. */
+  /** The preferences in the name that it was asked for by. */
   readonly variant: Variant
 }
 
@@ -38,7 +38,7 @@ export const names = ({ provider, tag, serviceTier }: ModelEndpoint, wanted: str
   return serviceTier === null && (provider.slug.toLowerCase() === name || provider.name.toLowerCase() === name)
 }
 
-/** What input and output cost together: the number that prices are compared by. Null where nobody told. */
+/** The cost of input and output together: the number that prices are compared by. Null where nobody told. */
 export const comparedPrice = ({ prices }: ModelEndpoint): number | null => (prices === null ? null : prices.prompt + prices.completion)
 
 /** Which tiers' endpoints a wish for a tier admits, the preferred one first; null stands for ordinary endpoints. */
@@ -49,11 +49,11 @@ export const TIERS: Readonly<Record<EndpointTier, readonly (EndpointTier | null)
   flex: ['flex'],
 }
 
-/** Whether the model has endpoints of its own for the tier, or for one that it admits. */
+/** Says whether the model has endpoints of its own for the tier, or for one that it admits. */
 export const servesTier = ({ endpoints }: Model, tier: EndpointTier): boolean =>
   endpoints.some(({ serviceTier }) => serviceTier !== null && TIERS[tier].includes(serviceTier))
 
-/** What the end of a model's name wishes. */
+/** The preference at the end of a model's name. */
 export interface Variant {
   readonly sort: SortBy | null
   /** Endpoints of this tier serve too. */
@@ -64,6 +64,6 @@ export interface Variant {
   readonly longest: boolean
   /** The web is searched before the answer. */
   readonly searches: boolean
-  /** What this version does not do of it. */
+  /** The parts of it that this version does not do. */
   readonly unheeded: string | null
 }

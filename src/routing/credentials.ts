@@ -23,9 +23,9 @@ export interface Credentials {
   /** The first key that works and is not in `skip`; where none works, the one that is due first; null where all are skipped. */
   pick(provider: Provider, skip: ReadonlySet<number>): Credential | null
   report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): void
-  /** What rests, for other nodes. */
+  /** The keys that rest here, for other nodes. */
   found(): CredentialNews[]
-  /** What all the others let rest, in the place of what they let rest before. */
+  /** The keys that rest on other nodes, in the place of those that they told before. */
   hear(news: readonly CredentialNews[]): void
   /** Each key in its turn, masked, with why it rests. */
   states(provider: Provider): readonly CredentialState[]

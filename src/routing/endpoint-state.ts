@@ -1,4 +1,4 @@
-/** What our own attempts taught of one endpoint, and its breaker: closed, open for a while, then half-open for one probe. */
+/** Facts of one endpoint that our own attempts taught, and its breaker: closed, open for a while, then half-open for one probe. */
 import { SlidingCounts } from './sliding-counts.ts'
 import { SlidingHistogram, type Percentiles } from './sliding-histogram.ts'
 import type { AttemptReport, EndpointHealth } from './endpoint-health.ts'
@@ -40,7 +40,7 @@ export class EndpointState implements EndpointHealth {
   #openings = 0
   #probing = false
   #coolingUntilMs = 0
-  /** What other nodes say: until when no request is sent there, it is tried last, it is left alone where there is another. */
+  /** The word of other nodes: until when no request is sent there, it is tried last, it is left alone where there is another. */
   #heardOpenUntilMs = 0
   #heardTroubledUntilMs = 0
   #heardCoolingUntilMs = 0
@@ -51,7 +51,7 @@ export class EndpointState implements EndpointHealth {
     this.#ejectable = ejectable
   }
 
-  /** What this process has found out by itself and still holds, in milliseconds from now. */
+  /** Facts that this process has found out by itself and still holds, in milliseconds from now. */
   get found(): { readonly openMs: number; readonly coolingMs: number } {
     const nowMs = this.#now()
     return { openMs: Math.max(0, this.#openUntilMs - nowMs), coolingMs: Math.max(0, this.#coolingUntilMs - nowMs) }
@@ -114,7 +114,7 @@ export class EndpointState implements EndpointHealth {
     return { last5m: this.#last5m.share(nowMs), last30m: this.#last30m.share(nowMs), last1d: this.#last1d.share(nowMs) }
   }
 
-  /** Whether an attempt may go; a half-open breaker lets one through. */
+  /** Says whether an attempt may go; a half-open breaker lets one through. */
   admit(): boolean {
     const breaker = this.breaker
     if (breaker === 'open') return false
@@ -160,7 +160,7 @@ export class EndpointState implements EndpointHealth {
 
   #fail(nowMs: number, probed: boolean, mayOpen: () => boolean): void {
     this.#consecutiveFailures += 1
-    // What began before the breaker opened says nothing new.
+    // An attempt that began before the breaker opened says nothing new.
     if (!this.#ejectable || (this.#openUntilMs !== 0 && !probed)) return
     if (!probed && !(this.#isOutlier() && mayOpen())) return
     this.#openings += 1

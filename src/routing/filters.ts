@@ -13,7 +13,7 @@ export interface Filters {
   readonly wishes: Wishes
   readonly policy: RoutingPolicy | null
   readonly models: Pick<Models, 'otherNames'>
-  /** What `require_parameters` demands; empty where that was not asked for. */
+  /** The parameters that `require_parameters` demands; empty where that was not asked for. */
   readonly required: readonly SentParameter[]
 }
 
@@ -82,7 +82,7 @@ const byPrice = ({ endpoint, variant }: Candidate, { maxPrice }: Wishes): string
   return null
 }
 
-/** What has no price of its own is paid for as input, or not at all. */
+/** A kind of token without a price of its own is paid for as input, or not at all. */
 const priceOf = (prices: NonNullable<ModelEndpoint['prices']>, name: PriceName): number =>
   prices[name] ?? (name === 'audio' ? prices.prompt : 0)
 

@@ -23,9 +23,9 @@ export interface Health extends HealthView {
   end(key: EndpointKey, provider: string, report: AttemptReport): void
   /** One retry budget per provider (retries ≤ 20 % of active requests, floor 3): whether another attempt may follow a failed one. */
   mayRetry(provider: string): boolean
-  /** What this process has found out by itself, for other nodes. */
+  /** Facts that this process has found out by itself, for other nodes. */
   found(): EndpointNews[]
-  /** What all the others have, in the place of what they had before. */
+  /** Facts of all other nodes, in the place of those that they told before. */
   hear(news: readonly EndpointNews[]): void
 }
 
@@ -42,7 +42,7 @@ export interface HealthOptions {
   readonly neverEjected: ReadonlySet<string>
 }
 
-/** What one provider has to bear at this moment. */
+/** The load of one provider at this moment. */
 interface Pool {
   inFlight: number
   retries: number

@@ -1,4 +1,4 @@
-/** Whether a name that somebody wrote down means the model that is really asked (docs/contract/routing.md#model-names). */
+/** Says whether a name that somebody wrote down means the model that is really asked (docs/contract/routing.md#model-names). */
 import type { Models } from '../models/models.ts'
 import { matchesPattern } from './pattern.ts'
 import { resolveModel } from './resolve-model.ts'

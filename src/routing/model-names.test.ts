@@ -1,4 +1,4 @@
-/** What a model's name can say besides an id: variants, aliases, automatic choice, service tiers (docs/contract/routing.md#model-names). */
+/** The parts of a model's name besides an id: variants, aliases, automatic choice, service tiers (docs/contract/routing.md#model-names). */
 import { describe, expect, test } from 'bun:test'
 
 import { createModels } from '../models/models.ts'

@@ -1,4 +1,4 @@
-/** What nodes tell one another of providers: bounded, as spans of time, since their clocks may differ. Replaced whole each time. */
+/** News of providers that nodes tell one another: bounded, as spans of time, since their clocks may differ. Replaced whole each time. */
 import { z } from 'zod'
 
 import { objectIn } from '../lib/json.ts'
@@ -19,7 +19,7 @@ export type NodeNews = z.infer<typeof newsSchema>
 export type EndpointNews = NodeNews['endpoints'][number]
 export type CredentialNews = NodeNews['credentials'][number]
 
-/** What a node said so many milliseconds ago, as it holds now. Nothing, where a node of another version says it in another way. */
+/** News that a node told so many milliseconds ago, as it holds now. Nothing, where a node of another version says it in another way. */
 export const readNews = (text: string, ageMs: number): NodeNews => {
   const read = newsSchema.safeParse(objectIn(text))
   if (!read.success) return { endpoints: [], credentials: [] }

@@ -98,7 +98,7 @@ const holds = (measured: EndpointHealth['latencyMs'], cutoffs: Cutoffs, meets: (
 
 type Comparison = (a: Candidate, b: Candidate) => number
 
-/** What is not known stands behind what is. Those that are equal stay as the catalogue lists them. */
+/** Unknown ones stand behind known ones. Those that are equal stay as the catalogue lists them. */
 const comparison = (sort: SortBy | null): Comparison => {
   switch (sort) {
     case null:
@@ -157,7 +157,7 @@ const FREE_WEIGHT = 1e18
 
 const weightOf = (price: number | null): number => (price === null ? 0 : Math.min(FREE_WEIGHT, 1 / price ** 2))
 
-/** Whether there is one. The others keep their order. */
+/** Says whether there is one. The others keep their order. */
 const moveToFront = (candidates: Candidate[], wanted: (candidate: Candidate) => boolean): boolean => {
   const at = candidates.findIndex(wanted)
   if (at < 0) return false

@@ -1,4 +1,4 @@
-/** Whether a name fits a pattern in which `*` stands for any text. In any case; linear in both, whatever a client sends. */
+/** Says whether a name fits a pattern in which `*` stands for any text. In any case; linear in both, whatever a client sends. */
 export const matchesPattern = (pattern: string, name: string): boolean => {
   const parts = pattern.toLowerCase().split('*')
   const text = name.toLowerCase()

@@ -32,7 +32,7 @@ export interface PlanInput {
   readonly sticky: ((key: string) => EndpointKey | null) | null
   /** In [0, 1): from a seed in tests. */
   readonly random: () => number
-  /** What guardrails demand besides; null or absent: nothing. */
+  /** Demands of guardrails; null or absent: nothing. */
   readonly policy?: RoutingPolicy | null
 }
 
@@ -59,7 +59,7 @@ export interface Plan {
   readonly searches: boolean
   /** Why the attempts stand as they do: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */
   readonly order: string
-  /** What to remember this conversation by after a success; null where there is no choice to remember. */
+  /** The facts by which to remember this conversation after a success; null where there is no choice to remember. */
   readonly stickyKey: string | null
 }
 

@@ -1,4 +1,4 @@
-/** What holds of every plan, whatever is asked for and however the providers fare. */
+/** Properties of every plan, whatever is asked for and however the providers fare. */
 import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -62,7 +62,7 @@ const anyFields = fc.record(
   { requiredKeys: [] },
 )
 
-/** What became of attempts at either model. */
+/** The outcomes of attempts at either model. */
 const anyPast = fc.array(
   fc.record({
     key: fc.constantFrom(...['m/one', 'm/two'].flatMap((id) => TAGS.map((tag) => `${id} ${tag}`))),

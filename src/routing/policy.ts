@@ -6,7 +6,7 @@ import { comparedPrice, names as isNamed, type Candidate } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
 
-/** Whether a key with these guardrails can call the model at all. */
+/** Says whether a key with these guardrails can call the model at all. */
 export const permits = (model: Model, policy: RoutingPolicy | null, models: Names): boolean =>
   policy === null || model.endpoints.some((endpoint) => byPolicy({ model, endpoint }, policy, models) === null)
 
@@ -22,7 +22,7 @@ export const byPolicy = (candidate: Judged, policy: RoutingPolicy | null, models
   return byLists(candidate, policy, others) ?? byDataPolicy(candidate, policy, authors)
 }
 
-/** What is allowed must be named itself; what is ignored is ignored by whichever name a client asks the provider for it. */
+/** An allowed model must be named itself; an ignored one is ignored by whichever name a client asks the provider for it. */
 const byLists = ({ model, endpoint }: Judged, policy: RoutingPolicy, others: OtherNames): string | null => {
   const isModel = (pattern: string): boolean => matchesPattern(pattern, model.id)
   const names = [model.id, ...others.listed, ...others.spelled, ...others.variantOf]
@@ -45,12 +45,12 @@ const byDataPolicy = ({ endpoint }: Judged, policy: RoutingPolicy, ids: readonly
   if (comparedPrice(endpoint) !== 0) {
     return policy.paidTraining || training === false ? null : told('guardrail.enable_paid_model_training', training)
   }
-  // What nobody keeps, nobody publishes.
+  // A text that nobody keeps, nobody publishes.
   if (!policy.freePublication && retains !== false) return told('guardrail.enable_free_model_publication', retains)
   return policy.freeTraining || training === false ? null : told('guardrail.enable_free_model_training', training)
 }
 
-/** What is not known of an endpoint is not promised: it counts as the worse. */
+/** A fact that is not known of an endpoint is not promised: it counts as the worse. */
 export const told = (filter: string, fact: boolean | null): string => (fact === null ? `${filter}: ${NOT_KNOWN}` : filter)
 
 export const NOT_KNOWN = 'not known of this provider'

@@ -1,4 +1,4 @@
-/** What routing remembers from one request to the next. It lives as long as the process, through every reload of the file. */
+/** The memory of routing from one request to the next. It lives as long as the process, through every reload of the file. */
 import type { Credentials } from './credentials.ts'
 import type { Health } from './health.ts'
 import type { Sticky } from './sticky.ts'

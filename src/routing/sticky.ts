@@ -51,7 +51,7 @@ export const conversationKey = (call: Call, account: string): string | null => {
 const KEY_LENGTH_MAX = 256
 
 /**
- * Whether a success begins to bind its conversation. A named session always does; one that we only
+ * Says whether a success begins to bind its conversation. A named session always does; one that we only
  * recognise does where a cache was used and reading it is cheaper, for there is nothing to win elsewhere.
  */
 export const bindsConversation = (key: string, { prices }: ModelEndpoint, usage: Usage): boolean => {

@@ -1,4 +1,4 @@
-/** What a request wishes of its routing: the `provider` object, `route` and `service_tier`, read once (docs/contract/routing.md#preferences). */
+/** The preferences of a request for its routing: the `provider` object, `route` and `service_tier`, read once (docs/contract/routing.md#preferences). */
 import type { Call } from '../canonical/call.ts'
 import { ENDPOINT_TIERS, type EndpointTier } from '../canonical/endpoint-facts.ts'
 import { isObject } from '../lib/json.ts'

@@ -20,13 +20,13 @@ export interface OauthSettings {
   readonly allowWithoutPkce: boolean
 }
 
-/** What an application asks for. */
+/** The request of an application. */
 export type Wish = Omit<z.output<typeof createCodeBody>, 'workspace_id'>
 
 export interface Consent {
   readonly workspaceId: string
   readonly userId: string
-  /** What the key may spend in a month at most, in US dollars; null: as much as is asked for. */
+  /** The amount that the key may spend in a month at most, in US dollars; null: as much as is asked for. */
   readonly mostUsd: number | null
 }
 

@@ -11,7 +11,7 @@ import type { OidcSettings } from './oidc-settings.ts'
 /** How the provider is asked. */
 type Fetching = (url: string, options: { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown }) => Promise<Response>
 
-/** What has to be kept between the two halves of a sign-in, by the browser that began it. */
+/** The values that the browser keeps between the two halves of the sign-in that it began. */
 export interface BegunSignIn {
   readonly state: string
   readonly nonce: string

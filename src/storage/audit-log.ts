@@ -1,4 +1,4 @@
-/** What was changed, by whom: written in the transaction of the change itself, so there is no change without its entry. */
+/** The entry of a change and of who made it: written in the transaction of the change itself, so there is no change without its entry. */
 import type { Transaction } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'

@@ -21,7 +21,7 @@ export interface BudgetRecord {
   readonly updatedAt: string
 }
 
-/** What is absent stays as it was. */
+/** A member that is absent stays as it was. */
 type NewBudget = Omit<BudgetRecord, 'allowLastRequest'> & Partial<Pick<BudgetRecord, 'allowLastRequest'>>
 
 interface PutBudgetOptions {
@@ -112,7 +112,7 @@ const auditView = ({ limitNanos, includeByok, allowLastRequest }: BudgetRecord):
 export interface CreditStore {
   /** The sum of all entries. */
   total(workspaceId: string): Promise<number>
-  /** What all keys of the workspace ever spent, revoked ones too; without what customers' own provider keys paid. */
+  /** The amount that all keys of the workspace ever spent, revoked ones too; without what customers' own provider keys paid. */
   spent(workspaceId: string): Promise<number>
   add(
     entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string },

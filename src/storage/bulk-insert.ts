@@ -10,7 +10,7 @@ import type { Schema } from './schema.ts'
 /** Rows of a statement. No table of these has 80 columns: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
 const STATEMENT_ROWS = [64, 16, 4, 2, 1] as const
 
-/** What the statements returned. Every row must have the same members in the same order, which is the order of the compiled columns. */
+/** The rows that the statements returned. Every row must have the same members in the same order, which is the order of the compiled columns. */
 export type BulkInsert<Row, Returned> = (
   transaction: Transaction<Schema>,
   engine: Engine,

@@ -1,4 +1,4 @@
-/** What was written in the ledger and what was released, in the figures of days and windows. */
+/** The amounts that were written in the ledger and released, in the figures of days and windows. */
 import type { Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'

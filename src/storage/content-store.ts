@@ -1,4 +1,4 @@
-/** What was asked and answered, where it is kept: sealed, in a table of its own, and read by its id alone. */
+/** The question and the answer, where they are kept: sealed, in a table of its own, and read by its id alone. */
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
@@ -86,7 +86,7 @@ export const createContentStore = (database: Database, seal: TextSeal): ContentS
     }),
 })
 
-/** What one was sealed as opens as no other. */
+/** The name under which one was sealed, as which alone it opens. */
 const sealedAs = (id: string): string => `generation content ${id}`
 
 export const insertContents = (database: Database, rows: readonly GenerationContentsTable[]): Promise<void> =>

@@ -33,7 +33,7 @@ export interface IdempotencyClaim {
   readonly bodySha256: string
   /** A claim made before this ISO timestamp has expired and is replaced. */
   readonly expiredBefore: string
-  /** What a repetition of the request will be answered. */
+  /** The answer that a repetition of the request will get. */
   readonly answer: (preset: SavedPreset) => StoredAnswer
 }
 

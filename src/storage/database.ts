@@ -43,7 +43,7 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** What changes of the traces that wait. */
+/** The changes to the traces that wait. */
 export interface TraceChange {
   readonly rows: readonly TracesWaitingTable[]
   /** By their ids. */
@@ -51,7 +51,7 @@ export interface TraceChange {
 }
 
 /**
- * What a commit outlives. `power`, unless told: the power as well. `process`: this process, and of a power failure the last
+ * The faults that a commit outlives. `power`, unless told: the power as well. `process`: this process, and of a power failure the last
  * moments are lost; for what is written with every request (docs/contract/budgets.md#durability).
  */
 export type Durability = 'power' | 'process'
@@ -76,7 +76,7 @@ export interface EngineConnection {
   readonly kysely: Kysely<Schema>
   readonly reports: Kysely<Schema>
   readonly server: DatabaseServer | null
-  /** Whether the engine lets in one writing transaction at a time. */
+  /** Says whether the engine lets in one writing transaction at a time. */
   readonly oneWriter: boolean
   /** Holds for the transactions that begin from now on; only where there is one writer. */
   setDurability(durability: Durability): void

@@ -9,7 +9,7 @@ import type { SealedDatabase } from './preset-rows.ts'
 import type { PresetRef } from './preset-test-store.ts'
 import type { EvaluationsTable, Schema } from './schema.ts'
 
-/** What is run, and by which rules. */
+/** The versions that are run, and the rules for them. */
 export interface EvaluationSpec {
   readonly name: string | null
   readonly version: number
@@ -35,7 +35,7 @@ export interface StoredEvaluation {
   readonly endedAt: string | null
 }
 
-/** What came of a request that an item needed. */
+/** The result of a request that an item needed. */
 export interface KeptAnswer {
   readonly generationId: string | null
   readonly error: { readonly type: string; readonly message: string } | null
@@ -60,7 +60,7 @@ export interface StoredItem {
   readonly item: EvaluationItem
   /** Null until it is done. */
   readonly result: ItemResult | null
-  /** What was paid for until then. */
+  /** The items that were paid for until then. */
   readonly answers: KeptAnswers
 }
 

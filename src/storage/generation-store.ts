@@ -7,7 +7,7 @@ import type { Database, Engine } from './database.ts'
 import type { GenerationsTable, Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
 
-/** What one inference request did and cost. */
+/** The work and the cost of one inference request. */
 export interface GenerationRecord {
   readonly id: string
   /** ISO timestamp: it also says on which day the cost counts. */

@@ -192,7 +192,7 @@ const audited = (
   }
 }
 
-/** What is not set is left out, not undefined. */
+/** A member that is not set is left out, not undefined. */
 const auditView = ({ content_filter_builtins: builtins, ...rest }: GuardrailResource): JsonObject => ({
   ...rest,
   content_filter_builtins:

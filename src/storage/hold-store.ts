@@ -18,7 +18,7 @@ export interface LedgerNode {
 export interface HoldStore {
   /** Extends the leases of all holds of the node. */
   extendLeases(node: LedgerNode, until: string): Promise<void>
-  /** What each would be charged if its node died now. */
+  /** The charge of each if its node died now. */
   checkpoint(charges: ReadonlyMap<string, number>): Promise<void>
   /** Gives back what was held for requests that never ran. */
   release(requests: readonly string[]): Promise<void>
@@ -26,7 +26,7 @@ export interface HoldStore {
   reap(node: LedgerNode, now: string, limit: number): Promise<number>
   /** Sets right what windows say is held, where it is not the sum of their holds; answers how many were wrong. */
   recount(): Promise<number>
-  /** What is held in a window, the first expected to end first. */
+  /** The holds in a window, the first expected to end first. */
   expected(window: WindowKey, limit: number): Promise<readonly Pick<HoldTable, 'amount_n' | 'ends_at'>[]>
 }
 
@@ -137,7 +137,7 @@ const wrongWindows = async (kysely: Kysely<Schema>): Promise<readonly WrongWindo
   return rows
 }
 
-/** What has left `hold` leaves the windows too, charged by `rows`. */
+/** A row that has left `hold` leaves the windows too, charged by `rows`. */
 const settle = async (
   transaction: Transaction<Schema>,
   database: Database,

@@ -30,7 +30,7 @@ export interface Claim {
 /** `Result`: what the change comes to. */
 export interface Once<Result> {
   readonly claim: Claim
-  /** What a repetition is answered; kept sealed, since it may hold what is shown once. */
+  /** The answer that a repetition gets; kept sealed, since it may hold what is shown once. */
   readonly answer: (result: Result) => StoredAnswer
   readonly seal: TextSeal
 }

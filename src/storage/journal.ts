@@ -1,5 +1,5 @@
 /**
- * What is to be written to storage in batches, kept in a plain file until it is: an entry that was appended outlives the
+ * Entries that are to be written to storage in batches, kept in a plain file until they are: an entry that was appended outlives the
  * process, kill -9 included, and the next start writes it. It does not outlive a power failure: nothing is synchronised
  * to the disk for it, so an entry costs one short write.
  *
@@ -106,7 +106,7 @@ export const openJournal = (
   }
 }
 
-/** What stands behind the last line break was cut off while it was written. */
+/** Text behind the last line break was cut off while it was written. */
 const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1)
 
 const isJson = (line: string): boolean => {

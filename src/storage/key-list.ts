@@ -64,7 +64,7 @@ const statusIs = (eb: ExpressionBuilder<Schema, 'api_keys'>, status: KeyFilter['
   return eb.and([eb('api_keys.disabled', '=', 0), eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', now)])])
 }
 
-/** What a person remembers of a key: a part of its name or of its holder, or its last characters. */
+/** The part of a key that a person remembers: a part of its name or of its holder, or its last characters. */
 const matches = (eb: ExpressionBuilder<Schema, 'api_keys'>, text: string) => {
   const part = `%${escaped(text.toLowerCase())}%`
   return eb.or([

@@ -14,7 +14,7 @@ export interface Invariant {
 
 export interface Breach {
   readonly invariant: Invariant['name']
-  /** What is wrong, in words. */
+  /** The fault, in words. */
   readonly what: string
 }
 
@@ -57,7 +57,7 @@ const text = (number: RawBuilder<unknown>): RawBuilder<string> => sql`cast(${num
 const heldSum = sql`(select ${sum(sql`s.amount_n`)} from hold_scope s
   where s.subject = w.subject and s.span = w.span and s.window_start = w.window_start)`
 
-/** What was used on each day, once for every subject that it counts for; each finds its windows by their key. */
+/** The use of each day, once for every subject that it counts for; each finds its windows by their key. */
 const USES = sql`select 'key:' || key_hash as subject, day, cost_nanos, byok_cost_nanos from key_usage_days
   union all
   select 'workspace:' || k.workspace_id, d.day, d.cost_nanos, d.byok_cost_nanos

@@ -14,7 +14,7 @@ export interface LedgerTables {
   credit_entries: CreditEntriesTable
 }
 
-/** What one key, member or workspace spent in one window, and what its running requests may still spend. */
+/** The amount that one key, member or workspace spent in one window, and what its running requests may still spend. */
 export interface ScopeWindowTable {
   /** `key:<hash>`, `member:<workspace>:<user>` or `workspace:<id>`. */
   subject: string

@@ -35,7 +35,7 @@ export interface WorkspaceMembersTable {
   user_id: string
   role: 'admin' | 'member'
   created_at: string
-  /** What people call the person here. */
+  /** The name that people have for the person here. */
   name: string | null
   email: string | null
 }

@@ -20,7 +20,7 @@ export interface OpenDatabaseOptions extends DatabaseLocation {
   readonly exclusive: boolean
   /** Called when an idle PostgreSQL connection dies, and for each retry. */
   readonly onError: (error: Error) => void
-  /** Whether SQLite settles finished requests, and reads what people ask for, in threads of their own. PostgreSQL is another process anyhow. */
+  /** Says whether SQLite settles finished requests, and reads what people ask for, in threads of their own. PostgreSQL is another process anyhow. */
   readonly thread?: boolean
   readonly clock?: Clock | undefined
   readonly ids?: IdSource | undefined

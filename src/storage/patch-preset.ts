@@ -82,7 +82,7 @@ const auditView = (preset: PresetRow, designated: number): JsonObject => ({
   designated_version_id: preset.designated_version_id,
 })
 
-/** What the patch says of versions that is not so already. */
+/** The statements of the patch on versions that are not true already. */
 const movesOf = (preset: PresetRow, served: number, patch: PresetPatch): readonly Move[] => {
   const labels = new Map(Object.entries(parseLabels(preset.labels)))
   const designated = { label: null, from: served, to: patch.designated_version ?? served }
@@ -142,7 +142,7 @@ const hasTooManyLabels = (preset: PresetRow, patch: PresetPatch): boolean => {
   return count > PRESET_LABELS_MAX && count > Object.keys(old).length
 }
 
-/** What the patch says that the preset is not already. */
+/** The statements of the patch on the preset that are not true already. */
 const changesOf = (preset: PresetRow, patch: PresetPatch, designated: string, now: string): Updateable<PresetsTable> => {
   const changes: Updateable<PresetsTable> = {}
   if (designated !== preset.designated_version_id) changes.designated_version_id = designated

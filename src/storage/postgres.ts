@@ -188,7 +188,7 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
 }
 
 /**
- * Whether the server is away rather than against us: connection exceptions (class 08), shutting down or starting (57P0x),
+ * Says whether the server is away rather than against us: connection exceptions (class 08), shutting down or starting (57P0x),
  * out of connections, a statement or an idle transaction that took too long; and what the server did not say, a broken socket.
  */
 const isOutage = (error: unknown): boolean => {

@@ -50,7 +50,7 @@ export interface MoveQuery {
 
 export interface MoveSlice {
   readonly items: readonly PresetMove[]
-  /** What the next slice is `before`; null at the end. */
+  /** The value of `before` for the next slice; null at the end. */
   readonly next: number | null
 }
 

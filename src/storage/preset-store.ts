@@ -24,11 +24,11 @@ export interface PresetStore {
   versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<Page<PresetVersionResource> | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
   patch(workspaceId: string, slug: string, patch: PresetPatch, now: string, by: ChangedBy): Promise<PatchPresetOutcome>
-  /** What the preset and its labels stood at, newest first; null if there is no such preset. */
+  /** The history of the preset and its labels, newest first; null if there is no such preset. */
   moves(query: MoveQuery): Promise<MoveSlice | null>
   /** False if there is no such preset. Archiving twice is archiving once. */
   archive(workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean>
-  /** What an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
+  /** The parts that an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Forgets answers kept for idempotency; gives how many. */
   deleteIdempotencyKeys(createdBefore: string, limit: number): Promise<number>

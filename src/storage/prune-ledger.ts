@@ -1,4 +1,4 @@
-/** What money leaves behind and nobody needs any more. The use of each key and day stays for ever. */
+/** Rows that money leaves behind and nobody needs any more. The use of each key and day stays for ever. */
 import type { Database } from './database.ts'
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What runs in the reading thread of a SQLite database: a connection of its own for the reads of people. Such a read may look
+ * The code in the reading thread of a SQLite database: a connection of its own for the reads of people. Such a read may look
  * at a million records, and bun:sqlite is synchronous: here no request stands still for it. read-in-thread.ts asks it.
  */
 import { CompiledQuery, sql } from 'kysely'

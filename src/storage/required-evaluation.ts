@@ -1,4 +1,4 @@
-/** Whether a version may go live on a preset that requires an evaluation (docs/contract/presets.md#evaluations). */
+/** Says whether a version may go live on a preset that requires an evaluation (docs/contract/presets.md#evaluations). */
 import type { Transaction } from 'kysely'
 
 import { GatewayError } from '../errors.ts'

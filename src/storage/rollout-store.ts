@@ -28,7 +28,7 @@ export interface StoredRollout {
 /** With whose preset it is. */
 export interface RunningRollout extends StoredRollout, PresetRef {}
 
-/** What is known of the requests of a version in a rollout. */
+/** The figures of the requests of a version in a rollout. */
 export interface RolloutFigures {
   readonly version: number
   readonly requests: number
@@ -67,7 +67,7 @@ export interface RolloutStore {
   /** False where none runs. */
   end(preset: PresetRef, now: string, by: ChangedBy): Promise<boolean>
   running(): Promise<readonly RunningRollout[]>
-  /** What the records of its requests tell, as far as they are kept, by version. */
+  /** The figures in the records of its requests, as far as they are kept, by version. */
   figures(id: string): Promise<readonly RolloutFigures[]>
   quantiles(id: string, version: number, of: 'first_token_ms' | 'total_ms'): Promise<Quantiles>
   /** False where another process has looked since, or it runs no more. */
@@ -228,7 +228,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     }),
 })
 
-/** What runs no more, and what it was; null where none ran. The caller has the lock of the preset, and tells other processes. */
+/** The rollout that was ended, and what it was; null where none ran. The caller has the lock of the preset, and tells other processes. */
 export const endRollout = async (
   transaction: Transaction<Schema>,
   presetId: string,

@@ -266,7 +266,7 @@ export interface GenerationsTable {
   request_id: string | null
   /** Null in records of before. */
   ended_at: string | null
-  /** What the client was told; null where it left before. */
+  /** The status that the client was told; null where it left before. */
   http_status: number | null
   /** To the first content; null where none came. */
   first_token_ms: number | null
@@ -303,7 +303,7 @@ export interface EndpointLastTable {
   error_message: string
 }
 
-/** What was asked and answered, where it is kept. */
+/** The question and the answer, where they are kept. */
 export interface GenerationContentsTable {
   /** The generation's. */
   id: string

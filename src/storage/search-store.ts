@@ -1,4 +1,4 @@
-/** What a person looks for by a piece of its name, or by its id: a few of each kind, found by index or in small tables. */
+/** The things that a person looks for by a piece of their name, or by their id: a few of each kind, found by index or in small tables. */
 import { sql } from 'kysely'
 
 import type { Database } from './database.ts'

@@ -77,7 +77,7 @@ const freshOf = (settlements: readonly Settlement[], written: readonly LedgerTab
   return settlements.filter(({ record }) => fresh.delete(record.id))
 }
 
-/** What was counted for a request when its node was taken for dead, taken back. */
+/** The charge for a request when its node was taken for dead, taken back. */
 const cameBack = ({ record, userId }: Settlement, charged: ReadonlyMap<string, Before>): readonly UsageHoursTable[] => {
   const before = charged.get(record.id)
   if (before === undefined) return []

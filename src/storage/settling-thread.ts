@@ -1,5 +1,5 @@
 /**
- * What runs in the thread of a SQLite database: a connection of its own that settles finished requests. bun:sqlite is
+ * The code in the thread of a SQLite database: a connection of its own that settles finished requests. bun:sqlite is
  * synchronous, a batch takes long, and its commit may wait for the disk to empty the log: here no request stands still for
  * that. settle-in-thread.ts asks it.
  */

@@ -51,7 +51,7 @@ export interface OauthCodesTable {
   callback_url: string | null
   code_challenge: string | null
   code_challenge_method: 'S256' | 'plain' | null
-  /** What the key is to be: JSON. */
+  /** The key that is to be made: JSON. */
   key_settings: string
   created_at: string
   expires_at: string

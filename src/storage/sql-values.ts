@@ -1,4 +1,4 @@
-/** What may cross the border between JavaScript and either engine, so that both take and give the same values. */
+/** The values that may cross the border between JavaScript and either engine, so that both take and give the same. */
 import { GatewayError } from '../errors.ts'
 
 /** A number above 2^53 - 1 has lost digits: better no answer than a wrong amount of money. */

@@ -1,4 +1,4 @@
-/** What is lost of a data directory is noticed before anything is served from the rest. */
+/** A loss in a data directory is noticed before anything is served from the rest. */
 import {
   copyFileSync,
   existsSync,

@@ -1,5 +1,5 @@
 /**
- * Whether the files of an open database are still the ones in its directory. One that was deleted or replaced goes on taking
+ * Says whether the files of an open database are still the ones in its directory. One that was deleted or replaced goes on taking
  * writes, which are gone with the process.
  */
 import { statSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What runs in a thread of a SQLite database: it answers one request after the other; sqlite-thread.ts asks. */
+/** The code in a thread of a SQLite database: it answers one request after the other; sqlite-thread.ts asks. */
 import type { Answer } from './sqlite-thread.ts'
 import { encodeFailure } from './thread-failures.ts'
 

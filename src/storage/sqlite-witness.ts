@@ -1,5 +1,5 @@
 /**
- * What the data directory knows of its database beside it: which one it is, and how far it had come. A write-ahead log that
+ * The facts that the data directory keeps of the database beside it: which one it is, and how far it had come. A write-ahead log that
  * is damaged, cut or gone leaves a database that opens without a fault and has lost what was committed, so SQLite itself
  * cannot tell; and a directory without its database looks like one before the first start.
  */
@@ -46,7 +46,7 @@ export const writeWitness = (dataDir: string, { database, changes }: Witness): v
   }
 }
 
-/** What a service leaves in its directory beside the database. */
+/** The files that a service leaves in its directory beside the database. */
 const TRACES = [WITNESS_FILE, 'secret', 'journal']
 
 /**
@@ -66,7 +66,7 @@ export const requireDatabaseFile = (dataDir: string, path: string): void => {
   )
 }
 
-/** What was found in the file that was opened: null for a database that is not one of ours, or is empty. */
+/** The facts of the file that was opened: null for a database that is not one of ours, or is empty. */
 export const requireFitting = (dataDir: string, path: string, witness: Witness, found: Witness | null): void => {
   if (found === null)
     throw lost(

@@ -215,7 +215,7 @@ const createKeeping = (
           .onConflict((conflict) => conflict.column('name').doNothing())
           .execute()
       }
-      // What makes a database one of ours is in its file, not in a log that can be lost.
+      // The mark that makes a database one of ours is in its file, not in a log that can be lost.
       if (isNew || exclusive) handle.run('PRAGMA wal_checkpoint(TRUNCATE)')
       noted = readState(handle)
       place.noteLog()
@@ -239,7 +239,7 @@ const createKeeping = (
   }
 }
 
-/** What the process still has of a database whose file is gone, as a file of its own: nothing that was acknowledged is lost. */
+/** The data that the process still has of a database whose file is gone, as a file of its own: nothing that was acknowledged is lost. */
 const rescue = (handle: SqliteHandle, place: FilePlace, { dataDir, clock, onError }: SqliteOptions): void => {
   try {
     place.require()

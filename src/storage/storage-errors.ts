@@ -1,4 +1,4 @@
-/** What storage throws for reasons that are not a bug. Those above choose the status: 409, 503, or a refused start. */
+/** The errors that storage throws for reasons that are not a bug. Those above choose the status: 409, 503, or a refused start. */
 
 /** Others held the lock, or won the race, for longer than we retry. Nothing was written; the same call may be made again. */
 export class StorageConflict extends Error {

@@ -1,4 +1,4 @@
-/** What each key used on each UTC day: never deleted, so it is what every window can be counted from again. */
+/** The use of each key on each UTC day: never deleted, so it is what every window can be counted from again. */
 import { bulkInsert } from './bulk-insert.ts'
 import type { Schema } from './schema.ts'
 

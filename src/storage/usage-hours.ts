@@ -1,4 +1,4 @@
-/** What was used in each hour: summed when requests are settled, so that a chart reads hours and not requests. */
+/** The use in each hour: summed when requests are settled, so that a chart reads hours and not requests. */
 import type { Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
@@ -65,7 +65,7 @@ const HOUR_LENGTH = 'YYYY-MM-DDTHH'.length
 
 const inBucket = (latency: Latency, ms: unknown) => (typeof ms === 'number' ? { [bucketColumn(latency, bucketOf(ms))]: 1 } : {})
 
-/** What a request was charged whose node died; `sign` -1 where it came back after all, and is counted as what it was. */
+/** The charge for a request whose node died; `sign` -1 where it came back after all, and is counted as what it was. */
 export const usageOfReaped = (
   hold: Pick<HoldTable, 'created_at' | 'workspace_id' | 'key_hash' | 'user_id' | 'provider'>,
   { amountNanos, byokNanos }: Charged,

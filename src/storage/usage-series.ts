@@ -1,4 +1,4 @@
-/** What was used, by interval and by up to two dimensions: from the sums of hours, and for minutes from the records themselves. */
+/** The use of models, by interval and by up to two dimensions: from the sums of hours, and for minutes from the records themselves. */
 import { type RawBuilder, sql } from 'kysely'
 
 import type { Database } from './database.ts'
@@ -35,7 +35,7 @@ export interface UsageQuery {
   readonly workspaceId: string | null
   /** Only what this person's keys used; null: what anybody's did. */
   readonly ownedBy: string | null
-  /** What each dimension has to be. */
+  /** The columns that each dimension has to have. */
   readonly only: Partial<Record<UsageDimension, string | number | readonly string[]>>
 }
 
@@ -65,7 +65,7 @@ export interface UsageSeries {
   readonly groups: readonly UsageSlot[]
 }
 
-/** What people call the values of groups: of a key, a preset, a workspace, by its id. */
+/** The names that people give the values of groups: of a key, a preset, a workspace, by its id. */
 export type UsageNames = ReadonlyMap<string, string>
 
 export interface UsageSeriesStore {

@@ -1,4 +1,4 @@
-/** What was used in each hour, as Kysely sees it. */
+/** The use of each hour, as Kysely sees it. */
 import type { BucketColumn } from './latency-buckets.ts'
 
 /** By what use is told apart. '' and 0 stand for nothing. */

@@ -101,7 +101,7 @@ export const createWaitingTraceStore = (database: Database, seal: TextSeal): Wai
     }),
 })
 
-/** What one was sealed as opens as no other. */
+/** The name under which one was sealed, as which alone it opens. */
 const sealedAs = (id: string): string => `waiting trace ${id}`
 
 const ROWS_AT_ONCE = 500

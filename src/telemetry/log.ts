@@ -27,10 +27,10 @@ export type LogLevel = (typeof LEVELS)[number]
 
 const STDERR = 2
 
-/** What lines look like. */
+/** The forms of a line. */
 export interface LogStyle {
   readonly pretty: boolean
-  /** Whether pretty lines have colours. */
+  /** Says whether pretty lines have colours. */
   readonly coloured: boolean
 }
 
@@ -61,7 +61,7 @@ const membersOf = (fields: Fields): string => {
   return members === '' ? '' : `,${members}`
 }
 
-/** What was thrown, as plain JSON. */
+/** The thrown value, as plain JSON. */
 const told = (fields: Fields): Fields => {
   const { error, cause } = fields
   if (error === undefined && cause === undefined) return fields

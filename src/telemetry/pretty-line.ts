@@ -43,6 +43,6 @@ const faultText = (fault: unknown): string => {
 
 const STACK_LINES = 4
 
-/** What somebody else wrote must not move the cursor of a terminal, nor begin a line of its own. */
+/** Text of others must not move the cursor of a terminal, nor begin a line of its own. */
 const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (mark) => `\\u${(mark.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)

@@ -20,7 +20,7 @@ export const normalDomain = (text: string): string | null => {
   return hostname.replace(/\.$/, '') + (pathname === '/' ? '' : pathname.replace(/\/$/, ''))
 }
 
-/** Whether an address is in one of the domains, which are normal. */
+/** Says whether an address is in one of the domains, which are normal. */
 export const isInDomains = ({ hostname, pathname }: URL, domains: readonly string[]): boolean =>
   domains.some((domain) => {
     const slash = domain.indexOf('/')

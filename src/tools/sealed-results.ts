@@ -1,5 +1,5 @@
 /**
- * What a model read of a tool and the client was not shown whole, sealed for the client to bring back with the conversation.
+ * The text of a tool that a model read and the client was not shown whole, sealed for the client to bring back with the conversation.
  * A seal holds for one workspace and one day; whoever changes it, or brings it elsewhere, has the visible part alone.
  */
 import type { Clock } from '../lib/clock.ts'

@@ -79,7 +79,7 @@ export interface ToolResult extends Pick<ServerOutcome, 'fault' | 'value'> {
   readonly pictures?: ServerOutcome['pictures']
   /** Clients are not shown all of it, so it is sealed for the way back. */
   readonly partlyShown?: true
-  /** What it costs beside the model's tokens, in nano-dollars; absent: nothing. */
+  /** The cost beside the model's tokens, in nano-dollars; absent: nothing. */
   readonly feeNanos?: number
   /** Who answered, where there are several: a search engine's name. */
   readonly engine?: string

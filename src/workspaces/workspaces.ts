@@ -29,7 +29,7 @@ import { checkPlugins } from './check-plugins.ts'
 export interface Workspaces {
   /** The workspace that the caller asks to act in, its own where it names none. Throws `not_found` for one that it does not reach. */
   reach(caller: Caller, asked: string | null | undefined): Promise<WorkspaceRecord>
-  /** Whether the caller is the operator: who manages the default workspace, and with it every workspace. */
+  /** Says whether the caller is the operator: who manages the default workspace, and with it every workspace. */
   reachesAll(caller: Caller): boolean
   list(caller: Caller, slice: Slice): Promise<Page<WorkspaceRecord>>
   /** Throws `permission_denied` for callers of other workspaces than the default one, as `delete` does, and `invalid_request` for a slug that is taken. */
@@ -42,7 +42,7 @@ export interface Workspaces {
   updateMember(id: string, userId: string, body: z.output<typeof updateMemberBody>, by: ChangedBy): Promise<WorkspaceMemberResource>
   /** How many. Throws `invalid_request` where one of them still has keys. */
   removeMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<number>
-  /** What the workspace says for requests that do not say it; null where it says nothing. At once where it is known. Throws StorageUnavailable. */
+  /** The workspace's answer for requests that do not say it; null where it says nothing. At once where it is known. Throws StorageUnavailable. */
   defaults(id: string): WorkspaceDefaults | null | Promise<WorkspaceDefaults | null>
   /** Something may have changed in another process, and storage answers. */
   refreshCache(): void
@@ -54,7 +54,7 @@ export type WorkspaceDefaults = Pick<
   WorkspaceSettings,
   'default_text_model' | 'default_image_model' | 'default_provider_sort' | 'plugins'
 > & {
-  /** What is kept of requests and answers; null: nothing. */
+  /** The settings for what is kept of requests and answers; null: nothing. */
   readonly contents: KeptContents | null
 }
 

@@ -52,7 +52,7 @@ const ask = (dialect: Dialect, script: readonly Json[], tools: readonly Json[], 
 const advise = (prompt: string, name = 'service:advisor'): Json => ({ call: { name, arguments: { prompt } } })
 const ADVISOR = { type: 'service:advisor', parameters: { model: 't/wise' } }
 
-/** What was asked since the test began. */
+/** The requests since the test began. */
 let asked: Exchange[] = []
 beforeEach(() => {
   asked = []

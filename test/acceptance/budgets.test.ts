@@ -146,7 +146,7 @@ describe('a limit that running requests fill', () => {
     if (path === '/messages') expect(json).toMatchObject({ type: 'error', error: { type: 'billing_error' } })
     else expect(json).toMatchObject({ error: { code: 402, metadata: { error_type: 'payment_required' } } })
 
-    // What the key shows of itself is what stops it.
+    // The figures that the key shows of itself are what stops it.
     const during = await current(key)
     expect(during.budgets[0]?.remaining_usd).toBeLessThan(0.005)
     expect(during.effective_budget).toEqual(during.budgets[0] as never)

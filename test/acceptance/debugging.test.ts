@@ -1,4 +1,4 @@
-/** What a client may see of how it was served: the bodies that went out, the routing metadata, and a dry run. */
+/** The facts that a client may see of how it was served: the bodies that went out, the routing metadata, and a dry run. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, streamChunks } from '../support/calls.ts'

@@ -353,7 +353,7 @@ for (const dialect of DIALECTS) {
   })
 }
 
-/** What a client sends back of an answer, with the output of each of its calls. */
+/** The part of an answer that a client sends back, with the output of each of its calls. */
 const replayOf = (dialect: Dialect, answer: Answer, outputs: Readonly<Record<string, string>>): readonly unknown[] => {
   const json = answer.json as Json
   if (dialect === 'chat') {

@@ -65,7 +65,7 @@ const hasRealStatus = (cell: Cell): boolean => cell.setting === 'status' && cell
 
 const MODERATION = ['content_policy_violation']
 
-/** What rides in the metadata of a failure, but for its type: nothing on a 500, the provider's code on one of unknown category. */
+/** The members in the metadata of a failure, but for its type: nothing on a 500, the provider's code on one of unknown category. */
 const checkFacts = (cell: Cell, facts: Readonly<Record<string, unknown>> | undefined): void => {
   const { type } = cell
   if (ERROR_RULES[type].status === 500) {
@@ -184,7 +184,7 @@ const checkWire = async (cell: Cell): Promise<void> => {
   expect(text).not.toMatch(/provider returned error/i)
 }
 
-/** What a client raises; fails where it raises nothing. */
+/** The error that a client raises; fails where it raises nothing. */
 const raised = async (work: () => Promise<unknown>): Promise<Wire> => {
   try {
     await work()

@@ -423,7 +423,7 @@ describe('recorded requests', () => {
     expect(new Set(interfaces)).toEqual(new Set(['chat', 'responses', 'messages']))
     const log = (await call(service, 'GET', '/audit-log?action=evaluation_started')).json as { data: { after: object }[] }
     expect(log.data[0]?.after).toMatchObject({ evaluation_id: evaluation.id, recorded: 5 })
-    // What evaluations asked is nobody's request: the same selection finds the same ones.
+    // Requests of evaluations are nobody's: the same selection finds the same ones.
     const again = await evaluated('recorded', { version: 1, items: selection, checks: [{ type: 'exact' }] })
     expect(again.items.map(({ generation_id }) => generation_id)).toEqual(evaluation.items.map(({ generation_id }) => generation_id))
   })

@@ -21,12 +21,12 @@ const deaf = await startDeafUpstream()
 const tlsAddress = (name: keyof typeof tls): string => `https://127.0.0.1:${tls[name].port}/v1`
 
 interface Fault {
-  /** What each request is answered with. */
+  /** The answer to each request. */
   readonly script?: readonly RawStep[]
   /** The address of a provider that no script plays. */
   readonly baseUrl?: string
   readonly scheme?: 'https'
-  /** What the client is told where nobody else is left. */
+  /** The code for the client where nobody else is left. */
   readonly code: number
   readonly type: string
   /** The status in the record, where it is not `code`. */

@@ -1,4 +1,4 @@
-/** What was asked and answered is kept where a workspace wants it, and nowhere else. */
+/** Questions and answers are kept where a workspace wants it, and nowhere else. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

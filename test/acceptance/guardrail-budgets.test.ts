@@ -43,7 +43,7 @@ const budgetsOf = async (key: string): Promise<readonly unknown[]> =>
   ((await call(service, 'GET', '/key', { key })).json as { data: { budgets: readonly unknown[] } }).data.budgets
 
 const expectSpent = async (key: string, scope: string, whose: string): Promise<void> => {
-  // What was spent is counted, at the latest, before it is shown.
+  // Spending is counted, at the latest, before it is shown.
   await budgetsOf(key)
   const asked = upstream.exchanges.length
   const { status, error } = await infer(service, ASKING, { key })

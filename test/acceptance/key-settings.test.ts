@@ -1,4 +1,4 @@
-/** What a key says of its requests, over HTTP: it is kept, shown and changed, and nothing else is. */
+/** The settings of a key for its requests, over HTTP: they are kept, shown and changed, and nothing else is. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** What the bodies of management may hold: all of it is done, or the request is refused and says why. */
+/** The bodies of management: all that they hold is done, or the request is refused and says why. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, savePreset } from '../support/calls.ts'

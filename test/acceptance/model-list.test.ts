@@ -116,7 +116,7 @@ describe('filters', () => {
     ['?distillable=true', ({ id }) => id.startsWith('sandbox/')],
     ['?q=', () => true],
   ])('%s', async (query, fits) => {
-    // What a preset can do is its model's.
+    // The abilities of a preset are its model's.
     const models = (ids: ListWire['data']) => ids.filter(({ id }) => !id.startsWith('@preset/'))
     const found = models((await list(query)).data)
     expect(found.length).toBeGreaterThan(0)

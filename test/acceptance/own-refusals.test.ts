@@ -1,5 +1,5 @@
 /**
- * What a provider's dialect cannot say and the client will not do without: our own check, whatever failures of
+ * A field that a provider's dialect cannot say and the client will not do without: our own check, whatever failures of
  * providers look like (docs/contract/errors.md#own-checks).
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

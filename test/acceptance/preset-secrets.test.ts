@@ -1,4 +1,4 @@
-/** What a preset hides reaches the provider and management keys, and nobody who only uses it. */
+/** The part that a preset hides reaches the provider and management keys, and nobody who only uses it. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -196,7 +196,7 @@ reset_interval: daily
   edit(join(path, 'guardrails/no-secrets.yaml'), 'action: redact', 'action: block')
   edit(join(path, 'budgets/daily.yaml'), 'limit_usd: 10', 'limit_usd: 12.5')
   writeFileSync(join(path, 'keys', key), `${readFileSync(join(path, 'keys', key), 'utf8')}limit: 3\nlimit_reset: daily\n`)
-  // What was pulled once is compared from then on.
+  // A preset that was pulled once is compared from then on.
   expect((await presets('diff', path)).stdout.match(/^changed here: /gm)).toHaveLength(3)
   expect((await presets('push', path)).code).toBe(0)
   expect((await call(service, 'GET', '/guardrails')).json).toMatchObject({

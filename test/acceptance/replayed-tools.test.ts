@@ -1,4 +1,4 @@
-/** What a client sends back of server tools that ran: the model reads it as what it was, and nothing runs again. */
+/** Items of server tools that ran, as a client sends them back: the model reads them as what they were, and nothing runs again. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, type Answer } from '../support/calls.ts'
@@ -59,7 +59,7 @@ interface AnswerWire {
   readonly stop_reason: string
 }
 
-/** What the client keeps of an answer. */
+/** The part of the answer that the client keeps. */
 const kept = (dialect: Dialect, answer: Answer): readonly unknown[] => {
   const { choices, output, content } = answer.json as AnswerWire
   if (dialect === 'chat') return [choices[0]?.message]

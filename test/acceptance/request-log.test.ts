@@ -1,4 +1,4 @@
-/** What the record of a request says: why it failed, who was asked when, and who was not. */
+/** The record of a request says why it failed, who was asked when, and who was not. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

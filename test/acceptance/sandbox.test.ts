@@ -25,7 +25,7 @@ const run = (...commands: string[]): Json => ({ call: { name: 'service:shell', a
 const SHELL = { type: 'service:shell' }
 const BASH = { type: 'service:bash', engine: 'service' }
 
-/** What the operator's own service was asked, and how it answers. */
+/** The requests to the operator's own service, and how it answers them. */
 let asked: { readonly headers: Readonly<Record<string, unknown>>; readonly text: string }[] = []
 let own: (body: Json) => readonly [status: number, body: Json] = () => [500, {}]
 const ownService = createServer((request, response) => {
@@ -88,7 +88,7 @@ const ask = (
     { path: PATHS[dialect] },
   )
 
-/** What the commands of a call did. */
+/** The results of the commands of a call. */
 interface Ran {
   readonly output: readonly { readonly stdout: string; readonly stderr: string; readonly outcome: Json }[]
   readonly container_id: string

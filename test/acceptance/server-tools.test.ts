@@ -34,7 +34,7 @@ const ask = (dialect: Dialect, script: readonly Turn[], more: Readonly<Record<st
 const CLOCK: Turn = { call: { name: 'service:datetime' } }
 const DONE: Turn = { text: 'It is late.' }
 
-/** What the answer says at its end, whatever the interface. */
+/** The end that the answer tells, whatever the interface. */
 const saidIn = (json: unknown): string => {
   const { choices, output, content } = json as AnswerWire
   const blocks = content ?? output?.flatMap((item) => item.content ?? [])

@@ -1,4 +1,4 @@
-/** What the service tells of itself, of its providers, and of what is looked for. */
+/** The service's facts of itself, of its providers, and of what is looked for. */
 import { writeFileSync } from 'node:fs'
 
 import { beforeAll, describe, expect, test } from 'bun:test'

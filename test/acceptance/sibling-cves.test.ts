@@ -1,5 +1,5 @@
 /**
- * What went wrong in products like this one (docs/contract/operating.md#addresses,
+ * Faults of products like this one (docs/contract/operating.md#addresses,
  * docs/contract/keys-and-workspaces.md#authentication): each is tried here against our own. Rows that have a test
  * elsewhere: 10, 20, 41 src/http/app.test.ts (every route with every kind of key), 11 src/root-secret.test.ts, 42
  * byok.test.ts, 38 the ledger's own tests.
@@ -261,7 +261,7 @@ test('14, 43, 47: the routes that need no key are these, and none of them tells 
   )
   expect(open.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
     'get /',
-    // What the sign-in page shows to everybody.
+    // The sign-in page shows these to everybody.
     'get /api/v1/sessions/methods',
     // The files of the dashboard are the same for everybody.
     'get /dashboard',

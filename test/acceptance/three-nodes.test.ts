@@ -48,7 +48,7 @@ interface ThreeNodes {
   signal(name: NodeJS.Signals): void
   readonly dataDir: string
   readonly databaseUrl: string
-  /** What each node is started with, but its port. */
+  /** The settings that each node is started with, but its port. */
   readonly flags: readonly string[]
 }
 

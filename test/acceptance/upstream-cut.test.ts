@@ -32,9 +32,9 @@ models:
 const messages: [{ role: 'user'; content: string }] = [{ role: 'user', content: 'Hello!' }]
 
 interface Cut {
-  /** What is sent before the connection breaks. */
+  /** The events that are sent before the connection breaks. */
   readonly before: (exchange: Exchange) => Promise<void>
-  /** Whether the client sees content before the break: then it is awaited, since a reset may overtake it. */
+  /** Says whether the client sees content before the break: then it is awaited, since a reset may overtake it. */
   readonly content: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What providers do wrong, as clients see it, in both settings (docs/contract/errors.md#provider-failures); and who answers instead. */
+/** Failures of providers, as clients see them, in both settings (docs/contract/errors.md#provider-failures); and who answers instead. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 

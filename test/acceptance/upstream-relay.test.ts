@@ -65,7 +65,7 @@ interface Said {
   completionTokens: number
 }
 
-/** What a recording says: text, calls, end and usage, read as the dialect defines it. */
+/** The words of a recording: text, calls, end and usage, read as the dialect defines it. */
 const saidIn = (payloads: readonly Recorded[]): Said => {
   const said: Said = { text: '', calls: [], finish: null, promptTokens: 0, completionTokens: 0 }
   for (const { choices, usage } of payloads) {

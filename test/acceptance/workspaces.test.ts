@@ -142,7 +142,7 @@ describe('what belongs to a workspace', () => {
     expect(
       (await call(service, 'POST', '/guardrails', { key: other.management, body: { name: 'x', workspace_id: 'default' } })).status,
     ).toBe(404)
-    // What one is told of is its own: a key or member of another cannot be assigned.
+    // An answer to one workspace is about its own: a key or member of another cannot be assigned.
     const assign = { key_hashes: [other.hash] }
     expect((await call(service, 'POST', `/guardrails/${mine.id}/assignments/keys`, { body: assign })).status).toBe(404)
     expect((await call(service, 'GET', '/guardrails/default', { key: other.management })).text).toContain(other.id)

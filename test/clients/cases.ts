@@ -1,4 +1,4 @@
-/** What each client is asked to do, and how one knows that it did. Agents do the same as SDKs, with tools of their own. */
+/** The tasks of each client, and how one knows that it did them. Agents do the same as SDKs, with tools of their own. */
 import type { JsonObject } from '../../src/lib/json.ts'
 import { callLine, PRESET_PROMPT, PRESET_SIGN } from './vendors/conversation.ts'
 import { failLine, REASONS } from './vendors/failures.ts'
@@ -23,7 +23,7 @@ export interface Case {
   /** Retries that the client makes itself. */
   readonly retries: number
   readonly expected: (tools: readonly [ToolCall, ToolCall]) => Expected
-  /** What it must not print. */
+  /** The words that it must not print. */
   readonly never?: RegExp
   /** The one client that is asked. */
   readonly only?: string

@@ -11,9 +11,9 @@ export interface Driver {
   readonly leavesOut?: readonly (readonly [RegExp, string])[]
   /** Its dependencies fit no other's. */
   readonly alone?: true
-  /** What it prints beside the answer. */
+  /** The lines that it prints beside the answer. */
   readonly prints?: RegExp
-  /** What its tools are called, and give. */
+  /** The names of its tools, and what they give. */
   readonly tools: readonly [ToolCall, ToolCall]
 }
 

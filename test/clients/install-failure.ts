@@ -15,7 +15,7 @@ export const installFailure = (program: string, task: string, said: string): Una
   return ABSENT.test(said) && !ANSWERED.test(said) ? new Unavailable(reason) : new NotInstalled(reason)
 }
 
-/** What npm, pip and go say where nobody answers them, and Python where it comes without its module for environments. */
+/** The sentences of npm, pip and go where nobody answers them, and of Python where it comes without its module for environments. */
 const ABSENT =
   /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b|NewConnectionError|ConnectTimeoutError|ReadTimeoutError|ProxyError|name resolution|dial tcp|no such host|i\/o timeout|ensurepip is not available/
 

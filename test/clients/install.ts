@@ -11,11 +11,11 @@ export interface Installed {
   readonly directory: string
   /** The program and its arguments that run a driver of the suite, or a snippet, which lie in that directory. */
   readonly command: (script: string) => readonly [string, ...string[]]
-  /** What it needs in its environment. */
+  /** The variables that it needs in its environment. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What can share a folder is installed once: the Python libraries, and the Go ones. */
+/** Libraries that can share a folder are installed once: those of Python, and those of Go. */
 export const createInstaller = (clients: readonly KnownClient[], root: string): ((client: KnownClient) => Promise<Installed>) => {
   const begun = new Map<string, Promise<Installed>>()
   return ({ id, registry }) => {
@@ -71,7 +71,7 @@ const REGISTRIES: Readonly<Record<KnownClient['registry'], Registry>> = {
   },
 }
 
-/** What it prints. Throws with the last words of a program that is missing or fails. */
+/** The lines that it prints. Throws with the last words of a program that is missing or fails. */
 const step = (program: string, args: readonly string[], directory: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -149,7 +149,7 @@ const runSnippet = async ({ id, snippet }: KnownClient, installed: Installed): P
   return { client: id, case: 'the snippet of docs/clients.md', way: '', outcome }
 }
 
-/** What a program prints, both ways together. Its home is its own, and what it has started ends with it. */
+/** The output of a program, both ways together. Its home is its own, and what it has started ends with it. */
 const output = ([program, ...args]: readonly [string, ...string[]], { directory, env }: Installed, input: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const home = join(directory, 'home')

@@ -1,4 +1,4 @@
-/** What answers hold beside text, from every dialect that has it to every client that can be told, streamed and whole: probabilities, pictures, stop sequences, cached tokens. */
+/** The parts of answers beside text, from every dialect that has them to every client that can be told, streamed and whole: probabilities, pictures, stop sequences, cached tokens. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'

@@ -1,4 +1,4 @@
-/** What a request asks about reaches the provider, or the request is a 400 that names it: a model never answers without it. */
+/** The subject of a request reaches the provider, or the request is a 400 that names it: a model never answers without it. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'

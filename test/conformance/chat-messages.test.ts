@@ -68,7 +68,7 @@ interface Rules {
   readonly files?: 'data' | 'document_url'
 }
 
-/** What the vendors' documents and refusals say. */
+/** The rules in the vendors' documents and refusals. */
 const RULES: Readonly<Record<string, Rules>> = {
   openai: { named: 'any', lists: 'any', customTools: true, id: /^[\s\S]{1,40}$/, files: 'data' },
   openrouter: { named: 'any', lists: 'any', mediaOfTools: true },

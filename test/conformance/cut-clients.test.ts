@@ -13,7 +13,7 @@ import { bytesUntilEnd } from '../support/cut-points.ts'
 import { ALL_RECORDINGS, type Recording } from '../support/recordings.ts'
 import { replayReply } from '../support/replay.ts'
 
-/** Whether a client that reads this stream reports that the answer ended as answers end. */
+/** Says whether a client that reads this stream reports that the answer ended as answers end. */
 type Reader = (body: string) => Promise<boolean>
 
 const saying = (body: string): typeof fetch =>
@@ -96,7 +96,7 @@ const READERS: Readonly<Record<ClientDialect, Readonly<Record<string, Reader>>>>
 /** For every upstream dialect, a stream with text and two calls, small enough to be cut everywhere. */
 const CUT = ALL_RECORDINGS.filter(({ stream, name }) => stream && name === 'parallel-calls')
 
-/** What a client gets where the upstream is cut, at each byte; what is the same, once, with the first byte of it. */
+/** The stream that a client gets where the upstream is cut, at each byte; what is the same, once, with the first byte of it. */
 const cutAnswers = async ({ dialect, bytes, ...recording }: Recording, client: ClientDialect): Promise<Map<string, number>> => {
   const answers = new Map<string, number>()
   const end = bytesUntilEnd({ dialect, bytes, ...recording })

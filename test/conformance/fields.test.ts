@@ -116,7 +116,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
 const ELSEWHERE: ReadonlySet<string> = new Set(['model', 'stream', 'preset'])
 
 /**
- * What a vendor of the dialect takes and an unknown server, which stands here for them, is not known to; and Google's
+ * The fields that a vendor of the dialect takes and an unknown server, which stands here for them, is not known to; and Google's
  * search, which cannot stand beside the functions of the question.
  */
 const BY_VENDOR: ReadonlySet<string> = new Set(['cache_control', 'web_search_options'])

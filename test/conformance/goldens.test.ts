@@ -1,4 +1,4 @@
-/** What clients read, kept to be looked at: `UPDATE_GOLDENS=1 npm test -- test/conformance/goldens.test.ts` writes it anew; read the diff. */
+/** Readings of clients, kept to be looked at: `UPDATE_GOLDENS=1 npm test -- test/conformance/goldens.test.ts` writes them anew; read the diff. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

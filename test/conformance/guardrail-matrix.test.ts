@@ -19,7 +19,7 @@ import { toldBytes } from '../support/told-answers.ts'
 import { whole } from '../support/upstream-replies.ts'
 
 const SECRET = 'jane@example.com'
-/** What the caller says; the Responses dialect echoes instructions. */
+/** The words of the caller; the Responses dialect echoes instructions. */
 const ASKED = 'john@sample.org'
 const SAID = `Write to ${SECRET} today.`
 

@@ -1,4 +1,4 @@
-/** What is held for a request is never less than what the body that leaves may cost, whatever the client wrote into it. */
+/** The hold for a request is never less than what the body that leaves may cost, whatever the client wrote into it. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
@@ -32,7 +32,7 @@ const REFUSED: Reply = { status: 500, type: 'application/json', pieces: [] }
 const MOST_NANOS = 4e15
 const PRICES = { prompt: 3, completion: 15 }
 
-/** What was held last before each body left, and the body. `grows`: whether there is room for more than was held first. */
+/** The hold before each body left, and the body. `grows`: whether there is room for more than was held first. */
 const sendBody = async (client: ClientDialect, dialect: (typeof DIALECTS)[number], body: string, grows = true) => {
   let heldNanos = 0
   let growths = 0

@@ -1,4 +1,4 @@
-/** What Codex and other agents send of calls and results that do not match: no provider has to refuse it, and nothing is lost. */
+/** Calls and results of Codex and other agents that do not match: no provider has to refuse them, and nothing is lost. */
 import { describe, expect, test } from 'bun:test'
 
 import { at } from '../support/json-at.ts'

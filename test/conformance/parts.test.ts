@@ -16,7 +16,7 @@ const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   bedrock: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
 }
 
-/** What Bedrock's other models know and Claude does not. */
+/** The settings that Bedrock's other models know and Claude does not. */
 const OTHER_MODELS: Readonly<Partial<Record<string, string>>> = {
   audio: 'amazon.nova-2-omni-v1:0',
   'video as data': 'amazon.nova-2-omni-v1:0',
@@ -30,7 +30,7 @@ const asked = { role: 'user', content: 'Hi' }
 interface Case {
   readonly client: ClientDialect
   readonly body: object
-  /** What the upstream's request holds where it is not lost. */
+  /** The field in the upstream's request where it is not lost. */
   readonly mark: string
 }
 

@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (docs/contract/streams.md#reading-providers): how providers frame and count what they say. */
+/** Faults that hurt the users of other gateways (docs/contract/streams.md#reading-providers): how providers frame and count what they say. */
 import { describe, expect, test } from 'bun:test'
 
 import { StreamEvents$inboundSchema } from '@openrouter/sdk/models/streamevents.js'

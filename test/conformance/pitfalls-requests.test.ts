@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (docs/contract/requests.md#losses): what of a request reaches a provider. */
+/** Requests that hurt the users of other gateways (docs/contract/requests.md#losses): what of them reaches a provider. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'

@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (docs/contract/streams.md#lifecycle): how streams are told, end and fail. */
+/** Faults that hurt the users of other gateways (docs/contract/streams.md#lifecycle): how streams are told, end and fail. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'

@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (docs/contract/requests.md#proofs-of-reasoning): proofs of thinking and cache marks. */
+/** Faults that hurt the users of other gateways (docs/contract/requests.md#proofs-of-reasoning): proofs of thinking and cache marks. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -47,7 +47,7 @@ const THOUGHT: Readonly<Record<ClientDialect, (encrypted: string) => Readonly<Re
   }),
 }
 
-/** What the Responses interface gave for that signature. */
+/** The item that the Responses interface gave for that signature. */
 const encryptedContent = async (): Promise<string> => {
   const { text } = await replayReply('responses', 'anthropic', {
     type: 'application/json',

@@ -1,4 +1,4 @@
-/** What Anthropic runs on its own servers is never a call for the client; a call that its code makes of a client's tool is one. */
+/** A tool that Anthropic runs on its own servers is never a call for the client; a call that its code makes of a client's tool is one. */
 import { describe, expect, test } from 'bun:test'
 
 import { readAnswer } from '../support/read-answer.ts'

@@ -66,7 +66,7 @@ const oddJson: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value
 
-/** What each dialect needs, with odd numbers where they are likely: in tools and their arguments. */
+/** The fields that each dialect needs, with odd numbers where they are likely: in tools and their arguments. */
 const NEEDED: Readonly<Record<ClientDialect, readonly Member[]>> = {
   chat: [
     ['model', JSON.stringify(MODEL)],

@@ -11,7 +11,7 @@ import { OWN_DIALECT, replayReply, typeOf } from '../support/replay.ts'
 /** An object of one of three dialects. */
 type Payload = Readonly<Record<string, unknown>>
 
-/** What is compared: a payload without what is ours, and what the provider counted; null: it need not be passed on. */
+/** The part that is compared: a payload without what is ours, and what the provider counted; null: it need not be passed on. */
 interface Compared {
   readonly rest: unknown
   readonly usage: unknown
@@ -30,7 +30,7 @@ interface Choice extends Payload {
   readonly message?: Payload
 }
 
-/** What carries no answer: an envelope of use, a padding against traffic analysis. */
+/** An event that carries no answer: an envelope of use, a padding against traffic analysis. */
 const chat = (payload: Payload): Compared | null => {
   const { system_fingerprint: fingerprint, choices: given, ...rest } = without(withoutOwned(payload), 'obfuscation', 'object')
   const choices = (given as Choice[]).map(({ native_finish_reason, delta, message, ...choice }) => ({
@@ -79,7 +79,7 @@ for (const client of CLIENT_DIALECTS) {
         const compare = (all: readonly Payload[]): Compared[] => all.flatMap((payload) => COMPARE[client](payload) ?? [])
         const [got, wanted] = [compare(ours), compare(payloads.map((payload) => JSON.parse(payload) as Payload))]
         const restOf = (all: readonly Compared[]): Payload[] => all.flatMap(({ rest }) => (rest === null ? [] : [rest as Payload]))
-        // What strict clients need and the provider left out is added: complete-answers.test.ts.
+        // Members that strict clients need and the provider left out are added: complete-answers.test.ts.
         expect(restOf(got)).toMatchObject(restOf(wanted))
         expect(got.at(-1)?.usage ?? got.at(-2)?.usage).toMatchObject(
           (wanted.findLast(({ usage }) => usage !== null)?.usage as Payload | undefined) ?? {},

@@ -1,4 +1,4 @@
-/** What a provider tells of the use and cannot be is not told: it is estimated from what was delivered, marked, and charged. */
+/** A count of a provider that cannot be is not told: it is estimated from what was delivered, marked, and charged. */
 import { describe, expect, test } from 'bun:test'
 
 import { NO_COST } from '../../src/canonical/cost.ts'

@@ -39,7 +39,7 @@ const AI_PROVIDERS: Readonly<Record<ClientDialect, readonly Provider[]>> = {
   messages: [(body) => createAnthropic({ apiKey, fetch: saying(body) })('m')],
 }
 
-/** What the AI SDK reads, and what it holds against the stream. */
+/** The answer that the AI SDK reads, and what it holds against the stream. */
 const readByAi = async (model: LanguageModel): Promise<{ readonly text: string; readonly finish: string; readonly errors: unknown[] }> => {
   const errors: unknown[] = []
   const result = streamText({ model, prompt: 'x', maxRetries: 0, onError: ({ error }) => void errors.push(error) })

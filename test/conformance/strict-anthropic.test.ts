@@ -135,7 +135,7 @@ const turn = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ role: fc.constant('system'), content: fc.oneof(words, fc.array(text, { maxLength: 2 })) }) },
-  // What lies in the wrong hands.
+  // The fields that lie in the wrong hands.
   {
     weight: 1,
     arbitrary: fc.record({

@@ -18,7 +18,7 @@ const MODELS: Readonly<Record<ClientDialect, (fetch: typeof globalThis.fetch) =>
 const answering = (text: string, type: string): typeof globalThis.fetch =>
   (async () => new Response(text, { headers: { 'content-type': type } })) as unknown as typeof globalThis.fetch
 
-/** What upstreams of a client's own dialect leave out, or say null for. */
+/** The members that upstreams of a client's own dialect leave out, or say null for. */
 const BARE: Readonly<Record<ClientDialect, readonly [whole: unknown, ...events: readonly unknown[]]>> = {
   chat: [
     { id: 'u', model: 'm', choices: [{ message: { content: 'Hi', tool_calls: null, annotations: null, refusal: null } }], usage: null },

@@ -1,4 +1,4 @@
-/** What upstreams send beside the letter of their dialects, and what a client finds in it, on every interface. */
+/** Answers of upstreams beside the letter of their dialects, and what a client finds in them, on every interface. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'

@@ -17,7 +17,7 @@ const CODE = {
 }
 const SOUND = [{ type: 'audio_url', audio_url: { url: 'https://a.example/a.mp3' } }]
 
-/** What is the provider's own in each dialect, and nothing else, streamed and whole. */
+/** The parts that are the provider's own in each dialect, and nothing else, streamed and whole. */
 const ONLY: readonly (readonly [UpstreamDialect, kind: string, stream: Reply, whole: Reply])[] = [
   [
     'openai-responses',

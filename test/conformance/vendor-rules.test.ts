@@ -155,7 +155,7 @@ for (const upstream of ['chat', 'responses', 'messages'] as const) {
       const other = upstream === 'chat' ? 'responses' : 'chat'
       for (const [field, value] of samplesOf(upstream)) {
         const call = callOf(upstream, { [field]: value })
-        // What the dialect itself has no word for, a translation cannot say.
+        // A field that the dialect itself has no word for, a translation cannot say.
         if (call === null || fateOf(field, upstream) !== 'carried') continue
         for (const model of MODELS) {
           const target = targetOf(vendor, model)

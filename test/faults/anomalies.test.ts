@@ -277,7 +277,7 @@ const keys = await makeKeys()
 
 const QUESTION = { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 }
 
-/** What people do in a minute. Answers with what became of each of them. */
+/** The work of people in a minute. Answers with what became of each of them. */
 const aMinute = async (faults: Faults): Promise<readonly Answer[]> => {
   const answers: Answer[] = []
   await withService(faults, async (ask) => {
@@ -301,7 +301,7 @@ const isHonest = ({ status, text }: Answer): boolean => {
   return failed || text === 'broken' || text.includes('[DONE]') || /"finish_reason":\s*"stop"|"designated_version"|"key":/.test(text)
 }
 
-/** What was charged so far, and for how many requests. */
+/** The charge so far, and for how many requests. */
 const books = async (): Promise<{ readonly nanos: number; readonly requests: number }> => {
   const rows = await database.kysely.selectFrom('key_usage_days').selectAll().where('key_hash', '=', keys.spenderHash).execute()
   return {
@@ -312,7 +312,7 @@ const books = async (): Promise<{ readonly nanos: number; readonly requests: num
 
 const isWhole = ({ status, text }: Answer): boolean => status === 200 && text.includes('there') && !text.includes('"error"')
 
-/** What an answer told its client of its cost, which comes last. */
+/** The cost that an answer told its client, which comes last. */
 const toldNanos = ({ text }: Answer): number => {
   const costs = [...text.matchAll(/"cost":\s*([\d.e-]+)/g)].map(([, cost]) => Math.round(Number(cost) * 1e9))
   const told = costs.at(-1) ?? 0

@@ -1,4 +1,4 @@
-/** What a raw socket can send: framing that two readers would read in two ways, doubled headers, forms of a target, clients that stop. */
+/** Requests that a raw socket can send: framing that two readers would read in two ways, doubled headers, forms of a target, clients that stop. */
 import { connect, type Socket } from 'node:net'
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -47,7 +47,7 @@ const head = (lines: string, target = PATH, method = 'POST'): string =>
 const LENGTH = `content-length: ${BODY.length}\r\n`
 const chunked = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
 const CHUNKED = 'transfer-encoding: chunked\r\n'
-/** What follows is a request only for who read the one before it wrongly. */
+/** The bytes that follow are a request only for a server that read the one before them wrongly. */
 const SMUGGLED = `GET /api/v1/key HTTP/1.1\r\nhost: a\r\n\r\n`
 
 interface Heard {

@@ -101,7 +101,7 @@ describeEachEngine('kill -9', (engine) => {
       const used = async (): Promise<number> =>
         ((await call(last, 'GET', `/keys/${made.data.hash}`)).json as { data: { usage: number } }).data.usage
       await until(async () => (await used()) >= answered * COST - 1e-9, 'the answers to be charged')
-      // What was under way when its process died may be charged by what it held, once.
+      // A request that was under way when its process died may be charged by what it held, once.
       expect(await used()).toBeLessThanOrEqual(asked * COST + 1e-9)
       expect(answered).toBeGreaterThan(KILLS)
       expect(await service.stop()).toBe(0)

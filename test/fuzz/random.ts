@@ -64,7 +64,7 @@ export const mutate = (random: Random, bytes: Uint8Array): Uint8Array => {
   return out
 }
 
-/** What is read of a large input at once is a step of its own, and there are not endlessly many. */
+/** The part of a large input that is read at once is a step of its own, and there are not endlessly many. */
 const PIECES_MAX = 400
 
 /** The same bytes in pieces of chance's size, often of one. */

@@ -35,7 +35,7 @@ import { mutate, piecesOf, type Random, soup } from './random.ts'
 
 export interface FuzzTarget {
   readonly share: number
-  /** Whether each step has a bound of CPU time: all but what runs in a process of its own, or once at the start. */
+  /** Says whether each step has a bound of CPU time: all but what runs in a process of its own, or once at the start. */
   readonly bounded: boolean
   /** Makes an input, and answers with it as text or bytes, and with the step to be measured. */
   prepare(random: Random): { readonly input: string | Uint8Array; readonly step: () => void | Promise<void> }
@@ -57,7 +57,7 @@ const target = <Input extends string | Uint8Array>(
   },
 })
 
-/** What the parser says of an input that it refuses; anything else is a crash. */
+/** The error with which the parser refuses an input; anything else is a crash. */
 const outcome = <Value>(
   read: () => Value,
   refusal: abstract new (...args: never[]) => Error,
@@ -457,7 +457,7 @@ const requests = target(
       upstreams: [{ dialect: 'openai-chat', reply: { type: 'text/event-stream', pieces: [reply] } }],
       body,
     }).catch((thrown: unknown) => {
-      // What is thrown before an answer has begun is rendered at the border, by its type.
+      // An error that is thrown before an answer has begun is rendered at the border, by its type.
       if (thrown instanceof GatewayError || thrown instanceof JsonTextError) return { status: 400, internalErrors: [] }
       throw thrown
     })
@@ -484,7 +484,7 @@ const streams = target(
     const [from, to] = [dialect as UpstreamDialect, client as (typeof CLIENT_DIALECTS)[number]]
     const read = (pieces: Uint8Array[]) => replayReply(to, from, { type: 'text/event-stream', pieces })
     const [whole, cut] = [await read([bytes]), await read(piecesOf(random, bytes))]
-    // What a provider says behind the end of a call cannot be told any more: the connection breaks, which no client takes for an end.
+    // A provider's words behind the end of a call cannot be told any more: the connection breaks, which no client takes for an end.
     for (const { internalErrors } of [whole, cut]) assert.ok(internalErrors.every((thrown) => thrown instanceof GatewayError))
     assert.equal(cut.broken, whole.broken)
     if (whole.broken) return

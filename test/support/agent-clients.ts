@@ -22,7 +22,7 @@ export interface AgentSetting {
 
 export interface AgentClient {
   readonly name: string
-  /** Whether the library keeps what models want back of their thinking; some have no place for it. */
+  /** Says whether the library keeps what models want back of their thinking; some have no place for it. */
   readonly carriesProofs: boolean
   /** Runs the loop; answers with the last text. */
   readonly run: (setting: AgentSetting) => Promise<string>

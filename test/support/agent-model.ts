@@ -1,4 +1,4 @@
-/** What an agent model is in a dialect: what it streams, and how it reads its own history. */
+/** An agent model in a dialect: what it streams, and how it reads its own history. */
 import { type ScriptedTurn, type ToldTurn, TURNS } from './agent-script.ts'
 
 /** A message, an item, a block or a part of any of the four dialects, as far as the script reads it. */

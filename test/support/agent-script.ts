@@ -24,7 +24,7 @@ export const TURNS: readonly ScriptedTurn[] = [
 export const QUESTION = 'How are Zürich and Oslo?'
 export const FINAL_TEXT = 'It rains in both.'
 
-/** What a tool answers. */
+/** The answer of a tool. */
 export const toolResult = (name: string, args: unknown): string => `${name}: ${JSON.stringify(args)} is “fine”\n`
 
 /** A turn of the assistant with the results behind it, as a dialect's history tells it. */
@@ -51,7 +51,7 @@ export const PROVES: Readonly<Record<SseDialect, boolean>> = {
   'openai-chat': false,
 }
 
-/** What is wrong with the history that `dialect` got before its turn; `speakers[n]` is the dialect that gave turn n. */
+/** The faults of the history that `dialect` got before its turn; `speakers[n]` is the dialect that gave turn n. */
 export const historyFaults = (
   dialect: SseDialect,
   told: readonly ToldTurn[],

@@ -110,7 +110,7 @@ export const OPENAI: ReasoningProof = { format: 'openai-responses-v1', kind: 'en
 export const GEMINI: ReasoningProof = { format: 'google-gemini-v1', kind: 'signature', data: 'CoYB/+==', model: 'google/pro' }
 
 /**
- * What a model may say, in any order and woven: prose, thinking with and without proof, sources, pictures, calls opened
+ * The events that a model may tell, in any order and woven: prose, thinking with and without proof, sources, pictures, calls opened
  * once and densely, pieces of their JSON; then the end.
  */
 export const answerEvents: fc.Arbitrary<ModelEvent[]> = fc
@@ -163,7 +163,7 @@ export interface Said {
 
 export const nothingSaid = (): Said => ({ text: '', reasoning: '', refusal: '', calls: [], proofs: [], images: [], sources: [] })
 
-/** What events say in all: the measure for every rendering of them. */
+/** The sum of the events: the measure for every rendering of them. */
 export const saidBy = (events: readonly ModelEvent[]): Said => {
   const said = nothingSaid()
   for (const event of events) {

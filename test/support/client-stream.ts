@@ -1,4 +1,4 @@
-/** What our streams must be, whatever they say: framing and lifecycle (docs/contract/streams.md#framing), as lists of faults. */
+/** The rules of our streams, whatever they say: framing and lifecycle (docs/contract/streams.md#framing), as lists of faults. */
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { SseDecoder } from '../../src/lib/sse.ts'
 
@@ -25,7 +25,7 @@ export const readStream = (client: ClientDialect, text: string): { readonly end:
   return { end, faults }
 }
 
-/** What ends a line of JavaScript need not end one of a stream. */
+/** The end of a line of JavaScript need not be one of a stream. */
 const LINE = /^(?:data: \S.*|event: [\w.]+|: .*|)$/s
 
 const framingFaults = (client: ClientDialect, text: string): string[] => {
@@ -46,7 +46,7 @@ const framingFaults = (client: ClientDialect, text: string): string[] => {
 
 type Lifecycle = (events: readonly StreamEvent[], faults: string[]) => StreamEnd | null
 
-/** What is looked at of a chunk, as far as it is there. */
+/** The members of a chunk that are looked at, as far as they are there. */
 interface Chunk {
   readonly id?: unknown
   readonly object?: unknown
@@ -135,7 +135,7 @@ const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
   tool_search_tool_result: [],
 }
 
-/** What is looked at of an event, as far as it is there. */
+/** The members of an event that are looked at, as far as they are there. */
 interface MessageEvent {
   readonly type?: string
   readonly index?: number

@@ -16,7 +16,7 @@ export interface ContainerSpec {
 
 export interface FakeEngine {
   readonly socket: string
-  /** What is there now, by name. */
+  /** The containers that are there now, by name. */
   readonly containers: ReadonlyMap<string, { readonly spec: ContainerSpec }>
   /** Every container that was made, oldest first. */
   readonly made: readonly ContainerSpec[]

@@ -4,7 +4,7 @@
  */
 export const growth = (workOn: (size: number) => () => void, size: number): number => {
   const [little, much] = [workOn(size), workOn(4 * size)]
-  // What runs for the first time is not compiled yet.
+  // Code that runs for the first time is not compiled yet.
   costOf(much)
   return costOf(much) / Math.max(costOf(little), FLOOR)
 }

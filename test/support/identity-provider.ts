@@ -7,13 +7,13 @@ export interface FakeIdentityProvider {
   readonly issuer: string
   /** `host:port` */
   readonly host: string
-  /** What the next token says, over what it would say. */
+  /** The members of the next token, over those that it would have. */
   claims: Record<string, unknown>
   /** Signs with a key that is not published. */
   forged: boolean
   /** Signs with a new key from now on, and publishes it. */
   rotateKey(): void
-  /** What a browser brings back after the person signed in there. */
+  /** The query that a browser brings back after the person signed in there. */
   authorize(url: string): URLSearchParams
 }
 

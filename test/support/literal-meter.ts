@@ -21,7 +21,7 @@ const LIMITS = new Set([
   'thinkingbudget',
 ])
 const COUNTS = new Set(['n', 'bestof', 'numreturnsequences', 'candidatecount', 'numbeams'])
-/** What a provider of each dialect surely heeds; other limits it may not know. */
+/** The limits that a provider of each dialect surely heeds; others it may not know. */
 const KNOWN: Readonly<Record<string, (body: Record<string, unknown>) => readonly unknown[]>> = {
   'openai-chat': (body) => [body['max_tokens'], body['max_completion_tokens']],
   'openai-responses': (body) => [body['max_output_tokens']],

@@ -153,7 +153,7 @@ export const pipelineOf = (clock: Clock, more: Partial<PipelineParts> = {}): Pip
 export const preparedFrom = (clock: Clock, received: Received, more: Partial<PipelineParts> = {}): Promise<Prepared> =>
   prepare(received, partsOfPipeline(clock, more))
 
-/** What was admitted; throws the refusal. */
+/** The request that was admitted; throws the refusal. */
 export const admittedBy = async (pipeline: Pick<Pipeline, 'admit'>, received: Received): Promise<Admitted> => {
   const admitted = await pipeline.admit(received)
   if (admitted instanceof Refused) throw admitted.error

@@ -19,9 +19,9 @@ export interface RawUpstream {
   /** Connections so far, and those of them that are still open. */
   readonly connections: number
   readonly open: number
-  /** What each connection sent, as text. */
+  /** The bytes that each connection sent, as text. */
   readonly received: readonly string[]
-  /** What each request of a connection is answered with from now on; the last script serves all further ones. */
+  /** The script that answers each request of a connection from now on; the last one serves all further ones. */
   play(...scripts: readonly (readonly RawStep[])[]): void
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a program finds in an answer, read with the official SDK of its dialect: the same of a provider's own answer and
+ * The findings of a program in an answer, read with the official SDK of its dialect: the same of a provider's own answer and
  * of ours. Google's and Bedrock's dialects are read by hand; a stream of the latter as the lines of its recording.
  */
 import type OpenAI from 'openai'
@@ -40,7 +40,7 @@ const nothing = (): Reading => ({ text: '', reasoning: '', refusal: '', calls: [
 /** Empty arguments are an empty object; else the JSON decides, not its spaces. */
 const parsed = (json: string): unknown => JSON.parse(json === '' ? '{}' : json) as unknown
 
-/** What the dialects have beside what the SDKs have types for. */
+/** The members of the dialects beside what the SDKs have types for. */
 interface ChatSaid {
   readonly content?: unknown
   readonly reasoning?: string | null

@@ -38,7 +38,7 @@ export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
       .flatMap((file) => readRecordings(dialect, folder, file))
   })
 
-/** Whether it tells a failure instead of an end. */
+/** Says whether it tells a failure instead of an end. */
 export const fails = ({ name }: Recording): boolean => name.includes('error')
 
 /** A file may hold the streams of several turns, one behind the other. */
@@ -60,7 +60,7 @@ const readRecordings = (dialect: UpstreamDialect, folder: string, file: string):
   }))
 }
 
-/** What readStream finds at recordings that were shortened by hand where they were published: what is relayed is as it came. */
+/** The faults that readStream finds at recordings that were shortened by hand where they were published: what is relayed is as it came. */
 export const ownFaults = ({ dialect, name }: Recording): RegExp => (dialect === 'openai-responses' ? SHORTENED[name] : undefined) ?? /^$/
 
 const SHORTENED: Readonly<Record<string, RegExp>> = {

@@ -19,13 +19,13 @@ import { admittingAll, FORMATS, partsOfPipeline, PRINCIPAL } from './pipelines.t
 import type { UpstreamDialect } from './recordings.ts'
 import type { LoadMedia } from '../../src/providers/provider.ts'
 
-/** What an upstream sends back. */
+/** The answer that an upstream sends back. */
 export interface Reply {
   readonly status?: number
   /** A stream of Bedrock's says that it is one of its own kind. */
   readonly type: 'text/event-stream' | 'application/json'
   readonly pieces: readonly Uint8Array[]
-  /** What the response says of its kind in place of `type`; null for nothing. */
+  /** The type that the response tells in place of `type`; null for none. */
   readonly contentType?: string | null
   /** The connection breaks behind the last piece. */
   readonly cut?: boolean
@@ -33,7 +33,7 @@ export interface Reply {
 
 export interface Replay {
   readonly client: ClientDialect
-  /** What the provider of each attempt speaks, and answers: one provider for each, tried in this order. */
+  /** The dialect of the provider of each attempt, and its answer: one provider for each, tried in this order. */
   readonly upstreams: readonly {
     readonly dialect: UpstreamDialect | 'sandbox'
     /** May depend on what was sent. */
@@ -57,7 +57,7 @@ export interface Replay {
   /** That hold for the caller. */
   readonly guardrails?: readonly Applied[]
   readonly presets?: Presets | undefined
-  /** What the model is known to read. */
+  /** The kinds that the model is known to read. */
   readonly modalities?: readonly string[] | null
   /** The operator allows that media are fetched, which comes to this. */
   readonly loadMedia?: LoadMedia
@@ -69,10 +69,10 @@ export interface Replayed {
   readonly text: string
   /** The stream could not be ended honestly, and was broken off. */
   readonly broken: boolean
-  /** What went to the upstreams, in order. */
+  /** The bodies that went to the upstreams, in order. */
   readonly sent: readonly SentRequest[]
   readonly run: Admitted | undefined
-  /** What nobody expected: faults of our own rendering. */
+  /** Errors that nobody expected: faults of our own rendering. */
   readonly internalErrors: readonly unknown[]
 }
 
@@ -85,7 +85,7 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 
 export const MODEL = 'replay/one'
 
-/** What an upstream got, its body as text. */
+/** The request that an upstream got, its body as text. */
 type SentRequest = UpstreamRequest & { readonly body: string }
 
 export const replay = async ({

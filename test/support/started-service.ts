@@ -34,7 +34,7 @@ export interface StartedService {
   /** From the start of the process to its ready line. */
   readonly readyMs: number
   readonly pid: number
-  /** What it has written so far. */
+  /** The lines that it has written so far. */
   stdout(): string
   stderr(): string
   signal(name: NodeJS.Signals): void

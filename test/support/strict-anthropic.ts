@@ -1,5 +1,5 @@
 /**
- * What Anthropic's API refuses of the body of a Messages request, in its own sentences. Sources: its reference and guides
+ * The refusals of Anthropic's API for the body of a Messages request, in its own sentences. Sources: its reference and guides
  * (docs.claude.com: Messages, tool use, extended thinking, prompt caching, structured outputs, migration guides), and the
  * refusals that people report. It knows none of our code, so that it can contradict it.
  */

@@ -13,7 +13,7 @@ export interface Delivered {
   readonly text: string
 }
 
-/** Whether it is a trial of a destination that is saved. */
+/** Says whether it is a trial of a destination that is saved. */
 export const isTrial = ({ headers }: Delivered): boolean => headers['x-test-connection'] === 'true'
 
 export interface ReceivedSpan {

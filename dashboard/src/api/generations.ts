@@ -56,7 +56,7 @@ export const generation = (id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** What the request and the answer said. A request that is too large to keep has its beginning alone. */
+/** The question and the answer. A request that is too large to keep has its beginning alone. */
 export interface GenerationContent {
   readonly request: Readonly<Record<string, unknown>> | null
   readonly request_cut: boolean

@@ -45,7 +45,7 @@ export const presetVersions = (slug: string, query: Query = {}) =>
       ).data,
   })
 
-/** What the preset and its labels stood at, newest first. */
+/** The history of the preset and its labels, newest first. */
 export const presetMoves = (slug: string, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, 'history', query],

@@ -1,4 +1,4 @@
-/** What a program needs: a model or preset to name, and word of its first request. */
+/** The needs of a program: a model or preset to name, and word of its first request. */
 import { queryOptions } from '@tanstack/react-query'
 
 import { ask } from './client.ts'

@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query'
 
 import { ask, type Query } from './client.ts'
 
-/** What is summed. */
+/** The figures that are summed. */
 export interface UsageSums {
   readonly requests: number
   readonly errors: number
@@ -12,7 +12,7 @@ export interface UsageSums {
   readonly tokens_completion: number
   readonly cost: number
   readonly byok_cost: number
-  /** Of requests whose tokens the provider did not tell; part of the cost. */
+  /** The cost of requests whose tokens the provider did not tell; part of the cost. */
   readonly estimated_cost?: number
   readonly unpriced_requests?: number
   readonly ttft_p50: number | null
@@ -21,7 +21,7 @@ export interface UsageSums {
   readonly total_p95: number | null
 }
 
-/** What the sums are of, by what the query grouped them. */
+/** The dimensions of the sums, by what the query grouped them. */
 export interface UsageGroup {
   readonly key?: string | null
   readonly key_name?: string | null

@@ -16,7 +16,7 @@ export interface Slot {
   /** ISO 8601. */
   readonly from: string
   readonly to: string
-  /** What the axis, the tooltip and the table call it. */
+  /** The name that the axis, the tooltip and the table have for it. */
   readonly label: string
   /** One value a series. */
   readonly values: readonly number[]
@@ -28,7 +28,7 @@ interface ColumnsChartProps {
   readonly slots: readonly Slot[]
   readonly format: (value: number) => string
   readonly height?: number
-  /** Of one column, or of the columns that were dragged over. */
+  /** Called with the time of one column, or of the columns that were dragged over. */
   readonly onOpen?: (from: string, to: string) => void
 }
 

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 
-/** What is wider than its place scrolls, and then the keyboard reaches it. */
+/** A table that is wider than its place scrolls, and then the keyboard reaches it. */
 export const ScrollingFrame = ({ children }: { children: ReactNode }) => {
   const frame = useRef<HTMLDivElement>(null)
   const [isWide, setWide] = useState(false)

@@ -7,7 +7,7 @@ import { useKeys } from '../shell/keyboard.ts'
 export interface RowColumn<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode
-  /** Of the CSS grid: `72px`, `minmax(80px, 1fr)`. */
+  /** A track of the CSS grid: `72px`, `minmax(80px, 1fr)`. */
   readonly width: string
   readonly align?: 'right'
 }

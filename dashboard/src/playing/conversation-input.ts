@@ -1,4 +1,4 @@
-/** What a person asks in the playground, and the request that it becomes on each interface. */
+/** The question of a person in the playground, and the request that it becomes on each interface. */
 import type { PresetShape } from '../api/presets.ts'
 
 /** A turn that was written by hand, or one that came back from a model and goes on as it was (`raw`). */

@@ -1,4 +1,4 @@
-/** What a request would do, without calling anybody. */
+/** The effect that a request would have, without calling anybody. */
 import { useQuery } from '@tanstack/react-query'
 
 import { count, money } from '../format.ts'

@@ -178,7 +178,7 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
   }
 }
 
-/** What the pieces come to, as the next request holds it. */
+/** The message that the pieces come to, as the next request holds it. */
 const turnsOf = (dialect: PresetShape, { text: said }: Answer, calls: readonly ToolCall[]): readonly unknown[] => {
   if (dialect === 'messages') {
     const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: parsed(input) }))

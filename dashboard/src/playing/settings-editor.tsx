@@ -95,7 +95,7 @@ const laidOut = (settings: Settings): string => JSON.stringify(settings, null, 2
 const SettingsJson = ({ settings, onChange }: Pick<SettingsEditorProps, 'settings' | 'onChange'>) => {
   const [text, setText] = useState(() => laidOut(settings))
   const read = parseSettings(text)
-  // What changed elsewhere is shown; what is typed here keeps its spaces.
+  // A change made elsewhere is shown; what is typed here keeps its spaces.
   useEffect(() => {
     setText((shown) => {
       const now = parseSettings(shown)

@@ -1,4 +1,4 @@
-/** What stands around every screen: navigation, the palette, the state of the connection. */
+/** The frame around every screen: navigation, the palette, the state of the connection. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef } from 'react'

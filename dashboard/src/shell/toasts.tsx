@@ -1,4 +1,4 @@
-/** What just happened, said for a while, with a way back where there is one. */
+/** A note of what just happened, said for a while, with a way back where there is one. */
 import { createStore, useStore } from '../store.ts'
 
 interface Toast {

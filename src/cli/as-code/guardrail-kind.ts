@@ -51,7 +51,7 @@ export const plainName = (text: string): string =>
     .replace(/^-+|-+$/g, '')
     .slice(0, 80) || 'unnamed'
 
-/** What says nothing is left out, inside of filters too: the service writes it where it is absent. */
+/** A member that says nothing is left out, inside of filters too: the service writes it where it is absent. */
 const documentOf = (settings: object): Document => {
   const { name, ...others } = compact(JSON.parse(JSON.stringify(settings)) as JsonObject)
   const sorted = Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-/** What every kind of object that can be kept as files says of itself. */
+/** The description of every kind of object that can be kept as files. */
 import type { Environment } from '../../config.ts'
 import type { Remote } from '../remote.ts'
 import type { Document } from './document.ts'
@@ -32,7 +32,7 @@ export interface Kind {
   /** Without its ending. */
   fileName(object: Pick<RemoteObject, 'identity' | 'document'>): string
   list(remote: Remote): Promise<readonly RemoteObject[]>
-  /** What a file means, complete; `stem`: the file's name. Throws SettingError or ZodError. */
+  /** The meaning of a file, complete; `stem`: the file's name. Throws SettingError or ZodError. */
   read(value: Document, stem: string): Pick<RemoteObject, 'identity' | 'document'>
   /** `current`: what the service has; null to make it. */
   write(remote: Remote, document: Document, current: RemoteObject | null, options: PushOptions): Promise<void>

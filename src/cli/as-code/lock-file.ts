@@ -1,4 +1,4 @@
-/** What files and service had in common when they last met: the base of every three-way comparison. It holds no secret and belongs into version control. */
+/** The state that files and service shared when they last met: the base of every three-way comparison. It holds no secret and belongs into version control. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** What the verbs say of each object, and of each field that differs. */
+/** The words of the verbs on each object, and on each field that differs. */
 import { relative } from 'node:path'
 
 import type { JsonValue } from '../../lib/json.ts'

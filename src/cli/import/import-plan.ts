@@ -1,4 +1,4 @@
-/** What a file of another product comes to here, and what is said of each of its places. */
+/** The outcome of a file of another product here, and what is said of each of its places. */
 import type { PresetShape } from '../../contract/preset.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
@@ -38,7 +38,7 @@ export interface ImportPlan {
   readonly presets: readonly PlannedPreset[]
   readonly guardrails: readonly JsonObject[]
   readonly keys: readonly PlannedKey[]
-  /** What belongs into the operator's file. */
+  /** The part that belongs into the operator's file. */
   readonly file: JsonObject
 }
 

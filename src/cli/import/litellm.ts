@@ -38,7 +38,7 @@ const SECTIONS: ReadonlySet<string> = new Set([
   'total_pages',
 ])
 
-/** What serves one of LiteLLM's public names. */
+/** The deployment that serves one of LiteLLM's public names. */
 interface Deployment {
   readonly provider: string
   /** The entry for the operator's file, where the catalogue's own provider does not do. */

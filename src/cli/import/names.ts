@@ -1,4 +1,4 @@
-/** What other products call providers and models. */
+/** The names that other products have for providers and models. */
 import shipped from '../../models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../../models/catalogue-schema.ts'
 import { unservedModel } from '../../models/models.ts'

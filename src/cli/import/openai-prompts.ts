@@ -176,7 +176,7 @@ const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path
   return variables
 }
 
-/** What an answer tells where nobody set it. */
+/** The value that an answer tells where nobody set one. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   temperature: '1',
   top_p: '1',
@@ -220,7 +220,7 @@ const isPlainText = (format: JsonValue | undefined): boolean => format == null |
 
 const PERSISTED: ReadonlySet<string> = new Set(PERSISTED_FIELDS.responses.filter((name) => name !== 'prompt_template'))
 
-/** What other functions read, or what says nothing of how to ask. */
+/** The members that other functions read, or that say nothing of how to ask. */
 const SAID: ReadonlySet<string> = new Set([
   'id',
   'prompt_id',

@@ -1,4 +1,4 @@
-/** What OpenRouter's management API answers: presets, keys, guardrails, alone or together in one object. */
+/** The answers of OpenRouter's management API: presets, keys, guardrails, alone or together in one object. */
 import { SettingError } from '../../config.ts'
 import { createGuardrailBody } from '../../contract/guardrail.ts'
 import { presetSlug, type PresetShape } from '../../contract/preset.ts'

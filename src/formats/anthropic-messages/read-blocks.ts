@@ -66,7 +66,7 @@ const readSource = (block: Node, partOf: (url: string) => Part): readonly Part[]
   }
 }
 
-/** What was found, with where: as text it is readable everywhere. */
+/** A find with its place: as text it is readable everywhere. */
 const readSearchResult = (block: Node): Part => {
   const found = children(block, 'content').map((part) => requiredText(part, 'text'))
   return { type: 'text', text: [requiredText(block, 'title'), requiredText(block, 'source'), ...found].join('\n'), ...cacheMark(block) }

@@ -63,7 +63,7 @@ export const SERVER_TOOL_BLOCKS: PartReaders = {
   ),
 }
 
-/** What a model can read of a result, in the words that tools give it. */
+/** The text that a model can read of a result, in the words that tools give it. */
 const shownResult = (content: unknown): unknown => {
   if (Array.isArray(content)) {
     const blocks: readonly unknown[] = content

@@ -10,7 +10,7 @@ import { relayedUsage } from './usage.ts'
 const relayed = (json: string, tail = TAIL, ...events: readonly ModelEvent[]): string =>
   renderAnswer(HEAD, { native: { dialect: 'messages', json }, events }, tail)
 
-/** What strict clients need beside what the tests are about. */
+/** The members that strict clients need beside what the tests are about. */
 const WHOLE = '"type":"message","role":"assistant","stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null'
 const COUNTED = '"output_tokens_details":null,"server_tool_use":null,"inference_geo":null,"speed":null'
 const LACKING = {

@@ -9,13 +9,13 @@ import { openStream } from './render-stream.ts'
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'messages', json: native }, events })
 const named = (type: string, data: string): string => `event: ${type}\ndata: ${data}\n\n`
 
-/** What is sent of these events, each a frame of its own, before the end. */
+/** The frames that are sent for these events, each of its own, before the end. */
 const relayed = (...natives: readonly string[]): string => {
   const stream = openStream(HEAD)
   return natives.map((native) => stream.frames([frame(native)])).join('')
 }
 
-/** What strict clients need beside what the tests are about. */
+/** The members that strict clients need beside what the tests are about. */
 const REST = '"stop_sequence":null,"stop_details":null,"container":null'
 const COUNTED = '"output_tokens_details":null,"server_tool_use":null,"service_tier":"standard","inference_geo":null,"speed":null'
 const USED = `"usage":{"input_tokens":9,"output_tokens":1,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":null,${COUNTED}}`

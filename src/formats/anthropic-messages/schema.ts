@@ -1,4 +1,4 @@
-/** What is asked of the body of a Messages request. */
+/** The rules for the body of a Messages request. */
 import { MESSAGES_FIELDS } from '../../request-fields/messages.ts'
 import type { Findings } from '../findings.ts'
 import { bodySchema, type FieldReader, requestRules } from '../request-rules.ts'

@@ -6,7 +6,7 @@ import type { Block } from '../block-sequence.ts'
 /** `signature` of a `thinking` block. */
 export const signatureOf = (proof: ReasoningProof): string => (isOwn(proof) && proof.kind === 'signature' ? proof.data : sealProof(proof))
 
-/** What a proof without readable thinking becomes: a signature of an empty text (thinking that was asked not to be shown), or `redacted_thinking`. */
+/** The form of a proof without readable thinking: a signature of an empty text (thinking that was asked not to be shown), or `redacted_thinking`. */
 export const proofBlock = ({
   proof,
   ofCall,

@@ -44,7 +44,7 @@ const costs = (tail: AnswerTail): JsonObject => {
   }
 }
 
-/** What `message_start` must say before anything was counted: the provider's word where it came first, else our estimate. */
+/** The counts that `message_start` must tell before anything was counted: the provider's word where it came first, else our estimate. */
 export const startUsage = (known: Usage | null, inputEstimate: number): JsonObject => ({
   ...(known === null || inputTokens(known) === 0 ? ESTIMATED(inputEstimate) : counts(known)),
   output_tokens: known === null ? 0 : outputTokens(known),

@@ -43,7 +43,7 @@ export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
 export const openChoice = (choice: JsonBody): string =>
   choice.has('finish_reason') ? choice.text : choice.textWith({ finish_reason: 'null' })
 
-/** Whether a choice that comes after the end of its answer still carries anything to read. */
+/** Says whether a choice that comes after the end of its answer still carries anything to read. */
 export const saysMore = (choice: JsonBody): boolean => {
   if (choice.keys.some((key) => !CHOICE_KEYS.has(key))) return true
   if ((choice.get('logprobs') ?? null) !== null) return true
@@ -72,7 +72,7 @@ export const numberCalls = (): CallNumbers => {
 }
 
 /**
- * Whether strict clients find in the choices of a chunk what they need. A look at the text: within a string of JSON a
+ * Says whether strict clients find in the choices of a chunk what they need. A look at the text: within a string of JSON a
  * quote has a backslash before it.
  */
 export const isComplete = (choices: string): boolean => {

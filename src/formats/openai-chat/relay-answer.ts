@@ -28,7 +28,7 @@ export const relayAnswer = (head: AnswerHead, native: string, events: readonly M
   return body.textWith(changes)
 }
 
-/** What strict clients need and some vendors leave out or blank. */
+/** The members that strict clients need and some vendors leave out or blank. */
 export const envelopeRepairs = (body: JsonBody, object: string, head: AnswerHead): JsonChanges => ({
   ...(body.get('object') === object ? {} : { object: JSON.stringify(object) }),
   ...(Number.isInteger(body.get('created')) ? {} : { created: String(head.createdSeconds) }),

@@ -10,7 +10,7 @@ import { openStream } from './render-stream.ts'
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'chat', json: native }, events })
 const stop: ModelEvent = { type: 'finish', reason: 'stop', native: 'stop' }
 
-/** What one chunk becomes, after others. */
+/** The form of one chunk after others. */
 const relayed = (native: string, events: readonly ModelEvent[] = [], before: readonly Frame[] = []): string => {
   const stream = openStream(HEAD)
   stream.frames(before)

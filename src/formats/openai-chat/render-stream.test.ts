@@ -143,7 +143,7 @@ interface Beyond {
   readonly images?: readonly { readonly image_url: { readonly url: string } }[]
 }
 
-/** What the official client makes of a stream; the details are joined as OpenRouter's clients do it, by their index. */
+/** The answer that the official client makes of a stream; the details are joined as OpenRouter's clients do it, by their index. */
 const read = async (stream: string): Promise<Said> => {
   const said = nothingSaid()
   const details: Record<string, string | number>[] = []

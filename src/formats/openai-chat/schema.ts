@@ -1,4 +1,4 @@
-/** What is asked of the body of a Chat Completions request. */
+/** The rules for the body of a Chat Completions request. */
 import { isObject } from '../../lib/json.ts'
 import { CHAT_FIELDS } from '../../request-fields/chat.ts'
 import type { Findings } from '../findings.ts'

@@ -39,7 +39,7 @@ const completePart = (json: string): string => {
   return part.textWith({ annotations: annotations?.startsWith('[') === true ? editElements(annotations, completeSource) : '[]' })
 }
 
-/** What each kind of thing has to have. */
+/** The members that each kind of thing has to have. */
 const NEEDS: readonly (readonly [kind: RegExp, ...members: readonly RegExp[]])[] = [
   [/"type"\s*:\s*"message"/g, /"role"\s*:/g, /"content"\s*:/g],
   [/"type"\s*:\s*"reasoning"/g, /"summary"\s*:/g],

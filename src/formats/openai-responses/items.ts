@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** Whether text comes between calls of tools, or answers: told where the service ran some (docs/contract/responses.md#server-tools). */
+/** Says whether text comes between calls of tools, or answers: told where the service ran some (docs/contract/responses.md#server-tools). */
 export type MessagePhase = 'commentary' | 'final_answer'
 
 export const messageItem = (id: string, status: ItemStatus, parts: readonly string[], phase: MessagePhase | null): string =>
@@ -54,7 +54,7 @@ export const imageItem = (id: string, status: ItemStatus, url: string): string =
 
 export type PartType = 'text' | 'refusal' | 'reasoning' | 'summary'
 
-/** What stands beside the text of an `output_text`: JSON texts. */
+/** The members beside the text of an `output_text`: JSON texts. */
 interface Beside {
   readonly annotations: readonly string[]
   readonly logprobs: readonly string[]

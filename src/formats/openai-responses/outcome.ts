@@ -1,4 +1,4 @@
-/** What became of a response: its status and the members that explain it. */
+/** The outcome of a response: its status and the members that explain it. */
 import { errorRow } from '../../errors.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'

@@ -64,7 +64,7 @@ export class OutputItems implements BlockSink {
   readonly #asked: AskedContents
   #ranTools = false
   #item: OpenItem | null = null
-  /** What the open block is within its item; null for a block that is the item. */
+  /** The kind of the open block within its item; null for a block that is the item. */
   #part: PartType | null = null
   /** Where the open block stands, as members; and the type of its deltas. */
   #place = ''

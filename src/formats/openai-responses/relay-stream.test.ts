@@ -25,13 +25,13 @@ import { responsesUsage } from './usage.ts'
 
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'responses', json: native }, events })
 
-/** What is sent of these events, each a frame of its own, before the end. */
+/** The frames that are sent for these events, each of its own, before the end. */
 const relayed = (...natives: readonly string[]): string => {
   const stream = openStream(HEAD)
   return natives.map((native) => stream.frames([frame(native)])).join('')
 }
 
-/** What strict clients need beside what the tests are about. */
+/** The members that strict clients need beside what the tests are about. */
 const REST =
   '"object":"response","completed_at":null,"status":"completed","error":null,"incomplete_details":null,"instructions":null,"metadata":null,' +
   '"parallel_tool_calls":true,"temperature":null,"top_p":null,"presence_penalty":null,"frequency_penalty":null,"tool_choice":"auto","tools":[]'

@@ -41,7 +41,7 @@ export const responseWriter = (head: AnswerHead): ((state: ResponseState) => str
 
 const inner = (members: object): string => JSON.stringify(members).slice(1, -1)
 
-/** What strict clients need of a response that an upstream wrote, and it left out. `endedSeconds`: null while it goes on. */
+/** The members that strict clients need of a response that an upstream wrote, and it left out. `endedSeconds`: null while it goes on. */
 export const missingOfResponse = (response: JsonBody, head: AnswerHead, endedSeconds: number | null): JsonChanges => {
   if (NEEDED.every((name) => response.has(name))) return {}
   const status = response.get('status') ?? (endedSeconds === null ? 'in_progress' : 'completed')

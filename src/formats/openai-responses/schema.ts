@@ -1,4 +1,4 @@
-/** What is asked of the body of a Responses request. */
+/** The rules for the body of a Responses request. */
 import { RESPONSES_FIELDS } from '../../request-fields/responses.ts'
 import { bodySchema, requestRules } from '../request-rules.ts'
 

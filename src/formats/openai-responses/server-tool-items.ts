@@ -16,7 +16,7 @@ export interface ToolItems {
   readonly ended: readonly string[]
 }
 
-/** What a request names in `include` of the service's own tools. */
+/** The values with which a request names the service's own tools in `include`. */
 export type AskedContents = ReadonlySet<string>
 
 export const toolItems = ({ tool, askedAs }: ServerCall): ToolItems =>

@@ -1,4 +1,4 @@
-/** What scripts/build-dashboard.ts says of the files that it made, in `manifest.json` beside them. */
+/** The list that scripts/build-dashboard.ts makes of its files, in `manifest.json` beside them. */
 export interface DashboardManifest {
   /** The media type of each file in `assets/`, by its hashed name. */
   readonly files: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** What the page of the dashboard may do: load from its own origin, and nothing else. */
+/** The page of the dashboard may load from its own origin, and nothing else. */
 
 /** `nonce`: the one style element that the editor makes carries it. */
 export const dashboardPolicy = (nonce: string): string =>

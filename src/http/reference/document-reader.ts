@@ -4,7 +4,7 @@ import { asJsonObject, entriesOf, objectAt, objectsAt, textAt, textsAt } from '.
 
 export interface DocumentReader {
   readonly document: JsonObject
-  /** What a reference leads to, and its name; the object itself, and null, where it is none. */
+  /** The target of a reference, and its name; the object itself, and null, where it is none. */
   resolve(value: JsonObject): { readonly name: string | null; readonly value: JsonObject }
   readonly schemas: readonly (readonly [string, JsonObject])[]
   readonly groups: readonly OperationGroup[]

@@ -54,7 +54,7 @@ const pathText = (path: string): Markup =>
 const schemaLink = (schema: JsonObject): Markup | null =>
   textAt(schema, '$ref') === '' ? null : html`<span class="type">${typeText(schema)}</span>`
 
-/** What the example sets, and the switch to the other kind of answer where there is one. */
+/** The fields that the example sets, and the switch to the other kind of answer where there is one. */
 const essentialFields = (operation: JsonObject, example: JsonValue | undefined): ReadonlySet<string> => {
   const streams = entriesOf(objectAt(operation, 'responses')).some(
     ([, answer]) => objectAt(answer, 'content')['text/event-stream'] !== undefined,

@@ -85,7 +85,7 @@ const filterOf = (request: RouteRequest): AuditFilter => {
 
 const EXPORT_PAGE = 500
 
-/** What leaves is an entry itself. */
+/** An export is itself an entry. */
 const exported = async (
   request: RouteRequest,
   filter: AuditFilter,

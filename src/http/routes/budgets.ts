@@ -20,7 +20,7 @@ const one = { ...shared, path: '/workspaces/:id/budgets/:interval', params: { id
 const intervalOf = (request: RouteRequest): z.output<typeof budgetInterval> =>
   validate(budgetInterval, request.params['interval'], ['interval'])
 
-/** Whether customers' own provider keys count is one setting of all budgets of a workspace. */
+/** One setting of all budgets of a workspace says whether customers' own provider keys count. */
 export const includesByok = async (budgets: Budgets, workspaceId: string): Promise<boolean> =>
   (await budgets.list(workspaceId)).some(({ includeByok }) => includeByok)
 

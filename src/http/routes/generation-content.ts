@@ -1,4 +1,4 @@
-/** What was asked and answered, where it is kept (docs/contract/management.md#contents). */
+/** The question and the answer, where they are kept (docs/contract/management.md#contents). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'

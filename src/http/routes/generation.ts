@@ -11,7 +11,7 @@ import { reachOf, type Route } from '../route.ts'
 
 export const generationIdQuery = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
 
-/** What was answered can be read at once: records that wait to be written are written first. */
+/** An answer can be read at once: records that wait to be written are written first. */
 export const generationGet = (parts: { store: GenerationStore; flush: () => Promise<void> }): Route => ({
   method: 'GET',
   path: '/generation',

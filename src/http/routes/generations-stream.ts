@@ -98,7 +98,7 @@ const followed = (
     const ended = await list.ended(filter, isoTimestamp(clock.now() - LATE_MS), COUNTED_MAX)
     const before = known
     known = new Set(ended.map(({ id }) => id))
-    // What was there when the stream began is in the list.
+    // Requests that were there when the stream began are in the list.
     const fresh = before === null ? [] : ended.filter(({ id }) => !before.has(id))
     const nowMs = clock.monotonicMs()
     if (!writer.full) takenMs = nowMs

@@ -26,7 +26,7 @@ export const locate = async (request: RouteRequest, guardrails: Guardrails): Pro
   return { workspaceId: await guardrails.workspaceOf(reachOf(request), id), id }
 }
 
-/** What the two kinds of subject differ in. */
+/** Differences between the two kinds of subject. */
 const KINDS = {
   keys: {
     kind: 'key',

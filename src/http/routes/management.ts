@@ -1,4 +1,4 @@
-/** What management keys manage beside presets and guardrails. */
+/** The objects that management keys manage beside presets and guardrails. */
 import type { ProviderKeys } from '../../byok/provider-keys.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Budgets } from '../../ledger/budgets.ts'
@@ -26,7 +26,7 @@ export interface ManagementParts {
   readonly providerKeys: ProviderKeys
   readonly activity: ActivityStore
   readonly clock: Clock
-  /** What failed where nobody can be told any more. */
+  /** Called with a failure that nobody can be told any more. */
   readonly onError: (thrown: unknown) => void
   readonly figures: Ledger['figures']
   /** Resolves when what was answered before is counted. */

@@ -65,7 +65,7 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
   },
 })
 
-/** What was asked for goes on from there. */
+/** The query of the next page: all that was asked for, from there on. */
 const nextQuery = (query: URLSearchParams, offset: number): string => {
   const next = new URLSearchParams(query)
   next.set('offset', String(offset))

@@ -33,7 +33,7 @@ export interface OauthRouteParts {
 const shared = { tag: 'Sign-in', surface: 'management' } as const
 const NO_STORE = { 'cache-control': 'no-store' }
 
-/** What an application of a member may spend in a month: as much as the member's playground. */
+/** The amount that an application of a member may spend in a month: as much as the member's playground. */
 const MEMBER_USD = 5
 
 /** Below the root: what a browser is sent to. */

@@ -74,7 +74,7 @@ interface Found {
   readonly warnings: readonly string[]
 }
 
-/** What was sent, where it is kept; the settings of the record say what it came to with the preset that it named. */
+/** The request that was sent, where it is kept; the settings of the record say what it came to with the preset that it named. */
 const bodyOf = async (id: string, request: RouteRequest, parts: PresetFromGenerationParts): Promise<Found> => {
   const reach = reachOf(request)
   await parts.generations.flush()

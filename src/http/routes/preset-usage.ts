@@ -1,4 +1,4 @@
-/** What presets were used for of late, for their list (docs/contract/presets.md#access). */
+/** The recent use of presets, for their list (docs/contract/presets.md#access). */
 import { scopeOf } from '../../canonical/reach.ts'
 import type { ListedPresetResource } from '../../contract/preset-query.ts'
 import type { PresetResource } from '../../contract/preset.ts'

@@ -111,6 +111,6 @@ const modelFor = (models: Models, slug: string, named: string | undefined): stri
 const isFit = (model: Model, { provider, serviceTier }: ModelEndpoint, slug: string): boolean =>
   provider.slug === slug && serviceTier === null && model.outputModalities.includes('text')
 
-/** What is not priced is asked last. */
+/** A model without a price is asked last. */
 const priceOf = ({ prices }: ModelEndpoint): number =>
   prices === null ? Number.POSITIVE_INFINITY : (prices.prompt ?? 0) + (prices.completion ?? 0)

@@ -1,4 +1,4 @@
-/** What a person pastes or types, found wherever it may be: an id, a name, the last four of a key. */
+/** The text that a person pastes or types, found wherever it may be: an id, a name, the last four of a key. */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'

@@ -1,4 +1,4 @@
-/** What runs here, and by which settings. */
+/** The version that runs here, and its settings. */
 import { z } from 'zod'
 
 import { serviceFacts, type ServiceKnowledge } from '../../contract/service-facts.ts'

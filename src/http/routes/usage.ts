@@ -1,4 +1,4 @@
-/** What was used, for charts and bills (docs/contract/management.md#usage). */
+/** The use of models, for charts and bills (docs/contract/management.md#usage). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'

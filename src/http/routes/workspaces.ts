@@ -26,7 +26,7 @@ const params = { id: workspaceRef }
 
 export interface WorkspaceRouteParts {
   readonly workspaces: Workspaces
-  /** Whether customers' own provider keys count in the budgets of the workspace. */
+  /** Says whether customers' own provider keys count in the budgets of the workspace. */
   readonly includesByok: (workspaceId: string) => Promise<boolean>
   readonly onceness: Onceness
 }

@@ -1,4 +1,4 @@
-/** What the response cache did for one request. */
+/** The work of the response cache for one request. */
 import type { CachedAnswer } from './cached-answer.ts'
 
 export type CacheUse = CacheHit | CacheMiss
@@ -7,7 +7,7 @@ export interface CacheHit {
   readonly outcome: 'hit'
   readonly answer: CachedAnswer
   readonly ageSeconds: number
-  /** What is left of its time. */
+  /** The rest of its time. */
   readonly ttlSeconds: number
 }
 

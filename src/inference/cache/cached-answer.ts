@@ -16,9 +16,9 @@ export interface AnswerFacts {
   readonly ttlSeconds: number
   readonly model: string
   readonly provider: string | null
-  /** What its translation could not honour. */
+  /** The losses of its translation. */
   readonly losses: readonly Warning[]
-  /** What a judge said of it; absent where nobody judged. */
+  /** The verdict of a judge on it; absent where nobody judged. */
   readonly alignment?: JsonObject
 }
 

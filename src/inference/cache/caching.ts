@@ -1,10 +1,10 @@
-/** Whether a request wants its answer from the response cache (docs/contract/response-cache.md#turning-it-on). */
+/** Says whether a request wants its answer from the response cache (docs/contract/response-cache.md#turning-it-on). */
 import type { Planned } from '../stages.ts'
 import type { PresetCaching } from './preset-caching.ts'
 
 export interface Caching {
   readonly ttlSeconds: number
-  /** What is kept is not wanted, and goes. */
+  /** True where the kept answer is not wanted, and goes. */
   readonly clears: boolean
 }
 

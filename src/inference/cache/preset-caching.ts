@@ -1,6 +1,6 @@
 import type { PresetVersionResource } from '../../contract/preset.ts'
 
-/** What a preset says of the response cache; null: nothing. */
+/** The preset's setting of the response cache; null: nothing. */
 export interface PresetCaching {
   readonly enabled: boolean | null
   readonly ttlSeconds: number | null

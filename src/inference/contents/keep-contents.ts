@@ -36,7 +36,7 @@ export interface ContentsParts {
 
 /** Bytes of one request; of a larger one its beginning is kept. */
 const REQUEST_MAX = 2 * 1024 * 1024
-/** What is kept and not stored yet takes no more. */
+/** The bytes of all answers that are kept and not stored yet. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024
 const DAY_MS = 86_400_000
 

@@ -1,4 +1,4 @@
-/** What a client was told, kept to be stored: its frames as they went out, up to a bound. */
+/** The frames that a client was told, kept to be stored as they went out, up to a bound. */
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { ContentRoom } from '../tracing/content-room.ts'
 
@@ -59,5 +59,5 @@ const lengthOf = (event: ModelEvent): number => {
   return event.type === 'server-tool-end' ? event.outcome.text.length : EVENT_LENGTH
 }
 
-/** What is left of an event without a text of its own. */
+/** The length that counts for an event without a text of its own. */
 const EVENT_LENGTH = 64

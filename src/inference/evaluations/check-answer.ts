@@ -57,7 +57,7 @@ const jsonIn = (text: string): JsonValue | undefined => {
   try {
     return JSON.parse(text) as JsonValue
   } catch {
-    // Whether it is JSON is what is asked.
+    // The question is whether it is JSON.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** What an evaluation may cost before anybody is asked: its versions, and the judges of what they will have said. */
+/** The cost that an evaluation may have, before anybody is asked: its versions, and the judges of what they will have said. */
 import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
 import type { PresetRef } from '../../storage/preset-test-store.ts'
 import type { OwnBody } from '../own-request.ts'

@@ -212,7 +212,7 @@ const rowOf = ({
   ended_at: endedAt,
 })
 
-/** What a request may cost, in dollars. Throws what the request itself would be refused with. */
+/** The cost that a request may have, in dollars. Throws what the request itself would be refused with. */
 export const priceOf = async (pipeline: Pick<Pipeline, 'dryRun'>, principal: Principal, request: OwnBody): Promise<RequestPrice> => {
   const shown = await pipeline.dryRun(ownReceived({ ...request, principal, requestId: '', origin: 'evaluation' }))
   if (shown instanceof Refused) throw shown.error

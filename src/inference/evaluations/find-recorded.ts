@@ -34,7 +34,7 @@ export const findRecorded = async (
   let after: Position | null = null
   while (found.length < wanted.limit) {
     const page = await list.page(filter, after, PAGE)
-    // What tests and evaluations asked is no request of anybody.
+    // A request of tests and evaluations is no request of anybody.
     const asked = page.filter(({ record }) => !OWN_ORIGINS.some((origin) => origin === record['origin']))
     found.push(...asked.slice(0, wanted.limit - found.length).map(({ id }) => ({ generationId: id, expectsAnswer: wanted.expect_answer })))
     after = page.at(-1) ?? null

@@ -1,4 +1,4 @@
-/** What an item of an evaluation asks, whichever version answers it: an input that was given, or a request that is on record. */
+/** The question of an item of an evaluation, whichever version answers it: an input that was given, or a request that is on record. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
 import { generationContent } from '../../contract/generation-content.ts'

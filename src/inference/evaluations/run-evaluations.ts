@@ -147,7 +147,7 @@ const doItem = async (
     if (paid !== undefined) return keep(name, { ...LOST, costNanos: paid })
     const release = purse.isBounded ? purse.hold(await boundOf(principal, request)) : () => undefined
     const answer = await makeRequest({ ...request, principal, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
-    // What was cut short is asked again by whoever goes on.
+    // An item that was cut short is asked again by whoever goes on.
     if (signal.aborted) throw new Interrupted(null)
     release(answer.costNanos)
     if (answer.error?.type === 'payment_required') throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
@@ -157,7 +157,7 @@ const doItem = async (
   await store.finishItem(id, position, 'error' in wanted ? lostItem(wanted.error, spec) : await runItem(slug, wanted, spec, ask))
 }
 
-/** What is gone fails its item, and no other. */
+/** A request that is gone fails its item, and no other. */
 const found = async (read: () => Promise<ItemRequest>): Promise<ItemRequest | { readonly error: { type: string; message: string } }> => {
   try {
     return await read()

@@ -37,7 +37,7 @@ export const runItem = async (slug: string, item: ItemRequest, spec: EvaluationS
   }
 }
 
-/** What a version is asked for an item. */
+/** The request that a version is asked for an item. */
 export const askedOf = (slug: string, version: number, { dialect, body }: ItemRequest): OwnBody => ({
   dialect,
   body: { ...body, model: `@preset/${slug}@${version}` },

@@ -1,4 +1,4 @@
-/** What the results of an evaluation come to, with how sure that is. */
+/** The results of an evaluation summed up, with how sure that is. */
 import type { Check, EvaluationResource, Outcome } from '../../contract/evaluation.ts'
 import type { ItemResult } from '../../storage/evaluation-store.ts'
 

@@ -141,7 +141,7 @@ const replaced = (value: JsonValue, at: string, put: (at: string) => JsonObject 
 const textOf = (file: FileText | undefined, dialect: Prepared['call']['dialect']): JsonObject | null =>
   file === undefined ? null : textPart(`<file name=${JSON.stringify(file.name ?? 'file.pdf')}>\n${file.text}\n</file>`, dialect)
 
-/** What earlier answers told of files, by their hashes. */
+/** The texts of files that earlier answers told, by their hashes. */
 const annotated = (messages: JsonValue | undefined): ReadonlyMap<string, string> => {
   const known = new Map<string, string>()
   if (!Array.isArray(messages)) return known

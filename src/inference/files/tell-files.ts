@@ -1,4 +1,4 @@
-/** What was read of a request's files, told on its answer, so that a client can send it back instead of having it read again. */
+/** The text that was read of a request's files, told on its answer, so that a client can send it back instead of having it read again. */
 import type { FileText, Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 
 /** Before the finish. Only Chat Completions has a word for it. */

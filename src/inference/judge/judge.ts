@@ -35,5 +35,5 @@ interface JudgedRule extends JsonObject {
   readonly probability: number
 }
 
-/** Whether an error is that of a judge, and no provider's. */
+/** Says whether an error is that of a judge, and no provider's. */
 export const isJudges = ({ metadata }: GatewayError): boolean => metadata['alignment'] !== undefined

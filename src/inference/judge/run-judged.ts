@@ -15,7 +15,7 @@ export const runJudged = (running: JudgedRunning, parts: RunParts, take: TakeFra
   return judge.alignment.enforces ? enforced(running, judge, parts, take) : audited(running, judge, parts, take)
 }
 
-/** What breaks a rule is made anew, as often as is allowed; the client gets what was allowed, or an error, and nothing before. */
+/** An answer that breaks a rule is made anew, as often as is allowed; the client gets what was allowed, or an error, and nothing before. */
 const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const { log, connection } = running
   for (let retries = 0; ; retries += 1) {
@@ -38,7 +38,7 @@ const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, t
   }
 }
 
-/** What is found is told with the answer, which goes on as it comes. */
+/** A finding is told with the answer, which goes on as it comes. */
 const audited = async (running: JudgedRunning, judge: Judge, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const said: Frame[] = []
   const error = await run(running, parts, (batch) => {

@@ -9,7 +9,7 @@ import type { OfferedTool } from './offered-tool.ts'
 export interface FoundTools extends Withheld {
   /** The list as the model sees it now. */
   shownOf(tools: readonly PromptTool[]): { readonly first: readonly PromptTool[]; readonly found: readonly FunctionTool[] }
-  /** What answers a call of one that was not found yet, by its name. */
+  /** The tools that answer a call of one that was not found yet, by its name. */
   readonly hidden: ReadonlyMap<string, OfferedTool>
 }
 
@@ -50,7 +50,7 @@ const hiddenTool = (name: string, asked: AskedTool): OfferedTool => ({
   silent: true,
 })
 
-/** What a request that asks for a search must keep to, wherever it is run. Throws `invalid_request`. */
+/** The bounds of a request that asks for a search, wherever it is run. Throws `invalid_request`. */
 export const checkToolSearch = ({ dialect, body }: Call, { at, askedAs }: AskedTool): void => {
   if (dialect === 'chat')
     throw invalidRequest([

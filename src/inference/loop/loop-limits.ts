@@ -11,7 +11,7 @@ import { firedCondition, type StopCondition } from './stop-conditions.ts'
 
 export interface LoopLimits {
   readonly steps: number
-  /** Whether the client chose that number. */
+  /** Says whether the client chose that number. */
   readonly isAsked: boolean
   readonly conditions: readonly StopCondition[]
 }

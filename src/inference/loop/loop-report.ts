@@ -1,4 +1,4 @@
-/** What a loop of tools did, for its limits, its record and the metadata of its answer. No query, address or result is in it. */
+/** The account of a loop of tools, for its limits, its record and the metadata of its answer. No query, address or result is in it. */
 import type { ServerTool } from '../../canonical/server-tools.ts'
 import { serverToolTypes } from '../../canonical/server-tool-name.ts'
 import type { StopCondition } from './stop-conditions.ts'

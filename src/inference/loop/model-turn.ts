@@ -1,5 +1,5 @@
 /**
- * What a model says in one turn of a loop, split in two: what the client gets as it comes, and the calls of the service's own
+ * The words of a model in one turn of a loop, split in two: what the client gets as it comes, and the calls of the service's own
  * tools, which it never sees as calls. The whole turn is kept, since it goes back to the model in front of the results.
  */
 import type { FinishReason, Frame, ModelEvent } from '../../canonical/event.ts'
@@ -15,7 +15,7 @@ export interface SaidCall {
 }
 
 export interface ModelTurn {
-  /** What goes on to the client; in a loop nothing keeps a provider's own text. */
+  /** The frames that go on to the client; in a loop nothing keeps a provider's own text. */
   take(frames: readonly Frame[]): readonly Frame[]
   /** Calls of the service's own tools, in the order of the model's. */
   readonly serverCalls: readonly SaidCall[]

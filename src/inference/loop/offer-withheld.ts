@@ -29,7 +29,7 @@ export interface OfferSoFar {
   readonly tools: OfferedTools | null
 }
 
-/** What an earlier answer called to find tools belongs to a request that defers them too. */
+/** A call of an earlier answer that finds tools belongs to a request that defers them too. */
 export const isWrapperOf = ({ body }: Call): ((name: string) => boolean) =>
   body.value('deferred_tools') === undefined ? () => false : (name) => name === SEARCH_WRAPPER || name === PLAIN_SEARCH
 

@@ -6,7 +6,7 @@ import type { AskedTool, Tool } from '../../tools/tool.ts'
 /** A tool that the service runs in this request. */
 export interface OfferedTool {
   readonly asked: AskedTool
-  /** What the model calls. */
+  /** The name that the model calls. */
   readonly name: string
   readonly tool: Tool
   /** The name that the client gave it, where several of a kind may stand side by side. */

@@ -35,7 +35,7 @@ export const replayedConversation = (call: Call, open: (sealed: string) => strin
   return { prompt: { ...prompt, messages }, warnings }
 }
 
-/** What the text of a conversation has where a call of the service's may be in it: a look that finds nothing is all that others pay. */
+/** The signs in a conversation that a call of the service's may be in it: a search that finds nothing is all that others pay. */
 const TRACES: Readonly<Record<ClientDialect, readonly [field: string, words: readonly string[]]>> = {
   chat: ['messages', ['reasoning.server_tool_call']],
   responses: ['input', ['"service:', '"openrouter:', OWN_ID]],

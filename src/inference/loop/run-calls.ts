@@ -27,7 +27,7 @@ export interface CallsOfTurn {
   /** Asks another model, for tools that need one. */
   readonly ask: AskModel
   readonly dialect: ClientDialect
-  /** Whether the client asked to be told how the tool gets on, and can be. */
+  /** Says whether the client asked to be told how the tool gets on, and can be. */
   readonly tellsProgress: (asked: AskedTool) => boolean
   readonly signal: AbortSignal
   /** Does this when the request is over. */
@@ -42,7 +42,7 @@ export interface RunCallsParts {
   readonly screen: (text: string) => Promise<string | null>
   /** Guardrails look at what tools return, so that pieces of it cannot be told before it is whole. */
   readonly screens: boolean
-  /** What the model read, sealed for the client to bring back. */
+  /** The text that the model read, sealed for the client to bring back. */
   readonly seal: (text: string) => string
   readonly now: () => number
   readonly take: (frames: readonly Frame[]) => Promise<void> | undefined
@@ -151,7 +151,7 @@ const runOne = async (
   parts: RunCallsParts,
 ): Promise<ToolResult> => {
   if (tool === undefined) return failed('unknown_tool', `There is no tool ${said.name}.`)
-  // What a model writes may hold what it must not send out: a secret in a search, or in an address.
+  // A model's words may hold what it must not send out: a secret in a search, or in an address.
   const text = await parts.screen(said.arguments === '' ? '{}' : said.arguments)
   if (text === null) return failed('blocked_by_guardrail', 'A guardrail keeps these arguments from leaving.')
   const input = objectIn(text)
@@ -187,7 +187,7 @@ const outcomeOf = async (result: ToolResult, { screen, seal, resultBytes }: RunC
   const read = cut(text, resultBytes)
   return {
     fault: result.fault,
-    // What the model did not read, the client is not shown either.
+    // The client is not shown text that the model did not read.
     value: objectIn(text) ?? {},
     text: read,
     sources: text === unscreened ? (result.sources ?? []) : screenedSources(result.sources ?? [], text),

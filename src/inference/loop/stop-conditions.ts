@@ -5,7 +5,7 @@ import type { stopServerToolsWhen } from '../../request-fields/schemas/stop-cond
 
 export type StopCondition = z.output<typeof stopServerToolsWhen>[number]
 
-/** What a loop has done so far, steps of all turns together. */
+/** The steps of a loop so far, those of all turns together. */
 export interface LoopSoFar {
   /** Calls of server tools that were made; one is one step. */
   readonly steps: number

@@ -57,7 +57,7 @@ class ToolLoop {
   readonly #deadlineMs: number
   readonly #askModel: AskModel
   readonly #screen: (text: string) => Promise<string | null>
-  /** What was said and found behind the client's conversation. */
+  /** The words and finds behind the client's conversation. */
   readonly #appended: Message[] = []
   /** Turns in a row in which no call could be read. */
   #malformed = 0
@@ -83,7 +83,7 @@ class ToolLoop {
     try {
       return await this.#turns()
     } finally {
-      // What tools made for this request alone goes with it; the answer does not wait for that.
+      // The things that tools made for this request alone go with it; the answer does not wait for that.
       for (const end of this.#ends) void end()
     }
   }

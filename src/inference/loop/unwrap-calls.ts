@@ -12,7 +12,7 @@ import type { ModelTurn, SaidCall } from './model-turn.ts'
 export interface UnwrappedCalls {
   /** For the client: each call in one piece, as it could not be checked before it was whole. */
   readonly frames: readonly Frame[]
-  /** What the model reads of a call that is not passed on. */
+  /** The result that the model reads of a call that is not passed on. */
   readonly refusals: ReadonlyMap<SaidCall, ToolResult>
 }
 

@@ -1,4 +1,4 @@
-/** What one attempt has said so far, counted as it comes. */
+/** The words of one attempt so far, counted as they come. */
 import type { Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -8,7 +8,7 @@ import { IMAGE_CHARACTERS } from './estimated-tokens.ts'
 export interface Said {
   /** Monotonic time of the first content; null before it. */
   readonly contentMs: number | null
-  /** What the provider calls its answer. */
+  /** The provider's name for its answer. */
   readonly upstreamId: string | null
   readonly finishReason: string | null
   readonly nativeFinishReason: string | null
@@ -18,7 +18,7 @@ export interface Said {
   readonly characters: number
   /** Characters that came after the newest count that the provider told. */
   readonly uncountedCharacters: number
-  /** What its translation could not honour. */
+  /** The losses of its translation. */
   readonly losses: readonly Warning[]
 }
 

@@ -1,4 +1,4 @@
-/** What happened to one inference, written down as it happens: its attempts, what the last of them said, and how it ended. */
+/** The log of one inference, written down as it happens: its attempts, what the last of them said, and how it ended. */
 import type { Frame } from '../../canonical/event.ts'
 import { NO_USAGE } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -63,7 +63,7 @@ export class AttemptLog {
     return this.#attempts.at(-1)
   }
 
-  /** What the last attempt has said. */
+  /** The words of the last attempt. */
   get said(): Said {
     return this.#said
   }
@@ -79,7 +79,7 @@ export class AttemptLog {
     return this.#error
   }
 
-  /** Whether any provider was asked. Where none was, the failure is our own refusal (docs/contract/errors.md#own-checks). */
+  /** Says whether any provider was asked. Where none was, the failure is our own refusal (docs/contract/errors.md#own-checks). */
   get asked(): boolean {
     return this.#attempts.some(({ asked }) => asked)
   }

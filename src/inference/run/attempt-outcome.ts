@@ -14,13 +14,13 @@ export interface AttemptOutcome {
   readonly contentMs: number | null
   readonly endedMs: number
   readonly error: GatewayError | null
-  /** What it used when it ended; an attempt that failed may have used something too. */
+  /** The use when it ended; an attempt that failed may have used something too. */
   readonly usage: Usage
   /** The request was handed over to go out: from here on a failure is the provider's. */
   readonly asked: boolean
-  /** What the provider's server answered; null where it did not, or has none. */
+  /** The status of the provider's server; null where it did not answer, or has none. */
   readonly upstreamStatus: number | null
-  /** What the provider calls its answer; null until it ends. */
+  /** The provider's name for its answer; null until it ends. */
   readonly upstreamId: string | null
 }
 

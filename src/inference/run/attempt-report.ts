@@ -1,4 +1,4 @@
-/** What an attempt taught of its endpoint. */
+/** The lesson of an attempt about its endpoint. */
 import { outputTokens } from '../../canonical/usage.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
@@ -21,11 +21,11 @@ export const reportOf = (
   const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
   const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
   if (stopped) return { ...told, outcome: 'cancelled' }
-  // What was not asked has taught nothing.
+  // An endpoint that was not asked has taught nothing.
   if (failure?.zone === 'not-asked') return { ...told, outcome: 'cancelled' }
   // An answer that a guardrail keeps back is one that the provider gave.
   if (failure === null || isGuardrailBlock(failure.error)) return { ...told, outcome: 'ok', tokensPerSecond: pace(outcome) }
-  // What is wrong with one of several keys is no fault of the endpoint, nor is it a success.
+  // A fault of one of several keys is no fault of the endpoint, nor is it a success.
   if (spareKeys && credentialFault(failure) !== null) return { ...told, outcome: 'cancelled' }
   if (failure.error.type === 'rate_limit_exceeded') return { ...told, outcome: 'rate-limited' }
   return { ...told, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }

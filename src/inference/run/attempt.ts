@@ -34,7 +34,7 @@ export interface AttemptParts {
 }
 
 export interface Failure extends FailedAttempt {
-  /** What was said before it and has not gone out. */
+  /** The words before it that have not gone out. */
   readonly held: readonly Frame[]
   /** Some of it is content. */
   readonly said: boolean
@@ -176,7 +176,7 @@ const ofProvider = (error: GatewayError, name: string, { credential }: BegunAtte
 
 const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))
 
-/** What a run works on: all of one answer, or one turn of it. */
+/** The scope of a run: all of one answer, or one turn of it. */
 export interface Running extends Pick<Admitted, 'connection' | 'log' | 'hold'> {
   readonly request: Planned
 }

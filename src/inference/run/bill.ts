@@ -1,4 +1,4 @@
-/** What one inference used and cost, worked out from what is written down of it. Nothing is kept here. */
+/** The use and the cost of one inference, worked out from what is written down of it. Nothing is kept here. */
 import { askedWork } from '../../canonical/asked-work.ts'
 import { addedCosts, atCustomersCost, NO_COST, type Cost } from '../../canonical/cost.ts'
 import { inputSizeOf } from '../../canonical/input-size.ts'
@@ -29,7 +29,7 @@ export interface BillTerms {
   readonly emptyIsFree: boolean
 }
 
-/** What the count of an answer depends on: facts of its log. */
+/** The facts of a log on which the count of an answer depends. */
 interface Answer {
   readonly request: Pick<Planned, 'call' | 'apiType'>
   readonly said: Pick<Said, 'toldUsage' | 'characters' | 'uncountedCharacters' | 'finishReason'>
@@ -38,7 +38,7 @@ interface Answer {
   readonly abandoned: boolean
 }
 
-/** What its bill depends on besides. */
+/** The facts on which its bill depends besides. */
 interface BilledAnswer extends Answer {
   readonly current:
     | { readonly planned: Pick<PlannedAttempt, 'model' | 'endpoint'>; readonly credential: Pick<Credential, 'isByok'> }
@@ -91,7 +91,7 @@ const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage:
   return emptyIsFree && failed && !cancelled && ended && outputTokens(usage) === 0
 }
 
-/** What the provider counted; where it counted nothing, or nothing that can be, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
+/** The provider's count; where it counted nothing, or nothing that can be, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
 export const countedUsage = (answer: Answer): Usage => {
   const { request, said, abandoned } = answer
   const { toldUsage, finishReason } = said

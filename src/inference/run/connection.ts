@@ -66,7 +66,7 @@ export class Connection {
     this.#cancelDrain?.()
   }
 
-  /** What the client left is read to its end (the provider's `on_cancel`). */
+  /** An answer that the client left is read to its end (the provider's `on_cancel`). */
   get #drains(): boolean {
     return this.#log.abandoned && this.#stopReason === null && this.#log.current?.planned.endpoint.provider.onCancel === 'drain'
   }

@@ -1,4 +1,4 @@
-/** What follows a failed attempt: a pure decision (docs/contract/failover.md#zones). */
+/** The step after a failed attempt: a pure decision (docs/contract/failover.md#zones). */
 import { errorRow, type ErrorType, type GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { nothingSent } from '../../providers/upstream.ts'
@@ -32,9 +32,9 @@ export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayErr
   !asked ? 'not-asked' : nothingSent(error) ? 'nothing-sent' : 'sent'
 
 export const nextStep = (failed: FailedAttempt): NextStep => {
-  // What one model was kept from saying is not asked of another.
+  // A question that one model was kept from answering is not asked of another.
   if (failed.zone === 'delivered' || isGuardrailBlock(failed.error)) return 'none'
-  // What one dialect has no word for another may have.
+  // Another dialect may have a word for what this one has none.
   if (failed.zone === 'not-asked') return 'endpoint'
   if (credentialFault(failed) !== null) return 'credential'
   return describesRequest(failed.error.type) ? 'model' : 'endpoint'

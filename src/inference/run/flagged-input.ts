@@ -1,4 +1,4 @@
-/** What a filter of a provider flagged, for the metadata of its failure (docs/contract/errors.md#moderation). */
+/** The categories that a filter of a provider flagged, for the metadata of its failure (docs/contract/errors.md#moderation). */
 import type { Call } from '../../canonical/call.ts'
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import { GatewayError } from '../../errors.ts'

@@ -26,7 +26,7 @@ export const run = async (admitted: Running, parts: RunParts, take: TakeFrames):
   }
   if (failure === null) return log.refuse(nobodyFree(order.notTried, parts.routing.health))
   const error = log.refuse(concludingError(failure.error, log.attempts, connection.stopped ? [] : order.notTried))
-  // What was blocked is not delivered in part either.
+  // An answer that was blocked is not delivered in part either.
   if (failure.said && !isGuardrailBlock(error)) {
     const behind = take(failure.held)
     if (behind !== undefined) await behind

@@ -1,4 +1,4 @@
-/** What a client was told, kept for those who watch: bounded, and given up as a whole where it grows too large. */
+/** The answer that a client was told, kept for those who watch: bounded, and given up as a whole where it grows too large. */
 import type { TracedContent, TracedPart } from '../../broadcast/request-trace.ts'
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import type { ContentRoom } from './content-room.ts'
@@ -107,7 +107,7 @@ export class CapturedAnswer {
     else this.#parts.push({ type, pieces: [text] })
   }
 
-  /** Whether there is room for so many more. */
+  /** Says whether there is room for so many more. */
   #grow(length: number, isRequest = false): boolean {
     if (this.#isLeftOut) return false
     const fits = (isRequest || this.#held + length <= ANSWER_MAX + this.#requestBytes) && this.#room.take(length)

@@ -13,7 +13,7 @@ import { statusOf } from '../run/attempt-outcome.ts'
 import type { Planned } from '../stages.ts'
 import { namedTrace } from './named-trace.ts'
 
-/** What is known beside the request itself. */
+/** The facts that are known beside the request itself. */
 export interface Beside {
   readonly keyName: string | null
   readonly parent: TraceParent | null
@@ -137,7 +137,7 @@ const outputType = (field: JsonObject): 'text' | 'json' => {
   return typeof type === 'string' && type.startsWith('json') ? 'json' : 'text'
 }
 
-/** What was asked, in the words of the GenAI conventions. */
+/** The question, in the words of the GenAI conventions. */
 export const promptContent = (prompt: Prompt): Pick<TracedContent, 'system' | 'input' | 'tools'> => {
   const first = prompt.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const system = first === -1 ? prompt.messages : prompt.messages.slice(0, first)

@@ -19,7 +19,7 @@ import { promptContent, traceOf } from './trace-of.ts'
 export interface Tracing {
   /** To be called before the run; null where nobody watches. */
   watch(admitted: Admitted): Watch | null
-  /** What has finished by now is told. */
+  /** Tells the traces that have finished by now. */
   flush(): Promise<void>
 }
 
@@ -161,5 +161,5 @@ const joiningHeaders = (
   return { traceparent: traceParentText(own), ...(state === null || state.length > STATE_MAX ? {} : { tracestate: state }) }
 }
 
-/** What the standard asks everybody to pass on. */
+/** The headers that the standard asks everybody to pass on. */
 const STATE_MAX = 512

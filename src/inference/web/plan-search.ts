@@ -12,7 +12,7 @@ import { ofPreset } from '../loop/offer-tools.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 import type { PlannedSearch } from './planned-search.ts'
 
-/** What it may cost before the model is asked. A provider's own search is part of what the provider charges. */
+/** The cost that it may have before the model is asked. A provider's own search is part of what the provider charges. */
 export const searchNanos = (search: PlannedSearch | null): number =>
   search?.type === 'ours' ? search.asked.engines.dearestNanos(search.asked.search.most) : 0
 
@@ -97,7 +97,7 @@ const parametersOf = (options: Readonly<Record<string, unknown>>): JsonObject =>
 
 const SHARED = ['engine', 'max_results', 'max_uses', 'mode', 'user_location', 'search_context_size', 'max_characters'] as const
 
-/** What the user said last, as far as an engine takes it. */
+/** The user's last words, as far as an engine takes them. */
 const questionOf = (messages: readonly Message[]): string => {
   const texts = messages[lastQuestion(messages)]?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   return plainQuery((texts ?? []).join(' ').slice(0, QUESTION_READ))

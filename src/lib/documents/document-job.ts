@@ -1,4 +1,4 @@
-/** What the process of a document is told, and what it answers: both as JSON. */
+/** The messages to the process of a document, and its answers: both as JSON. */
 import type { PageText } from './html-to-markdown.ts'
 
 export type DocumentJob =

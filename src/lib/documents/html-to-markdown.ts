@@ -38,14 +38,14 @@ export const htmlToMarkdown = (html: string, limits: PageLimits): PageText => {
 
 interface OpenElement {
   readonly name: string
-  /** What held before it. */
+  /** The state before it. */
   readonly before: Place
   /** Where in the line it begins. */
   readonly from: number
   readonly href: string | null
 }
 
-/** What holds for the text in an element. */
+/** The state for the text in an element. */
 interface Place extends Nesting {
   readonly isDropped: boolean
   readonly isMain: boolean

@@ -1,6 +1,6 @@
 /** Writes blocks of Markdown, of a bounded length in all: lists, quotes and tables around lines that are put together of pieces. */
 
-/** What a line stands in. */
+/** The blocks in which a line stands. */
 export interface Nesting {
   readonly quotes: number
   /** One entry a list: the number of its last item, null where it has bullets. */
@@ -76,7 +76,7 @@ export class Line {
     else this.put(`${inner.startsWith(said) ? '' : ' '}${before}${said}${behind}${inner.endsWith(said) ? '' : ' '}`)
   }
 
-  /** What was put, and the line is empty. */
+  /** The characters that were put while the line is empty. */
   take(): string {
     const said = this.#pieces.join('')
     this.#pieces = []

@@ -1,4 +1,4 @@
-/** Whether any of many patterns matches a text: one pass for all of them, so that the text in which none does costs next to nothing. */
+/** Says whether any of many patterns matches a text: one pass for all of them, so that the text in which none does costs next to nothing. */
 import { ACCEPTS, Automaton, MOVE_SHIFT } from './automaton.ts'
 import { compileAny } from './compile.ts'
 import type { Regex } from './finder.ts'
@@ -11,9 +11,9 @@ const UNITS_FOR_CLEARING = 100_000
 
 /** One text on its way: `true` may be wrong, for a text that is too many-sided for one table; `false` never is. */
 export interface Look {
-  /** Whether something has matched. */
+  /** Says whether something has matched. */
   push(text: string): boolean
-  /** Whether something has, or does if the text ends here. */
+  /** Says whether something has, or does if the text ends here. */
   end(): boolean
 }
 

@@ -13,7 +13,7 @@ export interface State {
   readonly before: number
 }
 
-/** What a row of the table says of a class: 0 where it is not built yet. The next row is `move >>> MOVE_SHIFT`. */
+/** The entry of the table for a class: 0 where it is not built yet. The next row is `move >>> MOVE_SHIFT`. */
 export const MOVE_SHIFT = 2
 /** A match ends before the unit. */
 export const ACCEPTS = 1

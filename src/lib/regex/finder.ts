@@ -28,7 +28,7 @@ export interface Finder {
   push(text: string): void
   /** Also tells what matches if the text ends here. It may go on all the same. */
   pause(): void
-  /** What begins before this offset will be part of no match that is still under way. */
+  /** A unit before this offset will be part of no match that is still under way. */
   readonly settled: number
   /** One that has read the same and tells its own matches: the two may go on with different texts. */
   fork(found: Found): Finder
@@ -42,7 +42,7 @@ const KEPT_MAX = 65_536
 
 export const createFinder = ({ automaton }: Regex, found: Found): Finder => new TextFinder(automaton, found)
 
-/** Whether the pattern matches anywhere in a whole text. */
+/** Says whether the pattern matches anywhere in a whole text. */
 export const matches = (regex: Regex, text: string): boolean => {
   let found = false
   const finder = createFinder(regex, () => {
@@ -150,7 +150,7 @@ class TextFinder implements Finder {
     return at
   }
 
-  /** What is under way, with where it began. */
+  /** The matches under way, with where they began. */
   #readAgain(): Threads {
     const { classes } = this.#automaton.program
     const threads = new Threads(this.#automaton, this.#before)

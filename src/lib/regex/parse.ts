@@ -10,7 +10,7 @@ export type RegexNode =
   | { readonly type: 'repeat'; readonly of: RegexNode; readonly min: number; readonly max: number }
   | { readonly type: 'assert'; readonly kind: Assertion }
 
-/** What must hold between two units. `set`s are of the unit before or behind, of which there is none at the text's edges. */
+/** The conditions that must hold between two units. `set`s are of the unit before or behind, of which there is none at the text's edges. */
 export type Assertion =
   | { readonly type: 'start' | 'end' | 'word-edge' | 'no-word-edge' }
   | { readonly type: 'not-before' | 'not-behind'; readonly set: CharSet }

@@ -1,4 +1,4 @@
-/** What steps of a program lead to without taking a unit. Its memory is made once, and begun anew for each use. */
+/** The steps that others of a program lead to without taking a unit. Its memory is made once, and begun anew for each use. */
 import type { Program } from './compile.ts'
 
 export interface Reach {

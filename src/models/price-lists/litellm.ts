@@ -28,7 +28,7 @@ export const readLitellm = (file: Record<string, unknown>, known: ReadonlySet<st
     ]
   })
 
-/** What a conversation or an embedding is billed by; the other modes have units that the catalogue does not know. */
+/** The modes by which a conversation or an embedding is billed; the others have units that the catalogue does not know. */
 const MODES: ReadonlySet<string> = new Set(['chat', 'responses', 'completion', 'embedding'])
 
 /** Most keys have the provider in front of its own name for the model. */

@@ -1,4 +1,4 @@
-/** What the lists of models and prices that others publish come to, whatever their shape. */
+/** The lists of models and prices that others publish, in one shape. */
 import type { EndpointEntry, ModelEntry } from '../catalogue-schema.ts'
 
 export const PRICE_LIST_KINDS = ['litellm', 'models.dev', 'hosted'] as const
@@ -20,7 +20,7 @@ export interface ListedEndpoint {
   readonly prices: ListedPrices
 }
 
-/** What a list says by the names of the catalogue, each in the unit of the catalogue. */
+/** The facts that a list tells by the names of the catalogue, each in the unit of the catalogue. */
 export interface ListedPrices {
   readonly base: PriceFields
   readonly tiers: readonly ({ readonly above_prompt_tokens: number } & PriceFields)[]

@@ -1,4 +1,4 @@
-/** What the lists call the providers of the catalogue, where it is not their slug. */
+/** The names that the lists have for the providers of the catalogue, where they are not their slugs. */
 import type { PriceListKind } from './price-list.ts'
 
 const NAMES: Readonly<Record<Exclude<PriceListKind, 'hosted'>, Readonly<Record<string, string>>>> = {

@@ -30,7 +30,7 @@ export interface PriceList {
   readonly unknownProviders: ReadonlyMap<string, number>
 }
 
-/** What is known before: by its endpoints a line finds the model that it is about. */
+/** The entries that are known before: by its endpoints a line finds the model that it is about. */
 export interface KnownCatalogue {
   readonly providers: ReadonlySet<string>
   readonly models: Readonly<Record<string, ModelEntry>>

@@ -17,7 +17,7 @@ export interface ClosedSchema {
   readonly unions: number
 }
 
-/** What no grammar can be made of, as the end of a sentence. */
+/** The parts that no grammar can be made of, as the end of a sentence. */
 export interface Unenforceable {
   readonly obstacle: string
 }

@@ -8,7 +8,7 @@ import { messagesUrl, ownHeaders } from './anthropic.ts'
 import { encodeAnthropicRequest } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
 
-/** What the counting endpoint takes; it refuses anything else. */
+/** The fields that the counting endpoint takes; it refuses anything else. */
 const COUNTED: ReadonlySet<string> = new Set([
   'messages',
   'model',

@@ -15,7 +15,7 @@ interface Opened {
   readonly decoder: BlockDecoder
 }
 
-/** What lies before a block: `calls` and UTF-16 units of text so far; `modelId`: whose thinking it is. */
+/** The place before a block: `calls` and UTF-16 units of text so far; `modelId`: whose thinking it is. */
 export const openBlock = (block: Json, before: { readonly calls: number; readonly textLength: number }, modelId: string): Opened => {
   switch (block['type']) {
     case 'text':

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>
 /** The start of a stream names a number of output tokens, and none of them was said yet. */
 export const startedUsage = (told: Json): Json => ({ ...told, output_tokens: undefined })
 
-/** What is known after `later`: absent members of it, zeros and what cannot be a count leave what was told before. */
+/** The counts that are known after `later`: absent members of it, zeros and what cannot be a count leave what was told before. */
 export const mergeUsage = (earlier: Json, later: Json): Json => ({
   ...earlier,
   ...Object.fromEntries(

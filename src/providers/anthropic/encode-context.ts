@@ -1,4 +1,4 @@
-/** What every part of the encoder works with. */
+/** The context of every part of the encoder. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import type { Attempt, Target } from '../provider.ts'
@@ -13,7 +13,7 @@ export interface EncodeContext extends Translation, ModelContext {
   readonly grammar: GrammarBudget
 }
 
-/** What the rules of a model work with, whether the request was translated or came in this dialect. */
+/** The view that the rules of a model work with, whether the request was translated or came in this dialect. */
 export interface ModelContext extends Pick<Translation, 'setting' | 'lose' | 'mapped'> {
   readonly target: Target
   readonly rules: ModelRules

@@ -12,7 +12,7 @@ export interface Block {
   readonly json: string
 }
 
-/** What the order of turns needs to know of the blocks. */
+/** The facts of the blocks that the order of turns depends on. */
 export const BLOCK_FORM = {
   resultType: 'tool_result',
   thinking: new Set(['thinking', 'redacted_thinking']),
@@ -23,7 +23,7 @@ export const BLOCK_FORM = {
   }),
 }
 
-/** What the dialect has no word for is told and left out. */
+/** A field that the dialect has no word for is told and left out. */
 export const encodeParts = (message: Message, context: EncodeContext): Block[] => {
   const at = message.at ?? 'messages'
   if (message.name !== undefined) context.lose(`${at}.name`, `${context.target.providerName} has no names of speakers; it was left out.`)

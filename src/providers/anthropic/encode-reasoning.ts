@@ -23,7 +23,7 @@ export const BUDGET_MIN = 1024
 /** The share of the cap that thinking gets, so that an answer follows the thinking. */
 const BUDGET_SHARE = 0.8
 
-/** What an effort is worth to models that take a budget; with MAX_TOKENS beside it all fit the smallest of their caps, 32,000. */
+/** The budget that an effort is worth to models that take one; with MAX_TOKENS beside it all fit the smallest of their caps, 32,000. */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 1024, low: 4096, medium: 8192, high: 16_384, xhigh: 22_000, max: 22_000 }
 
 export interface Around {
@@ -44,7 +44,7 @@ export const encodeReasoning = (context: ModelContext, around: Around): EncodedR
   const field = context.fieldOf('reasoning')
   const wish = wishOf(reasoning)
   if (reasoning === undefined || wish === 'none') {
-    // What is shown can be asked of a model that thinks anyway.
+    // Thinking that is shown can be asked of a model that thinks anyway.
     return reasoning === undefined || rules.thinkingOff === 'silence'
       ? { maxTokens }
       : { maxTokens, thinking: adaptive(reasoning, context) }

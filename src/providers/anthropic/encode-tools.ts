@@ -73,7 +73,7 @@ export type SchemaContext = Pick<EncodeContext, 'grammar' | 'target' | 'lose' | 
   readonly rules: Pick<ModelRules, 'structuredOutputs'>
 }
 
-/** What a tool takes, in a form that the API takes, and whether the model is held to it. */
+/** The schema of a tool, in a form that the API takes, and whether the model is held to it. */
 export const inputSchema = (
   given: Readonly<Record<string, unknown>>,
   wish: boolean,

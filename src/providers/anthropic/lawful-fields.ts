@@ -35,7 +35,7 @@ const keepUniqueTools = (fields: EditableFields, context: ModelContext): void =>
   if (kept.length < tools.length) fields.put('tools', kept)
 }
 
-/** Whether no tool before had the name; a tool without one is new. */
+/** Says whether no tool before had the name; a tool without one is new. */
 export const firstOfItsName = ({ lose }: Pick<ModelContext, 'lose'>): ((name: unknown, at: string) => boolean) => {
   const names = new Set<string>()
   return (name, at) => {

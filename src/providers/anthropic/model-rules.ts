@@ -1,21 +1,21 @@
 /**
- * What a model accepts of a Messages request. The dialect is one, the models are not: each generation of Claude refuses
+ * The rules of a model for a Messages request. The dialect is one, the models are not: each generation of Claude refuses
  * with a 400 what the one before it took. Sources: Anthropic's migration guides, its pages on thinking, effort,
  * structured outputs and mid-conversation system messages, and the refusals themselves.
  */
 export interface ModelRules {
   readonly claude: boolean
-  /** What it takes of temperature, top_p and top_k: everything, temperature or top_p but not both, or nothing but the defaults. */
+  /** The sampling that it takes, of temperature, top_p and top_k: everything, temperature or top_p but not both, or nothing but the defaults. */
   readonly sampling: 'all' | 'one' | 'none'
   /** How thinking is asked for: not at all, with a budget of tokens, in either way, or only `adaptive` with an effort. */
   readonly thinking: 'none' | 'budget' | 'either' | 'adaptive'
-  /** What keeps the model from thinking. `silence`: it does not think unless it is asked to. */
+  /** The way to keep the model from thinking. `silence`: it does not think unless it is asked to. */
   readonly thinkingOff: 'silence' | 'disabled' | 'between_tools' | 'never'
   /** `display` says whether thinking is readable. `hidden`: it is not, unless asked for. */
   readonly display: 'unknown' | 'shown' | 'hidden'
   /** `output_config.effort`, lowest first. */
   readonly efforts: readonly string[]
-  /** Whether a call of a tool can be demanded. */
+  /** Says whether a call of a tool can be demanded. */
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
   /** A message of role `system` may stand between the turns. */
   readonly systemTurns: boolean

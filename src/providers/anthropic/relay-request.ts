@@ -14,7 +14,7 @@ import { encodeServiceTier } from './service-tier.ts'
 import { refuseStoredFiles } from './stored-files.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
-/** What is changed in the client's body. */
+/** The changes to the client's body. */
 export const relayChanges = (attempt: Attempt): JsonChanges => {
   const { body } = attempt.call
   refuseStoredFiles(body, attempt.target.providerName)

@@ -105,7 +105,7 @@ const effortIn = (fields: EditableFields): string | undefined => {
   return typeof effort === 'string' ? effort : undefined
 }
 
-/** Whether a call of a tool is demanded, of a model that can be made to. */
+/** Says whether a call of a tool is demanded, of a model that can be made to. */
 const chooseTools = (fields: EditableFields, { rules, target, mapped }: ModelContext): boolean => {
   const choice = fields.value('tool_choice')
   if (!isObject(choice) || (choice['type'] !== 'any' && choice['type'] !== 'tool')) return false
@@ -134,7 +134,7 @@ const changeEffort = (fields: EditableFields, { rules, target, lose, mapped }: M
   else mapped('output_config.effort', `${target.upstreamModel} has no effort ${effort}; ${nearest} was sent.`)
 }
 
-/** Whether the model takes the wish as it is. A type that this release does not know is the client's own affair. */
+/** Says whether the model takes the wish as it is. A type that this release does not know is the client's own affair. */
 const isUnderstood = (
   { type, budget_tokens: budget, display }: Readonly<Record<string, unknown>>,
   maxTokens: unknown,

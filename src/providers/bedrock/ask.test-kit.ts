@@ -16,7 +16,7 @@ interface Read {
   readonly frames: readonly Frame[]
   /** Without a failure. */
   readonly events: readonly ModelEvent[]
-  /** What it threw, or what its last event says. */
+  /** The error that it threw, or that its last event tells. */
   readonly error: GatewayError | null
 }
 

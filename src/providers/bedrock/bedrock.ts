@@ -50,7 +50,7 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
     throw converseFailure(failure, target)
   }
   const decoder = createConverseDecoder(target, response.headers.get('x-amzn-requestid'))
-  // What the upstream sends decides, not what was asked for.
+  // The upstream's answer decides, not what was asked for.
   if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM)) await streamed(response, decoder, target, take)
   else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), decoder, target))
 }
@@ -74,7 +74,7 @@ const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, ta
           if (over) break
         }
       } catch (thrown) {
-        // What came before a failure in the same piece still counts.
+        // Events before a failure in the same piece still count.
         failure = asFailure(thrown, target)
       }
       if (over) response.complete()

@@ -1,4 +1,4 @@
-/** What Converse answers, whole or as the events of a stream, in the language of the middle. Tolerant: only the fields that mean something are read. */
+/** The answer of Converse, whole or as the events of a stream, in the language of the middle. Tolerant: only the fields that mean something are read. */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'

@@ -1,4 +1,4 @@
-/** What every part of the encoder works with. Claude's part of it is Anthropic's own, whose rules for thinking and sampling are used as they are. */
+/** The context of every part of the encoder. Claude's part of it is Anthropic's own, whose rules for thinking and sampling are used as they are. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'

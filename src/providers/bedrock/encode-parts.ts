@@ -14,7 +14,7 @@ export interface Block {
   readonly marked?: true
 }
 
-/** What the dialect has no word for is told and left out. */
+/** A setting that the dialect has no word for is told and left out. */
 export const encodeParts = (message: Message, context: EncodeContext): Block[] => {
   const at = message.at ?? 'messages'
   if (message.name !== undefined) context.lose(`${at}.name`, `${context.target.providerName} has no names of speakers; it was left out.`)

@@ -12,7 +12,7 @@ const read = async (chunks: readonly Uint8Array[], max?: number): Promise<Stream
   return chunks.flatMap((chunk) => [...stream.read(chunk)])
 }
 
-/** What came before a fault, and its sentence. */
+/** The events before a fault, and its sentence. */
 const readFaulty = async (bytes: Uint8Array, max?: number): Promise<{ messages: StreamMessage[]; fault: string | null }> => {
   const stream = await openEventStream(max)
   const messages: StreamMessage[] = []

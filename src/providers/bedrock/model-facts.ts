@@ -1,5 +1,5 @@
 /**
- * What the models behind Converse differ in: the API is one, and refuses with a 400 what a model of it does not know.
+ * Differences between the models behind Converse: the API is one, and refuses with a 400 what a model of it does not know.
  * Sources: the Bedrock user guide ("Prompt caching", "Structured outputs", "Tool use", "Model parameters") and that of Amazon
  * Nova ("Extended thinking"); for Claude the same rules hold as at Anthropic.
  */
@@ -20,7 +20,7 @@ export interface ModelFacts {
   readonly thinking: 'claude' | 'reasoning_effort' | 'reasoningConfig' | null
   /** Can be kept to one call of a tool at a time. */
   readonly singleCalls: boolean
-  /** What of a tool choice it takes beside `auto`. */
+  /** The tool choices that it takes beside `auto`. */
   readonly toolChoice: 'any and tool' | 'any' | 'neither'
   /** `status` of a tool's result. */
   readonly resultStatus: boolean

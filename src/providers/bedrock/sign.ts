@@ -31,7 +31,7 @@ export const authorized = async (
   return Object.fromEntries(Object.entries(signed.headers).filter(([name]) => name !== 'host'))
 }
 
-/** What a proxy on the way may rewrite. */
+/** Headers that a proxy on the way may rewrite. */
 const CHANGEABLE = new Set(['accept', 'accept-encoding'])
 
 interface AwsCredentials {

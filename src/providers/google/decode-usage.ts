@@ -1,4 +1,4 @@
-/** What an answer used. Google's counts of the answer, its thinking and its tools' input are apart; cached input is within the prompt. */
+/** The use of an answer. Google's counts of the answer, its thinking and its tools' input are apart; cached input is within the prompt. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { partsOf, sideCount, toldTotal } from '../token-count.ts'

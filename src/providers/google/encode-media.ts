@@ -23,7 +23,7 @@ const encoded = (text: string, at: string): string => {
 
 export const isDataUrl = (url: string): boolean => /^data:/i.test(url)
 
-/** Whether Google fetches what is at an address itself. */
+/** Says whether Google fetches what is at an address itself. */
 export const isReadByGoogle = (url: string, { readsUrls }: GeminiModel): boolean => isGoogleUrl(url) || (readsUrls && /^https:/i.test(url))
 
 /** Every model can be handed these: a file that was uploaded to Google, and public videos. */

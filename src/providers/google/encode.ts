@@ -38,7 +38,7 @@ const tellMarks = ({ prompt, lose }: Translation): void => {
   if (at !== null) lose(at, 'Google caches prompts by itself; the marks for its cache were left out.')
 }
 
-/** What the others call fast is Google's priority; its word for no wish is silence. */
+/** The tier that the others call fast is Google's priority; its word for no preference is silence. */
 const TIERS: Readonly<Record<string, string | null>> = {
   auto: null,
   default: 'standard',

@@ -1,5 +1,5 @@
 /**
- * What a model can do, read from its name: the API says nothing of it, and refuses what a model lacks with a 400.
+ * The abilities of a model, read from its name: the API says nothing of it, and refuses what a model lacks with a 400.
  * Names that are not known are taken for the newest generation, which is what Google gives its aliases to.
  */
 export interface GeminiModel {

@@ -88,7 +88,7 @@ const mapReference = (schema: Schema, reference: string, open: readonly string[]
     state.keptReferences = true
     return { $ref: reference }
   }
-  // What stands beside a reference is about this use of it, such as its description.
+  // Members beside a reference are about this use of it, such as its description.
   return mapSchema({ ...target, ...without(schema, ['$ref']) }, [...open, reference], state)
 }
 

@@ -13,7 +13,7 @@ import type { JsonObject } from '../../lib/json.ts'
 export const PICTURE = 'picture_'
 export const BEHIND_TEXT = 'behind_text'
 
-/** What a model part is sent as. */
+/** The form in which a model part is sent. */
 export interface ModelPart {
   readonly part: JsonObject
   signature: string | undefined

@@ -22,7 +22,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 const hasFunctionsOnly = ({ accepts, customTools }: Vendor): boolean => accepts !== 'everything' && !customTools
 
-/** What was translated holds no such tool any more. */
+/** A translated request holds no such tool any more. */
 export const offerFunctions = (fields: EditableFields, vendor: Vendor, { warn }: RuleContext): void => {
   const tools = hasFunctionsOnly(vendor) ? fields.value('tools') : undefined
   if (!Array.isArray(tools)) return

@@ -1,4 +1,4 @@
-/** What a message or a delta holds beside plain text: parts, sources, pictures. */
+/** The members of a message or a delta beside plain text: parts, sources, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'

@@ -1,4 +1,4 @@
-/** What an answer used, wherever a vendor says it and whichever way it adds up. */
+/** The use of an answer, wherever a vendor says it and whichever way it adds up. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'

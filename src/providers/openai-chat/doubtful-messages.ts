@@ -1,5 +1,5 @@
 /**
- * Whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), told from
+ * Says whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), told from
  * their text alone: nearly always they do not, and then nobody parses them. In doubt they do.
  */
 import type { Vendor } from '../vendor.ts'
@@ -41,7 +41,7 @@ const FILES: Readonly<Record<Vendor['files'], RegExp>> = {
 const BROKEN_ARGUMENTS = /"arguments"\s*:\s*"(?!\{(?:[^"\\]|\\.)*\}")/
 
 /**
- * What tells of the order of turns, of calls and of results. A message's members may stand in any order: where the role
+ * The tokens that tell the order of turns, of calls and of results. A message's members may stand in any order: where the role
  * is not the first of them, more is doubted than is out of order.
  */
 const TOKENS =
@@ -75,7 +75,7 @@ const isDisordered = (text: string, { strictOrder, contentBesideCalls }: Vendor)
   return silent > 0 || waiting.size > 0 || (strictOrder && before !== 'user' && before !== 'tool')
 }
 
-/** Whether a turn of a role may stand behind one of another, where the vendor is strict. */
+/** Says whether a turn of a role may stand behind one of another, where the vendor is strict. */
 const follows = (role: string, before: string): boolean => {
   if (before === 'tool') return role === 'tool' || role === 'assistant'
   return before !== 'assistant' || role !== 'system'

@@ -34,7 +34,7 @@ export interface Embeddings {
   readonly upstreamModel: string | null
 }
 
-/** Whether the provider has embeddings at all, as far as is known. */
+/** Says whether the provider has embeddings at all, as far as is known. */
 export const hasEmbeddings = ({ provider }: Pick<Target, 'provider'>): boolean => vendorOf(provider).embeddings !== null
 
 /** An answer in one frame: the provider's own text, and the use that it tells. */

@@ -1,5 +1,5 @@
 /**
- * What becomes of the fields of a Chat Completions request at one vendor and model: renamed, mapped, held to a limit, or
+ * The outcome for the fields of a Chat Completions request at one vendor and model: renamed, mapped, held to a limit, or
  * left out with a warning. A client's own request and a translated one go through the same rules.
  */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
@@ -31,7 +31,7 @@ export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context:
   changeFormat(fields, vendor, context)
   for (const [from, to] of Object.entries(vendor.names)) {
     if (fields.value(from) === undefined) continue
-    // What already has the vendor's name wins.
+    // A field that already has the vendor's name wins.
     if (fields.value(to) === undefined) fields.rename(from, to)
     else fields.remove(from)
   }
@@ -97,7 +97,7 @@ const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: st
   for (const name of LIMITS) if (!given.includes(name) && !names.includes(name)) fields.remove(name)
   const [newest] = given
   if (newest === undefined) return
-  // What was translated is one limit, within what the model gives.
+  // A translated limit is one, within what the model gives.
   const asked = (context.call.dialect === 'chat' ? context.call.maxOutputTokens : null) ?? fields.value(newest)
   const source = given.find((name) => fields.value(name) === asked) ?? newest
   if (asked !== undefined && fields.value(source) !== asked) fields.put(source, asked)
@@ -195,7 +195,7 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   const field = ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])].find((name) => fields.has(name))
   if (field === undefined) return
   const asked = fields.value('reasoning')
-  // What is said in the vendor's words stands; a null says nothing.
+  // A field in the vendor's words stands; a null says nothing.
   if (words.toggle === 'reasoning' && isObject(asked) && Object.keys(asked).every((member) => member === 'enabled')) return
   const setting = settingOf(isObject(asked) ? asked : {}, effort, fields.value('include_reasoning'))
   for (const name of ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])]) fields.remove(name)

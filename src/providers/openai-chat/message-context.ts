@@ -1,4 +1,4 @@
-/** What the encoders of messages and tools share: the vendor, a place for losses, marks of what to cache. */
+/** The context that the encoders of messages and tools share: the vendor, a place for losses, marks of what to cache. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -12,7 +12,7 @@ export interface MessageContext extends RuleContext {
   readonly target: Target
   /** Members to spread: the mark as the vendor takes it, or nothing and a warning. */
   cacheControl(mark: CacheMark | undefined, at: string, on: 'content' | 'tool' | 'call'): JsonObject
-  /** Whether marks were left out, and none was kept. */
+  /** Says whether marks were left out, and none was kept. */
   lostMarks(): boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * What becomes of the messages of a Chat Completions request at one vendor: what it would refuse is said in a way that
+ * The rules for the messages of a Chat Completions request at one vendor: what it would refuse is said in a way that
  * it takes, left out with a warning, or refused by name. A client's own messages and translated ones go through the same rules.
  */
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'

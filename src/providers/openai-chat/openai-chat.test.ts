@@ -29,7 +29,7 @@ const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_
 interface Read {
   readonly frames: readonly Frame[]
   readonly events: readonly ModelEvent[]
-  /** What it threw, or what its last event says. */
+  /** The error that it threw, or that its last event tells. */
   readonly error: GatewayError | null
   readonly batches: number
 }
@@ -556,7 +556,7 @@ describe('recordings of real providers', () => {
     if (textLength > 0) expect(textOf(events).length).toBe(textLength)
     expect(callsIn(events)).toHaveLength(calls)
     for (const call of callsIn(events)) expect(() => JSON.parse(call.arguments) as unknown).not.toThrow()
-    // What the recording says, gathered in the plainest way, is what the events say.
+    // The words of the recording, gathered in the plainest way, are what the events say.
     const deltas = recordedLines(name).flatMap((line) =>
       (JSON.parse(line) as { choices: { delta?: Record<string, unknown> }[] }).choices.map(({ delta }) => delta ?? {}),
     )

@@ -63,7 +63,7 @@ const pieceOf = (data: string, said: ModelEvent, native: boolean): Piece | null 
   return { pattern, event: event.say, native: { pattern: { skeleton }, json } }
 }
 
-/** What the event says, and the same event with another piece; null for an event that says none. */
+/** The piece of the event, and the same event with another piece; null for an event that says none. */
 const sayer = (event: ModelEvent): { readonly said: string; readonly say: (text: string) => ModelEvent } | null => {
   if (event.type === 'text' || event.type === 'reasoning') return { said: event.text, say: (text) => ({ ...event, text }) }
   return event.type === 'tool-arguments' ? { said: event.json, say: (json) => ({ ...event, json }) } : null

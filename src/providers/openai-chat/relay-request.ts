@@ -14,7 +14,7 @@ import { applyFieldRules } from './field-rules.ts'
 import { formatWords } from './format-words.ts'
 import { relayedMessages } from './relay-messages.ts'
 
-/** What is changed in the client's body. */
+/** The changes to the client's body. */
 export const relayChanges = (given: Attempt, vendor: Vendor): JsonChanges => {
   const marks = changedMarks(given, vendor)
   // Content without its marks may be text alone, for which there are rules.

@@ -203,7 +203,7 @@ const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'image_
 /** A shell that the provider runs itself has nothing for the client to do. */
 const isTranslated = (type: string, item: Json): boolean => TRANSLATED.has(type) || calledBuiltIn(item) !== null
 
-/** What a call says to its tool. */
+/** The arguments that a call gives its tool. */
 const saidTo = (item: Json): string => {
   const builtIn = calledBuiltIn(item)
   return builtIn === null ? argumentsOf(item) : builtInArguments(builtIn, item)

@@ -39,7 +39,7 @@ const logprob = (token: Json): { readonly [member: string]: JsonValue } => ({
   bytes: Array.isArray(token['bytes']) ? (token['bytes'] as JsonValue[]) : null,
 })
 
-/** What the model wants back of the thinking in an item. */
+/** The proof that the model wants back of the thinking in an item. */
 export const proofOf = (item: Json): ReasoningProof | null => {
   const { id, encrypted_content: data } = item
   if (typeof data !== 'string' || data === '') return null

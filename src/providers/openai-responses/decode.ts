@@ -6,9 +6,9 @@ import { createOutput, type Json, textOf } from './decode-output.ts'
 import { decodeUsage } from './decode-usage.ts'
 
 export interface ResponsesDecoder {
-  /** What one event of a stream means; events that fail the answer are the caller's. */
+  /** The meaning of one event of a stream; events that fail the answer are the caller's. */
   events(event: Json): ModelEvent[]
-  /** What a whole answer means, without its end where it failed. */
+  /** The meaning of a whole answer, without its end where it failed. */
   whole(response: Json): ModelEvent[]
 }
 

@@ -71,7 +71,7 @@ const encodeMessage = (message: Message, context: ItemContext): Item[] => {
   return items
 }
 
-/** What is an item of its own whoever says it. */
+/** The items that stand by themselves, whoever says them. */
 const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
   if (part.type === 'tool-call') {
     if (part.proof !== undefined) context.lose(at, 'The proof of a tool call belongs to another provider; it was left out.')

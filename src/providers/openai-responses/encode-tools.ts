@@ -62,7 +62,7 @@ const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translati
   return [webSearch(options)]
 }
 
-/** What is carried over, and what only names the tool. */
+/** The part that is carried over, and the part that only names the tool. */
 const SEARCH_OPTIONS: ReadonlySet<string> = new Set([
   'type',
   'name',

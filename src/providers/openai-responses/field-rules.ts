@@ -1,5 +1,5 @@
 /**
- * What becomes of the fields of a Responses request at one vendor and model: renamed, mapped, held to a limit, or left out
+ * The outcome for the fields of a Responses request at one vendor and model: renamed, mapped, held to a limit, or left out
  * with a warning. A client's own request and a translated one go through the same rules.
  */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -44,7 +44,7 @@ const effortOf = (fields: EditableFields): string | null => {
   return typeof effort === 'string' ? effort : null
 }
 
-/** What this service adds to the `reasoning` of the dialect (docs/contract/responses.md#request). */
+/** The members that this service adds to the `reasoning` of the dialect (docs/contract/responses.md#request). */
 const OUR_MEMBERS = ['enabled', 'max_tokens', 'exclude'] as const
 
 const changeReasoning = (fields: EditableFields, model: OpenAiModel, { warn }: RuleContext): void => {

@@ -1,4 +1,4 @@
-/** What the sandbox models want to know of a conversation. */
+/** The facts of a conversation that the sandbox models read. */
 import type { Message, Part, Prompt, Tool } from '../../canonical/prompt.ts'
 import { wordCount } from './words.ts'
 
@@ -11,7 +11,7 @@ export const toolResults = ({ messages }: Prompt): { name: string; text: string 
 
 export const toolCallCount = ({ messages }: Prompt): number => allParts(messages).filter(({ type }) => type === 'tool-call').length
 
-/** What was received, as JSON: roles and kinds of parts, names of tools. */
+/** The request as it was received, as JSON: roles and kinds of parts, names of tools. */
 export const describePrompt = ({ messages, tools, toolChoice, outputFormat }: Prompt): string =>
   JSON.stringify({
     messages: messages.map(({ role, parts }) => ({ role, parts: parts.map(({ type }) => type) })),

@@ -1,5 +1,5 @@
 /**
- * What each sandbox model does (docs/contract/operating.md#sandbox): a pure function of the request, so the same
+ * The script of each sandbox model (docs/contract/operating.md#sandbox): a pure function of the request, so the same
  * request has the same answer. A token is a word; time is a step of the script, not a clock.
  */
 import { lastUserText } from '../../canonical/last-user-text.ts'
@@ -34,7 +34,7 @@ const SLOW_FIRST_MS = 3000
 const SLOW_TOKEN_MS = 250
 const LOREM_TOKENS = 120
 const LOREM_TOKEN_MS = 10
-/** What an answer of nothing but thinking spends where the request sets no limit. */
+/** The tokens that an answer of nothing but thinking spends where the request sets no limit. */
 const EMPTY_TOKENS = 256
 
 const MODELS = {

@@ -7,7 +7,7 @@ import { ERROR_TYPES } from '../../errors.ts'
 export interface SandboxSettings {
   readonly tokens: number | null
   readonly delayMs: number | null
-  /** What sandbox/agent does, turn by turn. */
+  /** The work of sandbox/agent, turn by turn. */
   readonly script?: readonly AgentTurn[]
 }
 

@@ -1,4 +1,4 @@
-/** What a sandbox model is given, and what its script consists of. */
+/** The input of a sandbox model, and the parts of its script. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { GatewayError } from '../../errors.ts'

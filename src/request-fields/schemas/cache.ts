@@ -23,5 +23,5 @@ export const textBlock = z
   })
   .meta({ id: 'TextBlock' })
 
-/** What system text may be: `system` of messages, the content of a system or developer message of chat. */
+/** The forms of system text: `system` of messages, the content of a system or developer message of chat. */
 export const systemContent = z.union([z.string(), z.array(textBlock)])

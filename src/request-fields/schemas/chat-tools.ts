@@ -84,7 +84,7 @@ export const chatToolChoice = z
   ])
   .meta({ id: 'ChatToolChoice' })
 
-/** What tools and the choice among them were called at first. */
+/** The names that tools and the choice among them had at first. */
 export const legacyFunctions = z.array(z.looseObject(functionMembers)).meta({ deprecated: true, description: 'Use tools.' })
 export const legacyFunctionCall = z
   .union([z.enum(['none', 'auto']), z.looseObject({ name: z.string().min(1) })])

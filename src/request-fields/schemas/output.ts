@@ -17,7 +17,7 @@ export const audioOutput = z
   .looseObject({ voice: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(), format: optionalText })
   .meta({ id: 'AudioOutput' })
 
-/** What the answer will mostly be: text that is known before. */
+/** The text that the answer will mostly be, as it is known before. */
 export const prediction = z.looseObject({
   type: z.literal('content'),
   content: z.union([z.string(), z.array(z.looseObject({ type: z.literal('text'), text: z.string() }))]),

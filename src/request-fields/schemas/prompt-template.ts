@@ -1,4 +1,4 @@
-/** What a preset keeps of a stored prompt beside its system text: messages with placeholders, and the variables that they take. */
+/** The part of a stored prompt that a preset keeps beside its system text: messages with placeholders, and the variables that they take. */
 import { z } from 'zod'
 
 export const VARIABLE_TYPES = ['text', 'image', 'file'] as const

@@ -23,5 +23,5 @@ export const responsesReasoning = z
   })
   .meta({ id: 'ResponsesReasoning' })
 
-/** What the advisor, sub-agent and fusion tools take for the models that they call. */
+/** The names that the advisor, sub-agent and fusion tools take for the models that they call. */
 export const toolReasoning = z.looseObject({ effort: members.effort, max_tokens: members.max_tokens }).nullish()

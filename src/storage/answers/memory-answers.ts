@@ -14,7 +14,7 @@ export interface MemoryAnswers extends AnswerStore {
   readonly bytes: number
 }
 
-/** What an entry takes beside its texts. */
+/** The bytes that an entry takes beside its texts. */
 const ENTRY_BYTES = 200
 
 export const createMemoryAnswers = (maxBytes: number, clock: Pick<Clock, 'monotonicMs'>): MemoryAnswers => {

@@ -1,6 +1,6 @@
 /** Counters of limits that several nodes share: rates a minute, and how many requests of a key run at once. */
 
-/** What bounds a key; 0: nothing. */
+/** The bounds of a key; 0: nothing. */
 export interface KeyBounds {
   readonly hash: string
   readonly concurrency: number
@@ -26,7 +26,7 @@ export interface BoundReached {
   readonly resetMs: number
 }
 
-/** What became known of a key after its requests were let in. */
+/** The facts that became known of a key after its requests were let in. */
 export interface Correction extends Claim {
   /** Used beyond what was counted; negative gives back. */
   readonly usedTokens: number

@@ -68,7 +68,7 @@ export const ledger = (engine: Engine): Migration => ({
       primary key (request_id, attempt_no, kind)
     ) ${keyed}`.execute(db)
     await sql`create index ledger_day on ledger (day)`.execute(db)
-    // What was used before is in no ledger: the audit begins after it.
+    // Use from before is in no ledger: the audit begins after it.
     await sql`insert into service_facts (name, value) select 'ledger-after', coalesce(max(day), '') from key_usage_days`.execute(db)
 
     await sql`create table workspace_budgets (

@@ -1,4 +1,4 @@
-/** What a key says of failures, and whose key it is in the books of an integrator. Released: never change it. */
+/** The word of a key on failures, and whose key it is in the books of an integrator. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 import type { Engine } from '../database.ts'

@@ -16,7 +16,7 @@ export const requestLog = (engine: Engine): Migration => ({
     await fill(db, engine)
 
     await sql`create index generations_workspace on generations (workspace_id, created_at, id)`.execute(db)
-    // What most other filters read is in it, so that they need not look at the records of all that does not fit.
+    // The columns that most other filters read are in it, so that they need not look at the records of all that does not fit.
     await sql`create index generations_newest on generations
       (created_at, id, workspace_id, key_hash, user_id, provider, interface, cancelled, cost_nanos, total_ms)`.execute(db)
     await sql`create index generations_ended on generations (ended_at, id)`.execute(db)

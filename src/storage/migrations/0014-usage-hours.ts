@@ -1,4 +1,4 @@
-/** What was used in each hour, by whom and where, with how long it took. Released: never change it. */
+/** The use of each hour, by whom and where, with how long it took. Released: never change it. */
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 
 import type { Engine } from '../database.ts'

@@ -1,5 +1,5 @@
 /**
- * What several nodes on one PostgreSQL share beside the data: who runs, what they learnt, and the counters of limits. SQLite has
+ * The rows that several nodes on one PostgreSQL share beside the data: who runs, what they learnt, and the counters of limits. SQLite has
  * one node. The tables are unlogged: they say what holds for a minute, and a crash may empty them. Released: never change it.
  */
 import { type Kysely, type Migration, sql } from 'kysely'

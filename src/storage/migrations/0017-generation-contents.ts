@@ -1,4 +1,4 @@
-/** What was asked and answered, sealed, where a workspace wants it kept. Released: never change it. */
+/** The question and the answer, sealed, where a workspace wants them kept. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 import type { Engine } from '../database.ts'

@@ -1,4 +1,4 @@
-/** What people need of keys and members: names, a key for the playground, rotation, the models of a key, when it was used last, codes for applications. Released: never change it. */
+/** The columns that people need of keys and members: names, a key for the playground, rotation, the models of a key, when it was used last, codes for applications. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 import type { Engine } from '../database.ts'

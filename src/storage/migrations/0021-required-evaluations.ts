@@ -9,7 +9,7 @@ export const requiredEvaluations = (engine: Engine): Migration => ({
     await sql`alter table presets add column require_evaluation ${integer} not null default 0 check (require_evaluation in (0, 1))`.execute(
       db,
     )
-    // What an evaluation from before this ran is sealed: it proves nothing here, and is run again.
+    // The sealed evidence of an evaluation from before this ran proves nothing here: it is run again.
     await sql`alter table evaluations add column version ${integer}`.execute(db)
     await sql`create index evaluations_passed on evaluations (preset_id, version) where passed = 1`.execute(db)
   },

@@ -65,7 +65,7 @@ const usage = (day: string): Row => ({ key_hash: KEYS[1], day, cost_nanos: 1000,
 
 const WINDOW = { subject: `key:${KEYS[1]}`, span: 'daily', window_start: '2026-10-02' }
 
-/** What was written at each level, by the migration that made room for it. */
+/** The rows that were written at each level, by the migration that made room for them. */
 const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>> = {
   '0001-first-tables': {
     workspaces: [
@@ -386,7 +386,7 @@ export const makeOlderDatabase = async (connection: EngineConnection, names: rea
   }
 }
 
-/** What running nodes tell each other: PostgreSQL alone has it, and nobody keeps it. */
+/** The messages that running nodes send each other: PostgreSQL alone has them, and nobody keeps them. */
 const TABLES_OF_NODES: readonly string[] = ['nodes', 'limit_rates', 'limit_running']
 
 /** Every row of every table that is kept, also of one that is empty, in an order that can be compared. */

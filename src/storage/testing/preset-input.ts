@@ -1,4 +1,4 @@
-/** What the tests of this folder create presets with. */
+/** The requests with which the tests of this folder create presets. */
 import { changedBy } from '../../../test/support/changed-by.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import type { CreateVersionInput, IdempotencyClaim } from '../create-preset-version.ts'

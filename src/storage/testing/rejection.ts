@@ -1,4 +1,4 @@
-/** What the promise was rejected with; fails if it was not. (The types of bun:test call `expect().rejects` not awaitable.) */
+/** The error that the promise was rejected with; fails if it was not. (The types of bun:test call `expect().rejects` not awaitable.) */
 export const rejection = async (promise: Promise<unknown>): Promise<unknown> => {
   const outcome = await promise.then(
     () => ({ rejected: false as const }),

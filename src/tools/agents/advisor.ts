@@ -79,7 +79,7 @@ export const agentFailure = (fault: NonNullable<ToolResult['fault']>, more: Json
   value: { status: 'error', ...more, error: fault.message },
 })
 
-/** What this advisor was asked before in the conversation, and what it said. */
+/** The questions to this advisor earlier in the conversation, and its answers. */
 const memoryOf = (messages: readonly Message[], name: string): readonly Message[] =>
   exchangesOf(messages, name, MEMORY_CHARACTERS).flatMap(({ call, result }) => {
     const { prompt } = objectIn(call)

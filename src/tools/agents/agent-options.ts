@@ -1,4 +1,4 @@
-/** What advisors, subagents and fusions have in common: how the models that they ask are asked. */
+/** The common part of advisors, subagents and fusions: how the models that they ask are asked. */
 import { z } from 'zod'
 
 import type { Part } from '../../canonical/prompt.ts'

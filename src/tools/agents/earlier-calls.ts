@@ -1,4 +1,4 @@
-/** What a conversation holds of calls that the service ran: for a tool that remembers, and for a model that is not to see them. */
+/** The calls of a conversation that the service ran: for a tool that remembers, and for a model that is not to see them. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { SERVER_TOOLS } from '../../canonical/server-tools.ts'
 

@@ -1,4 +1,4 @@
-/** What one model makes of the answers of several others. */
+/** The analysis that one model makes of the answers of several others. */
 import { z } from 'zod'
 
 import type { JsonObject } from '../../lib/json.ts'

@@ -20,7 +20,7 @@ export interface DeferredTools {
   readonly catalogue: Catalogue
   /** As the client's conversation and tools are without those that are withheld: the same list for the whole conversation. */
   promptOf(prompt: Prompt): Prompt
-  /** What runs a search; null where a function of the client's is the search. */
+  /** The tool that runs a search; null where a function of the client's is the search. */
   readonly search: Tool | null
   /** The client's call that a call of the wrapper stands for. */
   unwrap(json: string): UnwrappedCall | RefusedCall

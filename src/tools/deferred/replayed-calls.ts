@@ -11,7 +11,7 @@ type ToolResultPart = Extract<Part, { type: 'tool-result' }>
 export interface Rewriting {
   /** The call as the model made it; null for one that stays as it is. */
   call(call: ToolCall): ToolCall | null
-  /** What the model reads of a call; null where that is what the conversation shows. */
+  /** The result that the model reads of a call; null where that is what the conversation shows. */
   result(call: ToolCall, shown: ToolResultPart): ToolResult | string | null
 }
 

@@ -22,7 +22,7 @@ export interface FoundTools {
   readonly found: readonly FunctionTool[]
   /** How many match in all. */
   readonly total: number
-  /** What the model searched for. */
+  /** The query that the model searched for. */
   readonly sought: string
 }
 

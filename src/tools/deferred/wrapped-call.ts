@@ -12,7 +12,7 @@ export interface UnwrappedCall {
   readonly name: string
   /** JSON text of an object, as the model wrote it. */
   readonly arguments: string
-  /** What of the tool's schema could not be checked. */
+  /** The parts of the tool's schema that could not be checked. */
   readonly unchecked: readonly string[]
 }
 

@@ -5,7 +5,7 @@
 import type { FunctionTool } from '../../canonical/prompt.ts'
 
 export const SEARCH_WRAPPER = 'service_search_tools'
-/** What comes back from a client that keeps only the members which it knows. */
+/** The conversation as a client sends it back that keeps only the members which it knows. */
 export const PLAIN_SEARCH = 'service_tool_search'
 export const CALL_WRAPPER = 'service_call_tool'
 

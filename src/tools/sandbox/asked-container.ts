@@ -24,7 +24,7 @@ export const containerMembers = {
 type Asked = z.output<z.ZodObject<typeof containerMembers>>
 
 export interface AskedContainer extends Container {
-  /** What the client knows it by. */
+  /** The id by which the client knows it. */
   readonly id: string
   /** It ends with the request. */
   readonly isForRequest: boolean

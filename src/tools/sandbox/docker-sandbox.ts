@@ -13,7 +13,7 @@ import { type CommandBounds, type CommandResult, type Container, noSuchContainer
 import type { DockerSettings } from './settings.ts'
 
 export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, clock: Clock): Sandbox => {
-  /** What ends each container once it is idle, by its name. */
+  /** The timers that end each container once it is idle, by its name. */
   const idle = new Map<string, () => void>()
   const ask = (method: string, path: string, body: JsonObject | null, signal?: AbortSignal): Promise<EngineAnswer> =>
     askEngine(socket, { method, path, body, ...(signal === undefined ? {} : { signal }) })
@@ -108,7 +108,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
 const WORK = '/work'
 const STARTS_MAX = 20
 const START_PAUSE_MS = 250
-/** What a timer can wait. */
+/** The longest that a timer can wait. */
 const LONGEST_TIMER_SECONDS = 2_000_000
 /** A container that is used now and then lives so long at most. */
 const LIFE_SECONDS = 24 * 3600
@@ -163,7 +163,7 @@ const parsed = (text: string): unknown => {
 interface Told {
   readonly status: number
   readonly text: string
-  /** What it says of its refusal. */
+  /** The words of its refusal. */
   readonly said: string
 }
 

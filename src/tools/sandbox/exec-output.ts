@@ -28,7 +28,7 @@ class Frames {
   readonly #take: (isError: boolean, piece: Buffer) => void
   readonly #header = Buffer.alloc(HEADER_BYTES)
   #headerBytes = 0
-  /** What is still to come of the frame. */
+  /** The bytes of the frame that are still to come. */
   #left = 0
 
   constructor(take: (isError: boolean, piece: Buffer) => void) {

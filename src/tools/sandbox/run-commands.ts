@@ -61,7 +61,7 @@ const TIMEOUT_MAX_MS = 300_000
 const TIMEOUT_MS = 60_000
 const OUTPUT_MAX_BYTES = 65_536
 
-/** What a model asks for, as far as it may. */
+/** The request of a model, as far as it may be met. */
 export const boundsOf = ({
   timeout_ms,
   max_output_length,

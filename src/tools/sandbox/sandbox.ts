@@ -12,7 +12,7 @@ export interface Sandbox {
 export interface Container {
   /** Made of the workspace and of what the client knows it by, so that nobody reaches that of another workspace. */
   readonly name: string
-  /** Whether it is made where it is not there. */
+  /** Says whether it is made where it is not there. */
   readonly isMade: boolean
   /** After so long without a command it is gone. */
   readonly idleSeconds: number

@@ -14,5 +14,5 @@ export const cutToTokens = (text: string, tokens: number): { readonly text: stri
 /** From here on come the scripts of East Asia, and signs such as emoji. */
 const FIRST_DENSE = 0x2e80
 
-/** Whether a cut here would part a character. */
+/** Says whether a cut here would part a character. */
 const isHalf = (text: string, at: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(at)) && /[\uD800-\uDBFF]/.test(text.charAt(at - 1))

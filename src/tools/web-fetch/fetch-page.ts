@@ -24,7 +24,7 @@ export interface PageRequest {
   readonly signal: AbortSignal
 }
 
-/** What a host answers with success. Throws NoPage. */
+/** The page of a host that answers with success. Throws NoPage. */
 export type FetchPage = (request: PageRequest) => Promise<SafeResponse>
 
 const URL_MAX = 2048

@@ -1,4 +1,4 @@
-/** What a page says, by its type: pages and PDFs are read in a process of their own, text as it is. */
+/** The text of a page, by its type: pages and PDFs are read in a process of their own, text as it is. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { bytesToText } from '../../lib/documents/bytes-to-text.ts'

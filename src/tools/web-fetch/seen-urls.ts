@@ -20,7 +20,7 @@ const textNames = (text: string, wanted: string): boolean => {
 
 /** In prose, Markdown or JSON. A backslash begins an escape of JSON. */
 const URL_IN_TEXT = /https?:\/\/[^\s"'<>\\)\]}`]{1,2048}/gi
-/** What a sentence puts behind an address. */
+/** The signs that a sentence puts behind an address. */
 const BEHIND = /[.,;:!?*_]{1,10}$/
 
 /** Without the place within the page, which no server sees. */

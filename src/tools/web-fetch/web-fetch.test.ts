@@ -33,7 +33,7 @@ afterAll(() => {
 })
 
 const PUBLIC = '93.184.216.34'
-/** What the names of the internet resolve to, one answer after the other. */
+/** The addresses that the names of the internet resolve to, one answer after the other. */
 const names = new Map<string, string[][]>()
 
 const get = createSafeFetch({
@@ -434,7 +434,7 @@ describe('with urls: seen', () => {
     const prompt = { ...turn.prompt, messages: [{ role: 'assistant' as const, parts: [text(URL)] }] }
     const outcome = await toolOf({}, { urls: 'seen' }).run({ url: URL }, { ...turn, prompt })
     expect(outcome.fault?.code).toBe('url_not_in_prior_context')
-    // What it made up is not in the result either, where it would have been seen.
+    // A name that it made up is not in the result either, where it would have been seen.
     expect(JSON.stringify(outcome)).not.toContain('a.example')
   })
 })

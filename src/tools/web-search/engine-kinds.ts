@@ -24,7 +24,7 @@ export interface EngineKind {
   readonly results: (answer: Fields) => unknown
   readonly content: (result: Fields) => unknown
   readonly published: string
-  /** What its operator may have to change where it refuses with 403. */
+  /** The setting that its operator may have to change where it refuses with 403. */
   readonly forbidden?: string
 }
 

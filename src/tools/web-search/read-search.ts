@@ -1,4 +1,4 @@
-/** What a request asks of its searches, by the tool or by the plugin. */
+/** The options of a request for its searches, by the tool or by the plugin. */
 import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
@@ -31,7 +31,7 @@ const options = z.looseObject({
 
 const CHARACTERS = { low: 1500, medium: 4000, high: 10_000 } as const
 
-/** What a request asks of every search that it makes, and the engines that it may ask. */
+/** The options of a request for every search that it makes, and the engines that it may ask. */
 export interface AskedSearch {
   readonly engines: AskedEngines
   readonly search: Omit<Search, 'query'>

@@ -11,7 +11,7 @@ export interface SearchAnswer {
   readonly found: readonly Found[]
   /** Who answered. */
   readonly engine: string
-  /** What that one costs; those that failed cost nothing. */
+  /** The cost of that one; those that failed cost nothing. */
   readonly feeNanos: number
 }
 
@@ -19,7 +19,7 @@ export interface SearchAnswer {
 export interface AskedEngines {
   /** Throws an EngineFailure, or the signal's reason. */
   search(search: Search, signal: AbortSignal): Promise<SearchAnswer>
-  /** What a search for so many results costs at the dearest of them. */
+  /** The cost of a search for so many results at the dearest of them. */
   dearestNanos(most: number): number
 }
 

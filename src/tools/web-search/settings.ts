@@ -56,7 +56,7 @@ export const webSearchSettings = z
 
 export type WebSearchSettings = z.output<typeof webSearchSettings>
 
-/** Whether a provider's own search comes before the service's, where a client leaves the choice to the operator. */
+/** Says whether a provider's own search comes before the service's, where a client leaves the choice to the operator. */
 export const prefersNative = ({ enabled, order = [NATIVE] }: WebSearchSettings): boolean => !enabled || order[0] === NATIVE
 
 /** The service's own engines, in the order in which they are asked. */

@@ -1,4 +1,4 @@
-/** What a scripted vendor understands of a request, whatever its dialect, and what it answers. */
+/** The facts of a request that a scripted vendor understands, whatever its dialect, and what it answers. */
 import { isObject } from '../../../src/lib/json.ts'
 
 export interface Conversation {
@@ -7,7 +7,7 @@ export interface Conversation {
   readonly system: string
   /** All that the user wrote. */
   readonly asked: string
-  /** What the tools have answered. */
+  /** The answers of the tools. */
   readonly results: readonly string[]
   readonly toolNames: readonly string[]
 }
@@ -31,7 +31,7 @@ export const PRESET_PROMPT = `Begin every answer with "${PRESET_SIGN}".`
 /** A user who wants a tool called writes a line `CALL name {"json": "arguments"}`; they are called one after the other. */
 export const callLine = (name: string, args: Body): string => `CALL ${name} ${JSON.stringify(args)}`
 
-/** What the tools of SDKs say: a result whose call a client has not sent back comes as text of the user, and a model reads it there. */
+/** The results of the tools of SDKs: one whose call a client has not sent back comes as text of the user, and a model reads it there. */
 const TOLD = /^(?:Weather|Time) in .*$/gm
 
 const CALL = /^CALL (\S+) (\{.*\})$/gm

@@ -6,7 +6,7 @@ import { anthropicRefusal } from './messages.ts'
 export const FAILURES = ['429', '500', 'overflow', 'once'] as const
 export type FailureName = (typeof FAILURES)[number]
 
-/** What must reach whoever runs the client. aider says what to do about a long conversation, Codex has a sentence of its own for a 5xx, and tells a 429 by its status. */
+/** The words that must reach whoever runs the client. aider says what to do about a long conversation, Codex has a sentence of its own for a 5xx, and tells a 429 by its status. */
 export const REASONS: Readonly<Record<Exclude<FailureName, 'once'>, RegExp>> = {
   '429': /rate limit|429 Too Many Requests/i,
   '500': /Internal Server Error|high demand/i,

@@ -1,5 +1,5 @@
 /**
- * What real vendors refuse, in their words: the reason why clients that work with one vendor fail behind a gateway. Each
+ * The refusals of real vendors, in their words: the reason why clients that work with one vendor fail behind a gateway. Each
  * rule names what it looks for; the first that applies answers. Sources: the vendors' references and public bug reports.
  */
 import { isObject } from '../../../src/lib/json.ts'

@@ -15,7 +15,7 @@ interface Vendor {
   readonly rules: readonly Rule[]
   readonly read: (body: Body) => Conversation
   readonly write: (turn: Turn, conversation: Conversation, id: string) => readonly unknown[]
-  /** Whether events have names, and whether `[DONE]` ends them. */
+  /** Says whether events have names, and whether `[DONE]` ends them. */
   readonly named: boolean
 }
 
@@ -28,7 +28,7 @@ const VENDORS: readonly Vendor[] = [
 
 export interface Vendors {
   readonly url: string
-  /** What was refused so far, by the vendors' own rules. */
+  /** The requests that were refused so far, by the vendors' own rules. */
   readonly refused: readonly string[]
   stop(): void
 }

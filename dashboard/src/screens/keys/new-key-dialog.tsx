@@ -94,7 +94,7 @@ const NewKeyForm = ({ onMade, onClose }: { onMade: (made: { key: string; name: s
   )
 }
 
-/** What the form says, or the sentence that is wrong with it. */
+/** The values of the form, or the sentence that is wrong with it. */
 const newKeyOf = (form: FormData, self: string | undefined): NewKey | string => {
   const text = (name: string): string => {
     const value = form.get(name)

@@ -1,4 +1,4 @@
-/** What is going on: what is wrong, how much is asked, who spends, what failed last. */
+/** The state of the service: what is wrong, how much is asked, who spends, what failed last. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
@@ -20,7 +20,7 @@ import { ProviderList } from './provider-list.tsx'
 import { TopSpend } from './top-spend.tsx'
 import { Trouble } from './trouble.tsx'
 
-/** What every part of the screen asks within. */
+/** The range that every part of the screen asks within. */
 export interface Scope {
   readonly range: TimeRange
   readonly workspace: string | undefined

@@ -1,4 +1,4 @@
-/** What is in the playground, as a preset: a new one, which is live at once, or a draft of one that is there. */
+/** The contents of the playground, as a preset: a new one, which is live at once, or a draft of one that is there. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'

@@ -1,4 +1,4 @@
-/** What somebody wrote and has not saved: kept in this browser, by person, preset and version that it began with. */
+/** The draft that somebody wrote and has not saved: kept in this browser, by person, preset and version that it began with. */
 import type { PresetContent } from '../../diff/content-diff.tsx'
 
 const nameOf = (user: string, slug: string, base: number): string => `patchbay.draft.${user}.${slug}.${base}`

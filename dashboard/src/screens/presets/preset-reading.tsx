@@ -1,4 +1,4 @@
-/** What a preset does, for people who use it and do not change it. */
+/** The preset's work, for people who use it and do not change it. */
 import { Link } from '@tanstack/react-router'
 
 import type { PresetWithVersion } from '../../api/presets.ts'

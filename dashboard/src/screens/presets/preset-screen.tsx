@@ -28,7 +28,7 @@ const TABS = [
   { id: 'settings', title: 'Settings' },
 ] as const
 
-/** What every part of the screen is handed. */
+/** The properties that every part of the screen is handed. */
 export interface PresetParts {
   readonly preset: PresetWithVersion
   /** Newest first. */
@@ -64,7 +64,7 @@ const Preset = (parts: PresetParts) => {
   const queries = useQueryClient()
   const moves = useQuery(presetMoves(slug, { workspace_id: workspace }))
   const [isRollingBack, setRollingBack] = useState(false)
-  // What was live before the version that is.
+  // The version that was live before the one that is.
   const before = (moves.data ?? []).find(({ label, from, to }) => label === null && to === live.version && from !== null)?.from ?? null
   const previous = parts.versions.find(({ version }) => version === before)
   return (

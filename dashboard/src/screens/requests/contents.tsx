@@ -1,4 +1,4 @@
-/** What was sent and answered, where the workspace keeps it. Each reading is in the audit log, so it is asked for by a click. */
+/** The question and the answer, where the workspace keeps them. Each reading is in the audit log, so it is asked for by a click. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'

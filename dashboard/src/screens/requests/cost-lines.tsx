@@ -1,4 +1,4 @@
-/** What was counted, and what it cost. */
+/** The use that was counted, and what it cost. */
 import type { Generation } from '../../api/generations.ts'
 import { count, money } from '../../format.ts'
 import { Table } from '../../parts/table.tsx'

@@ -1,4 +1,4 @@
-/** What is known of a request, in groups. */
+/** The facts of a request, in groups. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
@@ -72,7 +72,7 @@ const Group = ({ title, children }: { title: string; children: ReactNode }) => (
   </section>
 )
 
-/** What is not known is left out. */
+/** A fact that is not known is left out. */
 const Fact = ({ name, children }: { name: string; children: ReactNode }) =>
   children === null || children === undefined || children === '' ? null : (
     <div>

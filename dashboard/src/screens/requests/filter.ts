@@ -1,5 +1,5 @@
 /**
- * What people type to find requests: `status:error model:gpt cost>0.01`. Each word becomes a parameter of the API; one that does not is
+ * The words that people type to find requests: `status:error model:gpt cost>0.01`. Each word becomes a parameter of the API; one that does not is
  * told, never dropped in silence.
  */
 import type { Query } from '../../api/client.ts'

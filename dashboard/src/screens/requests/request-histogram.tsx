@@ -11,7 +11,7 @@ import { Panel } from '../../parts/panel.tsx'
 import type { TimeRange } from '../../range.ts'
 import { usageSlots } from '../../usage-slots.ts'
 
-/** What sums are kept by. */
+/** The key that sums are kept by. */
 const SUMMED = ['key', 'model', 'provider', 'preset', 'preset_version', 'user_id', 'interface', 'error_type', 'workspace_id'] as const
 
 export const RequestHistogram = ({ filter, range }: { filter: Query; range: TimeRange }) => {

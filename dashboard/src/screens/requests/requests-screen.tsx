@@ -33,7 +33,7 @@ export const RequestsScreen = () => {
   const isWide = useIsWide(1100)
   const isPhone = !useIsWide(721)
   const { q = '', workspace } = search
-  // What is followed live begins when it was asked for: a range that moved with the clock would ask again each minute.
+  // A range that is followed live begins when it was asked for: one that moved with the clock would ask again each minute.
   const [openedAt] = useState(now)
   const range = rangeOf(search, openedAt)
   const { query: filter, faults, isReady } = useRequestFilter(q, workspace)

@@ -1,4 +1,4 @@
-/** Whether what is said is kept. It is off until somebody wants it, and holds for requests from then on. */
+/** Says whether what is said is kept. It is off until somebody wants it, and holds for requests from then on. */
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 

@@ -1,4 +1,4 @@
-/** What a workspace keeps, who is signed in, and what the service runs with. */
+/** The settings of a workspace, who is signed in, and what the service runs with. */
 import { useQuery } from '@tanstack/react-query'
 
 import { currentSession } from '../../api/session.ts'

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 
 import { requestsFilter, type SpendFilterValues } from './spend-groups.ts'
 
-/** What the sums are narrowed to, each with a way back. */
+/** The filters that the sums are narrowed to, each with a way back. */
 export const SpendFilter = ({ filter }: { filter: SpendFilterValues }) => {
   const given = Object.entries(filter)
   if (given.length === 0) return null

@@ -26,7 +26,7 @@ export type Measure = (typeof MEASURES)[number]['id']
 const measured = (sums: UsageSums, measure: Measure): number =>
   measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
 
-/** What tells a group apart; all that are not told by themselves are one. */
+/** The key that tells a group apart; all that are not told by themselves are one. */
 export const groupValue = (group: UsageGroup, dimension: Dimension): string | null =>
   group.other === true ? OTHER : (group[dimension] ?? null)
 
