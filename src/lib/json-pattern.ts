@@ -73,8 +73,7 @@ const PADDING_END = '"}'
 const PADDING = /^\w*$/
 
 /** The text of a string without escapes. */
-// eslint-disable-next-line no-control-regex
-const PLAIN = /^[^"\\\u0000-\u001F]*$/
+const PLAIN = /^[ !#-[\]-\uffff]*$/
 
 const parsedOrNull = (json: string): unknown => {
   try {

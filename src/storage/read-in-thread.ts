@@ -10,6 +10,7 @@ import {
 } from 'kysely'
 
 import type { Database } from './database.ts'
+import { refuseStreams } from './refuse-streams.ts'
 import type { Schema } from './schema.ts'
 import { createThread } from './sqlite-thread.ts'
 
@@ -27,10 +28,7 @@ export const readInThread = (database: Database, { dataDir }: { readonly dataDir
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
       return { rows: (await thread.ask({ kind: 'read', sql, parameters })) as readonly unknown[] as Row[] }
     },
-    // eslint-disable-next-line require-yield
-    async *streamQuery() {
-      throw new Error('Streaming queries are not used: every query of ours is bounded.')
-    },
+    streamQuery: refuseStreams,
   }
   const refuseWrites = async (): Promise<void> => {
     throw new Error('Reports are read, and nothing is written by them.')

@@ -17,6 +17,7 @@ import {
 } from 'kysely'
 
 import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from './database.ts'
+import { refuseStreams } from './refuse-streams.ts'
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
@@ -320,10 +321,7 @@ const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOpti
       // In WAL mode a reader meets a lock only in rare moments: a recovery, or another process that opens or closes the file.
       return retryConflicts(async () => execute<R>(query), { ...options, retryableFailure, startMs: options.clock.monotonicMs() })
     },
-    // eslint-disable-next-line require-yield
-    async *streamQuery() {
-      throw new Error('Streaming queries are not used: every query of ours is bounded.')
-    },
+    streamQuery: refuseStreams,
   }
 
   return {
