@@ -7,7 +7,7 @@ import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
-import { type FakeUpstream, say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type FakeUpstream, proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { filesBelow } from '../support/files-below.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 import { isTrial, type ReceivedSpan, startTraceReceiver } from '../support/trace-receiver.ts'
@@ -231,6 +231,47 @@ describe('a trace', () => {
     const answered = await ask({ trace: { trace_name: 'Checkout', order: { id: 7 } } })
     const { json } = await call(service, 'GET', `/generation?id=${(answered.json as { id: string }).id}`)
     expect(json).toMatchObject({ data: { trace: { trace_name: 'Checkout', order: { id: 7 } } } })
+  })
+
+  test.each([
+    ['/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }],
+    ['/responses', { input: 'Hi' }],
+    ['/messages', { max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }],
+  ] as const)('its names reach destination and record, and no provider, whole and streamed: %s', async (path, fields) => {
+    await enter()
+    for (const stream of [false, true]) {
+      receiver.received.length = 0
+      const body = { model: 'near/one', ...fields, stream, trace: { trace_name: 'NAME-MARKER', tier: 'TIER-MARKER' } }
+      const answered = await call(service, 'POST', path, { key: service.inferenceKey, body })
+      expect(answered.status).toBe(200)
+      const root = named(await spans(), 'NAME-MARKER')
+      expect(root.attributes['trace.metadata.tier']).toBe('TIER-MARKER')
+      const { json } = await call(service, 'GET', `/generation?id=${answered.headers.get('x-generation-id')}`)
+      expect(json).toMatchObject({ data: { trace: { trace_name: 'NAME-MARKER', tier: 'TIER-MARKER' }, streamed: stream } })
+      expect(upstream.last.text).not.toContain('MARKER')
+    }
+  })
+
+  test('in privacy mode has nothing of calls of tools and their results either', async () => {
+    await enter({ privacy_mode: true })
+    const calls = (marker: string) => [{ id: 'call_1', type: 'function', function: { name: 'find', arguments: `{"q":"${marker}"}` } }]
+    const message = { role: 'assistant', content: null, tool_calls: calls('ANSWERED-MARKER') }
+    upstream.script((exchange) =>
+      exchange.answer(
+        200,
+        JSON.stringify({ ...(JSON.parse(proseAnswer('')) as object), choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }),
+      ),
+    )
+    const tools = [{ type: 'function', function: { name: 'find', description: 'TOOL-MARKER', parameters: { type: 'object' } } }]
+    const messages = [
+      { role: 'user', content: 'PROMPT-MARKER' },
+      { role: 'assistant', content: null, tool_calls: calls('ASKED-MARKER') },
+      { role: 'tool', tool_call_id: 'call_1', content: 'RESULT-MARKER' },
+    ]
+    const answered = await ask({ messages, tools })
+    expect([answered.status, answered.text]).toEqual([200, expect.stringContaining('ANSWERED-MARKER')])
+    await spans()
+    expect(receiver.received.map(({ text }) => text).join('')).not.toContain('MARKER')
   })
 
   test('of more than 64 keys or 16 KiB is refused', async () => {

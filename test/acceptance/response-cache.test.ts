@@ -3,11 +3,12 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset, type Answer, type CallOptions } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
+import { describeEachEngine } from '../support/databases.ts'
 import { dataEvent, proseAnswer, proseChunk, say, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import { HAS_REDIS, startRedis } from '../support/redis.ts'
 import { recording } from '../support/recordings.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
 import { toldBytes, type ToldAnswer } from '../support/told-answers.ts'
 
 const services = useServices()
@@ -398,6 +399,123 @@ describe('a kept answer', () => {
     const { status, headers } = await infer(service, fresh(), { key: made.key, headers: ON })
     expect([status, headers.get('x-openrouter-cache-status')]).toEqual([200, null])
   })
+})
+
+describe('an answer', () => {
+  test('of one version of a preset is never given by another, as a rollout shares the requests and after it', async () => {
+    const save = (temperature: number, query = '') =>
+      call(service, 'POST', `/presets/shared/chat/completions${query}`, { body: { model: 'm/openai-chat', temperature } })
+    await save(0.1)
+    await save(0.2, '?designate=false')
+    // The temperature of a version is what the provider answers with.
+    upstream.script((exchange) => say(`at ${String(exchange.body['temperature'])}`)(exchange))
+    const splits = [
+      { version: 1, weight: 50 },
+      { version: 2, weight: 50 },
+    ]
+    await call(service, 'PUT', '/presets/shared/rollout', { body: { splits } })
+    const request = fresh({ model: '@preset/shared' })
+    const told = async (session_id: string): Promise<readonly [string | null, string | null, string]> => {
+      const answer = await infer(service, request, { headers: { ...ON, 'x-session-id': session_id } })
+      return [answer.headers.get('x-preset'), statusOf(answer), /at 0\.\d/.exec(answer.text)?.[0] ?? answer.text]
+    }
+    const sessions = Array.from({ length: 20 }, (_, at) => `session-${at}`)
+    const seen: (readonly [string | null, string | null, string])[] = []
+    for (const session of [...sessions, ...sessions]) seen.push(await told(session))
+    const expected: Record<string, string> = { 'shared@1': 'at 0.1', 'shared@2': 'at 0.2' }
+    expect(seen.map(([, , text]) => text)).toEqual(seen.map(([version]) => expected[version ?? ''] ?? 'another version'))
+    // Each version answered once, and from what is kept from then on.
+    const missed = seen.flatMap(([version, status]) => (status === 'MISS' ? [version] : []))
+    expect([missed.length, new Set(missed)]).toEqual([2, new Set(['shared@1', 'shared@2'])])
+    await call(service, 'PATCH', '/presets/shared', { body: { designated_version: 2 } })
+    expect(new Set((await Promise.all(sessions.map(told))).map((one) => one.join()))).toEqual(new Set(['shared@2,HIT,at 0.2']))
+  })
+
+  test('that the client did not wait for is not kept', async () => {
+    const [begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    upstream.script(async (exchange) => {
+      await exchange.head(200)
+      await exchange.piece(dataEvent(proseChunk('Half')))
+      begun.resolve()
+      await gone.promise
+      await exchange.done()
+    })
+    const request = fresh({ stream: true })
+    const leaving = new AbortController()
+    const headers = { ...ON, authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' }
+    const left = fetch(`${service.api}/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(request),
+      signal: leaving.signal,
+    })
+    await begun.promise
+    const { body } = await left
+    await body?.getReader().read()
+    leaving.abort()
+    gone.resolve()
+    upstream.script(say('Whole.'))
+    const next = await infer(service, request, { headers: ON })
+    expect([statusOf(next), next.text]).toEqual(['MISS', expect.stringContaining('Whole.')])
+    expect(statusOf(await infer(service, request, { headers: ON }))).toBe('HIT')
+  })
+
+  for (const stream of [false, true]) {
+    test(`of a loop of tools is given again without the loop, ${stream ? 'streamed' : 'whole'}`, async () => {
+      const calls = [{ index: 0, id: 'call_1', type: 'function', function: { name: 'service_datetime', arguments: '{}' } }]
+      upstream.script((exchange) => {
+        if (exchange.body.messages.some(({ role }) => role === 'tool')) return say('It is late.')(exchange)
+        const chunk = JSON.parse(proseChunk('')) as { choices: object[] }
+        const asking = { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', tool_calls: calls }, finish_reason: 'tool_calls' }] }
+        if (exchange.body.stream === true) return exchange.stream([JSON.stringify(asking)])
+        const message = { role: 'assistant', content: null, tool_calls: calls }
+        return exchange.answer(200, proseAnswer('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+      })
+      const before = upstream.exchanges.length
+      const request = fresh({ stream, tools: [{ type: 'service:datetime' }] })
+      const first = await infer(service, request, { headers: ON })
+      const asked = upstream.exchanges.length - before
+      const second = await infer(service, request, { headers: ON })
+      expect([statusOf(first), statusOf(second)]).toEqual(['MISS', 'HIT'])
+      for (const { text } of [first, second]) expect(text).toContain('It is late.')
+      expect([asked, upstream.exchanges.length - before]).toEqual([2, 2])
+      const { json } = await call(service, 'GET', `/generation?id=${idOf(second)}`)
+      expect(json).toMatchObject({ data: { response_cache_source_id: idOf(first), total_cost: 0 } })
+    })
+  }
+})
+
+describeEachEngine('two nodes', (engine) => {
+  // A SQLite file has one process.
+  if (engine.name === 'sqlite') return
+
+  test.skipIf(!HAS_REDIS)(
+    'answer from what the other one kept, and forget it with a new version of the preset',
+    async () => {
+      upstream.script(say('First.'))
+      const redis = await startRedis()
+      const { databaseUrl } = await engine.locate()
+      const flags = ['--redis-url', redis.url, '--database-url', databaseUrl ?? '']
+      const one = await services.start({ config: CONFIG, flags })
+      const { managementKey, inferenceKey } = one
+      const two = { ...(await services.start({ config: CONFIG, flags, dataDir: one.dataDir })), managementKey, inferenceKey }
+      await savePreset(one, 'shared', { model: 'm/openai-chat' }, 'chat/completions')
+      const request = fresh({ model: '@preset/shared' })
+      const first = await infer(one, request, { headers: ON })
+      const second = await infer(two, request, { headers: ON })
+      expect([statusOf(first), cacheOf(second)]).toMatchObject(['MISS', { status: 'HIT', 'source-id': idOf(first) }])
+      upstream.script(say('Second.'))
+      await savePreset(two, 'shared', { model: 'm/openai-chat', temperature: 0.5 }, 'chat/completions')
+      const third = await infer(two, request, { headers: ON })
+      expect([statusOf(third), third.text]).toEqual(['MISS', expect.stringContaining('Second.')])
+      // The other node hears of the version within half a second, and then has nothing but its answer.
+      await until(async () => (await infer(one, request, { headers: ON })).text.includes('Second.'), 'the new version')
+      const { status, text } = await infer(one, request, { headers: ON })
+      expect([status, text]).toEqual([200, expect.stringContaining('Second.')])
+      await redis.stop()
+    },
+    300_000,
+  )
 })
 
 describe.skipIf(!HAS_REDIS)('with Redis', () => {

@@ -1,10 +1,13 @@
 /** Rollouts (docs/contract/presets.md#rollouts): who is served what, what is counted, and when it goes back by itself. */
+import { join } from 'node:path'
+
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
+import { describeEachEngine } from '../support/databases.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { patient } from '../support/patience.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 interface RolloutWire {
   readonly id: string
@@ -27,16 +30,16 @@ const services = useServices()
 const upstream = await startFakeUpstream()
 let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const CONFIG = `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
   fake/good: { endpoints: [{ provider: fake, model: up-good, prices: { prompt: 1, completion: 1 } }] }
   fake/bad: { endpoints: [{ provider: fake, model: up-bad, prices: { prompt: 1, completion: 1 } }] }
-`,
-  })
+`
+
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
 })
 
 beforeEach(() => {
@@ -170,31 +173,44 @@ describe('figures', () => {
 })
 
 describe('halting', () => {
-  test('goes back to the live version by itself, says why, and is in the audit log', async () => {
-    await save('halted', 'fake/good')
-    await draft('halted', 'fake/bad')
-    upstream.script((exchange) =>
-      exchange.body.model === 'up-bad' ? exchange.answer(400, '{"error":{"message":"no"}}') : say('Fine.')(exchange),
-    )
-    await put('halted', {
-      splits: [
-        { version: 1, weight: 50 },
-        { version: 2, weight: 50 },
-      ],
-      sticky: 'none',
-      halt: { min_requests: 20 },
-    })
-    for (let asked = 0; asked < 80; asked += 1) await ask('@preset/halted')
-    const halted = await whenHalted('halted')
-    expect(halted.reason).toContain('Version 2 failed in')
-    expect(halted.reason).toContain('Version 1 serves all requests again.')
-    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => ask('@preset/halted'))))).toEqual(new Set(['halted@1']))
-    const audit = (await call(service, 'GET', '/audit-log?object_type=preset&object_id=halted')).json as {
-      data: { action: string; after: object }[]
-    }
-    expect(audit.data.map(({ action }) => action)).toEqual(['rollout_halted', 'rollout_started', 'versioned', 'created'])
-    expect(audit.data[0]?.after).toMatchObject({ version: 1, reason: halted.reason })
-  }, 300_000)
+  test.each([
+    ['chat', '/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }],
+    ['responses', '/responses', { input: 'Hi', stream: true }],
+    ['messages', '/messages', { max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }],
+  ] as const)(
+    'goes back to the live version by itself, says why, and is in the audit log: %s',
+    async (name, endpoint, fields) => {
+      const slug = `halted-${name}`
+      const asked = async (): Promise<string | null> =>
+        (await call(service, 'POST', endpoint, { key: service.inferenceKey, body: { model: `@preset/${slug}`, ...fields } })).headers.get(
+          'x-preset',
+        )
+      await save(slug, 'fake/good')
+      await draft(slug, 'fake/bad')
+      upstream.script((exchange) =>
+        exchange.body.model === 'up-bad' ? exchange.answer(400, '{"error":{"message":"no"}}') : say('Fine.')(exchange),
+      )
+      await put(slug, {
+        splits: [
+          { version: 1, weight: 50 },
+          { version: 2, weight: 50 },
+        ],
+        sticky: 'none',
+        halt: { min_requests: 20 },
+      })
+      for (let times = 0; times < 80; times += 1) await asked()
+      const halted = await whenHalted(slug)
+      expect(halted.reason).toContain('Version 2 failed in')
+      expect(halted.reason).toContain('Version 1 serves all requests again.')
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, asked)))).toEqual(new Set([`${slug}@1`]))
+      const audit = (await call(service, 'GET', `/audit-log?object_type=preset&object_id=${slug}`)).json as {
+        data: { action: string; after: object }[]
+      }
+      expect(audit.data.map(({ action }) => action)).toEqual(['rollout_halted', 'rollout_started', 'versioned', 'created'])
+      expect(audit.data[0]?.after).toMatchObject({ version: 1, reason: halted.reason })
+    },
+    300_000,
+  )
 
   test('is on by default, and needs a live version to compare with', async () => {
     await prepare('ruled')
@@ -204,6 +220,56 @@ describe('halting', () => {
     expect(lonely.status).toBe(400)
     expect(JSON.stringify(lonely.error)).toContain('version 1')
   })
+})
+
+describeEachEngine('two processes', (engine) => {
+  // A SQLite file has one process.
+  if (engine.name === 'sqlite') return
+
+  test('serve each session the same version, hear of each change, and halt together', async () => {
+    const { databaseUrl } = await engine.locate()
+    const started = { config: CONFIG, dataDir: join(services.directory(), 'data'), flags: ['--database-url', databaseUrl ?? ''] }
+    const first = await services.start(started)
+    const second = { ...(await services.start(started)), managementKey: first.managementKey, inferenceKey: first.inferenceKey }
+    const nodes = [first, second]
+    upstream.script((exchange) =>
+      exchange.body.model === 'up-bad' ? exchange.answer(400, '{"error":{"message":"no"}}') : say('Fine.')(exchange),
+    )
+    const body = (model: string) => ({ body: { model } })
+    await call(first, 'POST', '/presets/shared/chat/completions', body('fake/good'))
+    await call(second, 'POST', '/presets/shared/chat/completions?designate=false', body('fake/bad'))
+    const splits = [
+      { version: 1, weight: 50 },
+      { version: 2, weight: 50 },
+    ]
+    await call(second, 'PUT', path('shared'), { body: { splits, halt: false } })
+    const served = (node: StartedService, session_id: string): Promise<string | null> =>
+      infer(node, { model: '@preset/shared', messages: [{ role: 'user', content: 'Hi' }], session_id }).then(({ headers }) =>
+        headers.get('x-preset'),
+      )
+    // The other process hears of the rollout within half a second.
+    const sessions = Array.from({ length: 60 }, (_, at) => `session-${at}`)
+    await until(
+      async () => (await Promise.all(sessions.slice(0, 20).map((name) => served(first, name)))).includes('shared@2'),
+      'the rollout',
+    )
+    const seen = await Promise.all(nodes.map((node) => Promise.all(sessions.map((name) => served(node, name)))))
+    expect(seen[0]).toEqual(seen[1] ?? [])
+    expect(new Set(seen[0])).toEqual(new Set(['shared@1', 'shared@2']))
+    // From now on it may halt, by what the two see together.
+    await call(second, 'PUT', path('shared'), { body: { splits, halt: { min_requests: 20 } } })
+    for (const node of nodes) await Promise.all(sessions.map((name) => served(node, name)))
+    const states = async (): Promise<string[]> =>
+      Promise.all(nodes.map(async (node) => ((await call(node, 'GET', path('shared'))).json as { data: RolloutWire }).data.state))
+    await until(async () => (await states()).every((state) => state === 'halted'), 'the halt')
+    for (const node of nodes)
+      await until(
+        async () => (await Promise.all(sessions.map((name) => served(node, name)))).every((one) => one === 'shared@1'),
+        'the way back',
+      )
+    const audit = (await call(first, 'GET', '/audit-log?object_type=preset&object_id=shared')).json as { data: { action: string }[] }
+    expect(audit.data.filter(({ action }) => action === 'rollout_halted')).toHaveLength(1)
+  }, 300_000)
 })
 
 describe('400, 403, 404', () => {
