@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { openDatabase } from '../../src/storage/open-database.ts'
 import { call, infer, type Answer } from '../support/calls.ts'
-import { readStream } from '../support/client-stream.ts'
+import { readStream, streamEvents } from '../support/client-stream.ts'
 import { type Exchange, type Script, startFakeUpstream } from '../support/fake-upstream.ts'
 import { until, useServices, type StartedService } from '../support/started-service.ts'
 
@@ -141,6 +141,18 @@ const recordOf = async ({ headers }: Answer, to = service): Promise<Json> => {
     return found !== null
   }, 'the record')
   return found ?? {}
+}
+
+/** The queries of the searches that a stream of Responses tells of, as they begin. */
+const announcedIn = (text: string): readonly (string | undefined)[] =>
+  streamEvents(text).flatMap(({ data }) => {
+    const { type, item } = data as Told
+    return type === 'response.output_item.added' && item?.type === 'service:web_search' ? [item.action?.query] : []
+  })
+
+interface Told {
+  readonly type: string
+  readonly item?: { readonly type: string; readonly action?: { readonly query?: string } }
 }
 
 /** Since a point of the test, at both providers. */
@@ -333,33 +345,41 @@ describe('limits', () => {
     expect((await recordOf(answer))['stopped_by']).toBe('malformed_calls')
   })
 
-  test('two of four searches run at once at most, and results go up in the order of the calls', async () => {
-    let running = 0
-    let most = 0
-    const waiting: (() => void)[] = []
-    engine.script(async (exchange) => {
-      running += 1
-      most = Math.max(most, running)
-      // The later one ends first.
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve)
-        if (waiting.length === 2) for (const end of waiting.splice(0).toReversed()) end()
+  const WAYS = DIALECTS.flatMap((dialect) => [true, false].map((stream) => [dialect, stream] as const))
+  test.each(WAYS)(
+    '%s, stream %p: two of four searches run at once at most, and results go up in the order of the calls',
+    async (dialect, stream) => {
+      let running = 0
+      let most = 0
+      const waiting: (() => void)[] = []
+      engine.script(async (exchange) => {
+        running += 1
+        most = Math.max(most, running)
+        // The later one ends first.
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve)
+          if (waiting.length === 2) for (const end of waiting.splice(0).toReversed()) end()
+        })
+        running -= 1
+        await exchange.answer(200, PAGES)
       })
-      running -= 1
-      await exchange.answer(200, PAGES)
-    })
-    const queries = ['alpha', 'beta', 'gamma', 'delta']
-    first.script(
-      playing(
-        queries.map((query) => ({ ...SEARCH, json: JSON.stringify({ query }) })),
-        'Done.',
-      ),
-    )
-    expect((await ask()).status).toBe(200)
-    expect(most).toBe(2)
-    const results = first.last.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
-    expect(results.map((text) => /"query":"(\w+)"/.exec(text)?.[1])).toEqual(queries)
-  })
+      const queries = ['alpha', 'beta', 'gamma', 'delta']
+      first.script(
+        playing(
+          queries.map((query) => ({ ...SEARCH, json: JSON.stringify({ query }) })),
+          'Done.',
+        ),
+      )
+      const answer = await ask(dialect === 'messages' ? { stream, max_tokens: 500 } : { stream }, { dialect })
+      expect(answer.status).toBe(200)
+      expect(most).toBe(2)
+      // Items are announced in the order of the calls, whichever ends first.
+      if (stream && dialect === 'responses') expect(announcedIn(answer.text)).toEqual(queries)
+      for (const query of queries) expect(answer.text).toContain(query)
+      const results = first.last.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
+      expect(results.map((text) => /"query":"(\w+)"/.exec(text)?.[1])).toEqual(queries)
+    },
+  )
 
   test('a tool that hangs is stopped when the time of tools is over, and the answer still comes', async () => {
     engine.script(() => undefined)
