@@ -43,6 +43,14 @@ const filled = (body: { readonly messages: Message[]; readonly [setting: string]
   return JSON.stringify(body)
 }
 
+/** The same conversation with the sandbox's agent, which calls a tool of the service so many times before it answers with `text`. */
+export const loopBody = (steps: number, bytes: number, text: string): string => {
+  const messages: Message[] = []
+  const script = [...Array.from({ length: steps }, () => ({ call: { name: 'service:datetime' } })), { text }]
+  const tools = steps === 0 ? {} : { tools: [{ type: 'service:datetime' }] }
+  return filled({ model: 'sandbox/agent', messages, sandbox: { script }, ...tools }, bytes)
+}
+
 /** A body that a preset is made from: about 2 KB, most of it the system prompt, with a tool. */
 export const presetBody = (model: string): string =>
   JSON.stringify({

@@ -11,7 +11,7 @@ import {
 } from './answers.ts'
 import type { Expectation, LoadPlan } from './load.ts'
 import { STREAM_MESSAGES_MARKERS, WHOLE_MESSAGES_MARKERS } from './messages-answers.ts'
-import { chatBody, messagesBody, presetBody } from './request-bodies.ts'
+import { chatBody, loopBody, messagesBody, presetBody } from './request-bodies.ts'
 import type { Target, TargetKind } from './targets.ts'
 
 export interface Scenario {
@@ -122,6 +122,21 @@ const chatOverMessages = (name: string, streamed: boolean): Scenario => ({
   }),
 })
 
+/** An agent of the sandbox, in the process of the service: what a loop costs is what it takes above no step. */
+const loop = (name: string, steps: number): Scenario => ({
+  ...BASE,
+  name,
+  on: ['patchbay'],
+  load: (target) => ({
+    urls: [`${target.base}/chat/completions`],
+    headers: headers(target.key),
+    bodies: [loopBody(steps, BYTES, LOOP_TEXT)],
+    expect: complete(['"finish_reason":"stop"', ...(steps === 0 ? [] : [`"tool_calls_executed":${steps}`])], LOOP_TEXT),
+  }),
+})
+
+const LOOP_TEXT = 'That was it.'
+
 /** Requests that name presets, in turn. */
 const presetChat: Scenario = {
   ...BASE,
@@ -173,6 +188,8 @@ export const SCENARIOS: readonly Scenario[] = [
   messagesOverChat('messages-over-chat-stream', true),
   chatOverMessages('chat-over-messages-2kb', false),
   chatOverMessages('chat-over-messages-stream', true),
+  loop('agent-without-tools', 0),
+  loop('agent-loop-of-3', 3),
   delayed,
   presets('presets-1-slug', 1),
   presets('presets-64-slugs', 64),

@@ -112,6 +112,18 @@ const loops: Client = async (service, random) => {
   return read(await post(service, 'chat/completions', body), (text) => text.includes('Done.'))
 }
 
+const SEARCHES = Array.from({ length: 5 }, (_, step) => ({ call: { name: 'service:web_search', arguments: { query: `step ${step}` } } }))
+
+/** Five steps of a tool that takes its time. */
+export const slowLoop: Client = async (service, random) => {
+  const path = pick(PATHS, random)
+  const body = bodyOf(path, 'sandbox/agent', random() < 0.5, {
+    sandbox: { script: [...SEARCHES, { text: 'Done.' }] },
+    tools: [{ type: 'service:web_search' }],
+  })
+  return read(await post(service, path, body), (text) => text.includes('Done.'))
+}
+
 /** With its share of the requests. */
 const CLIENTS: Readonly<Record<string, readonly [number, Client]>> = {
   streams: streams('soak/fine', 0.4),

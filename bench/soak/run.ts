@@ -1,5 +1,5 @@
 /**
- * `npm run soak -- --minutes 30 [--requests-per-second 40] [--seed 1] [--database-url postgres://…]`: a service under clients that
+ * `npm run soak -- --minutes 30 [--requests-per-second 40 | --loops 200] [--seed 1] [--database-url postgres://…]`: a service under clients that
  * leave, read slowly and run tools, and providers that fail. After a warm-up memory stays within 5 %, and once all clients are gone
  * nothing of theirs is left: no hold, connection, timer or listener. Exit code 1 where that does not hold.
  */
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 
 import { seeded } from '../../test/support/seeded.ts'
 import { type Child, startChild, stopAllChildren } from '../child.ts'
-import { request, type Service } from './clients.ts'
+import { request, type Service, slowLoop } from './clients.ts'
 import type { Probe } from './probe.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -20,12 +20,17 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
     'requests-per-second': { type: 'string', default: '40' },
+    loops: { type: 'string' },
     seed: { type: 'string', default: '1' },
     'database-url': { type: 'string' },
   },
 })
 const totalMs = Number(values.minutes) * 60_000
-const pauseMs = 1000 / Number(values['requests-per-second'])
+/** Loops of tools, and nothing else, so many at all times. */
+const loops = values.loops === undefined ? null : Number(values.loops)
+const pauseMs = loops === null ? 1000 / Number(values['requests-per-second']) : 0
+/** A service that is behind is not buried: as many wait as come in four seconds. */
+const openMax = loops ?? 4 * Number(values['requests-per-second'])
 /** Caches fill, code is compiled, pools grow. */
 const WARM_UP_SHARE = 0.3
 const SAMPLES = 60
@@ -46,6 +51,7 @@ ${['fine', 'long', 'cut', 'reset', 'garbage', 'unavailable', 'limited', 'closed'
       - { provider: soak, model: unavailable, prices: { prompt: 1, completion: 2 } }
       - { provider: spare, model: fine, prices: { prompt: 2, completion: 3 } }
 limits: { loop_lag_ms: 0 }
+tools: { web_search: { engines: { house: { kind: searxng, url: ${upstream} } } } }
 `
 
 const start = async (): Promise<{ readonly child: Child; readonly service: Service }> => {
@@ -141,7 +147,9 @@ const load = async (service: Service, pid: number, forMs: number, samples: Sampl
   const open = new Set<Promise<void>>()
   let sampledMs = -1
   for (let sent = 0; performance.now() - beganMs < forMs; sent += 1) {
-    const run = request(service, random).then(([kind, ending]) => {
+    const asked =
+      loops === null ? request(service, random) : slowLoop(service, random).then((ending) => ['runs slow tools', ending] as const)
+    const run = asked.then(([kind, ending]) => {
       const name = `${kind}: ${ending}`
       endings.set(name, (endings.get(name) ?? 0) + 1)
     })
@@ -151,12 +159,24 @@ const load = async (service: Service, pid: number, forMs: number, samples: Sampl
     if (atMs - sampledMs >= totalMs / SAMPLES) {
       sampledMs = atMs
       samples.push({ atMs, residentBytes: residentBytes(pid) })
+      await checkHealth(service)
     }
-    // A service that is behind is not buried: as many wait as come in four seconds.
-    while (open.size > 4 * Number(values['requests-per-second'])) await Promise.race(open)
+    while (open.size >= openMax) await Promise.race(open)
     await Bun.sleep(Math.max(0, beganMs + (sent + 1) * pauseMs - performance.now()))
   }
   await Promise.all(open)
+}
+
+const HEALTH_MS = 5000
+let unhealthy = 0
+
+const checkHealth = async ({ url }: Service): Promise<void> => {
+  try {
+    const { ok } = await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(HEALTH_MS) })
+    if (!ok) unhealthy += 1
+  } catch {
+    unhealthy += 1 // told at the end
+  }
 }
 
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
@@ -182,7 +202,7 @@ const WATCHED = [
 const SLACK = 40
 
 /** Endings of those whose provider is well and who wait. */
-const MUST_ANSWER = /^(?:streams|asks for a whole answer|runs a loop of tools|is saved by a spare): (?:failed|refused)$/
+const MUST_ANSWER = /^(?:streams|asks for a whole answer|runs a loop of tools|runs slow tools|is saved by a spare): (?:failed|refused)$/
 
 const main = async (): Promise<number> => {
   console.log(
@@ -226,6 +246,7 @@ const main = async (): Promise<number> => {
   )
   const total = [...endings.values()].reduce((sum, count) => sum + count, 0)
   const bad = [...endings].filter(([name]) => MUST_ANSWER.test(name)).reduce((sum, [, count]) => sum + count, 0)
+  check(unhealthy === 0, `samples in which /health/live did not answer within ${HEALTH_MS} ms: ${unhealthy}`)
   check(bad === 0, `requests that were to be answered and were not: ${bad} of ${total}`)
   for (const name of [...endings.keys()].toSorted()) console.log(`       ${name}: ${endings.get(name)}`)
 

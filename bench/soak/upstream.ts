@@ -22,6 +22,10 @@ const WHOLE = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: WORDS.repeat(20) }, finish_reason: 'stop' }],
 })
 
+/** As SearXNG answers. */
+const FOUND = JSON.stringify({ results: [{ url: 'https://example.com/', title: 'An example', content: WORDS }] })
+const SEARCH_MS = 300
+
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
 const whole = (status: number, body: string): string =>
   `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
@@ -81,6 +85,11 @@ const server = createServer((socket) => {
     const end = received.indexOf('\r\n\r\n')
     const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0)
     if (end === -1 || received.length < end + 4 + length) return
+    if (received.startsWith('GET /search')) {
+      received = ''
+      setTimeout(() => void write(socket, whole(200, FOUND)), SEARCH_MS)
+      return
+    }
     const body = received.slice(end + 4)
     received = ''
     const model = /"model"\s*:\s*"([a-z]+)"/.exec(body)?.[1] ?? 'fine'

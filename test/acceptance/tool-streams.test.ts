@@ -232,7 +232,13 @@ test.each(WAYS)(
 /** A kept answer has used nothing, and says when it was given. */
 const withoutUse = (value: unknown): unknown => ({
   ...(value as Json),
-  ...{ usage: null, id: null, created: null, created_at: null, completed_at: null, service_tier: null, provider: null },
+  usage: null,
+  id: null,
+  created: null,
+  created_at: null,
+  completed_at: null,
+  service_tier: null,
+  provider: null,
 })
 
 describe('the SDK of OpenRouter', () => {
