@@ -1,4 +1,6 @@
 /** Tools that ask other models: advisors, subagents, fusions and pictures; and patches, which go to the client. */
+import { readFileSync } from 'node:fs'
+
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
@@ -321,6 +323,25 @@ describe.each(['service/fusion', 'openrouter/fusion', 'patchbay/fusion'])('the m
     expect(text).toContain('tools.fusion.presets')
     expect(asked).toEqual([])
   })
+})
+
+describe('docs/agents.md', () => {
+  const page = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
+  const commands = [...page.matchAll(/```sh\ncurl (?:-N )?"\$PATCHBAY_URL\/api\/v1(\S+)".*?-d '(.*?)'\n```/gs)]
+
+  test('has a command for advice, whole and in pieces, and for a fusion', () => {
+    expect(commands.map(([, path]) => path)).toEqual(['/chat/completions', '/responses', '/chat/completions'])
+  })
+
+  test.each(commands.map(([, path = '', body = '']) => [path, body] as const))(
+    'the command of %s with %s is answered',
+    async (path, body) => {
+      const { status, text } = await infer(service, body, { path })
+      expect(status).toBe(200)
+      const { sandbox } = JSON.parse(body) as { readonly sandbox: { readonly script: readonly { readonly text?: string }[] } }
+      expect(text).toContain(sandbox.script.at(-1)?.text ?? 'no text')
+    },
+  )
 })
 
 describe('how tools that ask models get on, in a stream of Responses', () => {

@@ -1,5 +1,6 @@
 /** Commands of models, in containers of Docker or at a service of the operator's (docs/shell.md). */
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -284,6 +285,15 @@ describe('a service of the operator’s', () => {
       { stdout: 'so far', outcome: { type: 'timeout' } },
     ])
   })
+})
+
+test('the command of docs/shell.md is answered', async () => {
+  const page = readFileSync(new URL('../../docs/shell.md', import.meta.url), 'utf8')
+  const [, path = '', body = ''] = /```sh\ncurl "\$PATCHBAY_URL\/api\/v1(\S+)".*?-d '(.*?)'\n```/s.exec(page) ?? []
+  const { status, text } = await infer(docker, body, { path })
+  expect(status).toBe(200)
+  expect(text).toContain('Twelve.')
+  expect(engine.commands.at(-1)).toEqual(['/bin/sh', '-c', 'wc -l notes.txt'])
 })
 
 describe('without a sandbox, and in other places', () => {

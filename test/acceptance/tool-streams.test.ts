@@ -112,7 +112,7 @@ const answerTo = (
   )
 }
 
-/** What an answer says: without ids of this answer, times, and what helpers add. */
+/** The words of an answer, without ids of this answer, times, and what helpers add. */
 const said = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, inner: unknown) => {
