@@ -34,9 +34,9 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
     if (!isJson) for (const check of found) print(checkLine(check))
   }
 
-  const { check, models } = checkConfiguration(settings, environment())
-  tell(check)
-  tell(...(await checkStorage(settings, hasData(settings))))
+  const storage = await checkStorage(settings, hasData(settings))
+  const { check, models } = checkConfiguration(settings, environment(), storage.imports)
+  tell(check, ...storage.checks)
   tell(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
 
   const findings =

@@ -1,13 +1,16 @@
 /** Checks that ask no model: the file, the data, the secret, the clock, and whether providers can be reached. */
 import { SettingError, type Environment, type StorageSettings } from '../config.ts'
+import { openCatalogueImports } from '../compose/catalogue-imports.ts'
 import { readConfigFile } from '../config-file.ts'
 import type { Clock } from '../lib/clock.ts'
 import { buildModels, CatalogueError } from '../models/build-models.ts'
+import type { CatalogueImport } from '../models/catalogue-imports.ts'
 import catalogue from '../models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../models/catalogue-schema.ts'
 import type { Models } from '../models/models.ts'
 import { openStorage } from '../open-storage.ts'
 import { secretPath } from '../root-secret.ts'
+import { createCatalogueStore } from '../storage/catalogue-store.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import type { Provider } from '../models/model.ts'
 
@@ -20,11 +23,12 @@ export interface Check {
 export const checkConfiguration = (
   settings: StorageSettings,
   env: Environment,
+  imports: readonly CatalogueImport[],
 ): { readonly check: Check; readonly models: Models | null } => {
   const name = 'configuration'
   try {
     const file = readConfigFile(settings.config, env)
-    const models = buildModels(catalogue as Catalogue, file, env, [])
+    const models = buildModels(catalogue as Catalogue, file, env, [], imports)
     const providers = models.providers().length
     if (providers === 0) {
       const says = 'No provider is enabled: set one of their variables, such as OPENAI_API_KEY. The sandbox models answer without one.'
@@ -37,9 +41,16 @@ export const checkConfiguration = (
   }
 }
 
+export interface StorageFound {
+  readonly checks: readonly Check[]
+  /** The lists of prices in it: models that only a list knows are models of this installation. */
+  readonly imports: readonly CatalogueImport[]
+}
+
 /** The data and the secret that it was made with. Nothing is made where there is nothing. */
-export const checkStorage = async (settings: StorageSettings, hasData: boolean): Promise<readonly Check[]> => {
-  if (!hasData) return [{ name: 'storage', state: 'note', says: `There is no data in ${settings.dataDir} yet; the first start makes it.` }]
+export const checkStorage = async (settings: StorageSettings, hasData: boolean): Promise<StorageFound> => {
+  if (!hasData)
+    return only({ name: 'storage', state: 'note', says: `There is no data in ${settings.dataDir} yet; the first start makes it.` })
   try {
     const warnings: string[] = []
     const { database } = await openStorage(settings, {
@@ -47,19 +58,24 @@ export const checkStorage = async (settings: StorageSettings, hasData: boolean):
       onError: () => undefined,
       warn: (sentence) => warnings.push(sentence),
     })
+    let imports: readonly CatalogueImport[]
     try {
       await database.ping()
+      imports = (await openCatalogueImports(createCatalogueStore(database))).current()
     } finally {
       await database.close()
     }
     const where = settings.databaseUrl === null ? `SQLite in ${settings.dataDir}` : 'PostgreSQL'
-    return [{ name: 'storage', state: 'fine', says: `${where} answers, at the schema of this version.` }, secretCheck(settings, warnings)]
+    const storage = { name: 'storage', state: 'fine', says: `${where} answers, at the schema of this version.` } as const
+    return { checks: [storage, secretCheck(settings, warnings)], imports }
   } catch (thrown) {
     if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
-      return [{ name: 'storage', state: 'wrong', says: thrown.message }]
+      return only({ name: 'storage', state: 'wrong', says: thrown.message })
     throw thrown
   }
 }
+
+const only = (check: Check): StorageFound => ({ checks: [check], imports: [] })
 
 /** It fits, or storage would not have opened; `warnings` say what was mended to open it. */
 const secretCheck = (settings: StorageSettings, warnings: readonly string[]): Check => {

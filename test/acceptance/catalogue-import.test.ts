@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
+import { startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const FIXTURES = join(import.meta.dir, '../fixtures/price-lists')
@@ -32,6 +33,25 @@ interface Detail {
 }
 
 const detail = async (id: string): Promise<Detail> => (await call(service, 'GET', `/models/${id}`)).json as Detail
+
+test('patchbay doctor knows the models that were imported, also where the file names one of them', async () => {
+  const near = await startFakeUpstream()
+  const providers = `providers:\n  openai: { base_url: "${near.url}" }\n`
+  const key = { OPENAI_API_KEY: 'k' }
+  const own = await services.start({ config: providers, env: key })
+  const flags = ['--data-dir', own.dataDir, '--config', own.configPath]
+  const doctor = () => services.run(['doctor', '--json', ...flags], key)
+  const configuration = async (): Promise<{ readonly state: string; readonly says: string } | undefined> => {
+    const { checks } = JSON.parse((await doctor()).stdout) as { checks: { name: string; state: string; says: string }[] }
+    return checks.find(({ name }) => name === 'configuration')
+  }
+  const before = Number(/(\d+) models/.exec((await configuration())?.says ?? '')?.[1])
+  expect((await services.run(['catalogue', 'import', join(FIXTURES, 'litellm.json'), ...flags], key)).code).toBe(0)
+  // The list has one model of an enabled provider that the shipped catalogue lacks.
+  expect(await configuration()).toMatchObject({ state: 'fine', says: expect.stringContaining(`${before + 1} models`) as string })
+  writeFileSync(own.configPath, `${providers}models:\n  openai/gpt-7-nova: { name: Our own name }\n`)
+  expect(await configuration()).toMatchObject({ state: 'fine' })
+})
 
 describe('import', () => {
   test('a dry run shows the difference and changes nothing', async () => {
