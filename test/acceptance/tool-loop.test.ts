@@ -238,6 +238,14 @@ describe('counting', () => {
     expect(usage).toMatchObject({ server_tool_use_details: { tool_calls_requested: 2, tool_calls_executed: 1, web_search_requests: 1 } })
   })
 
+  test('a request with functions of the client alone goes up byte for byte as the client wrote it, but for the model', async () => {
+    first.script((exchange) => speak(exchange, 'Done.', [], 0))
+    const written =
+      '{ "model": "t/unpriced",  "messages": [{"role":"user","content":"Go.\\u0041"}], "tools" : [ {"type":"function","function":{"name":"f","parameters":{"type":"object"}}} ], "temperature": 1.0 }'
+    expect((await infer(service, written)).status).toBe(200)
+    expect(first.last.text).toBe(written.replace('"t/unpriced"', '"a"'))
+  })
+
   test('a request without tools tells none, and the figures of the service tell those that ran', async () => {
     const { usage, service_metadata: metadata } = wire(await ask({ tools: [] }))
     expect(usage).not.toHaveProperty('server_tool_use_details')
