@@ -543,6 +543,16 @@ describe('patchbay eval', () => {
     expect([dry.code, JSON.parse(dry.stdout)]).toEqual([0, expect.objectContaining({ dry_run: true, requests: 1 })])
   })
 
+  test('takes requests on record as its set', async () => {
+    await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
+    await save('replayed', 'fake/one')
+    answering('recorded')
+    await record('replayed', ['a', 'b', 'c'])
+    const set = 'items: { from: generations, limit: 2, expect_answer: true }\n'
+    const { code, stdout } = await run(['replayed', '--version', '1'], set, 'set.yaml')
+    expect([code, stdout]).toEqual([0, expect.stringContaining('replayed@1: passed')])
+  })
+
   test('ends with 2 and one sentence where it is misused', async () => {
     expect((await run(['piped', '--version', 'one'], '[]', 'set.json')).code).toBe(2)
     expect((await run(['piped', '--version', '1'], '"text"', 'set.json')).stderr).toContain('--set')
