@@ -38,15 +38,20 @@ const optionalText = z
   .min(1, NOT_EMPTY)
   .optional()
   .transform((value) => value ?? null)
-const integer = (fallback: number, min: number, max: number): z.ZodType<number, string | undefined> =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .default(String(fallback))
     .refine(
       (value) => /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max,
       `must be a whole number from ${min} to ${max}`,
     )
     .transform(Number)
+const integer = (fallback: number, min: number, max: number): z.ZodType<number, string | undefined> =>
+  wholeNumber(min, max).prefault(String(fallback))
+const optionalInteger = (min: number, max: number): z.ZodType<number | null, string | undefined> =>
+  wholeNumber(min, max)
+    .optional()
+    .transform((value) => value ?? null)
 const choice = <const Option extends string>(options: readonly Option[], fallback: Option): z.ZodType<Option, string | undefined> =>
   z
     .string()
@@ -194,6 +199,14 @@ export const OTEL_SETTINGS = {
   tracesHeaders: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'none', 'More of them for traces.', pairs),
   metricsHeaders: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'none', 'More of them for metrics.', pairs),
   timeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TIMEOUT', '10000', 'Milliseconds that a request may take.', integer(10_000, 1, 600_000)),
+  tracesTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'the one above', 'The same for traces.', optionalInteger(1, 600_000)),
+  metricsTimeoutMs: setting(
+    null,
+    'OTEL_EXPORTER_OTLP_METRICS_TIMEOUT',
+    'the one above',
+    'The same for metrics.',
+    optionalInteger(1, 600_000),
+  ),
   compression: setting(null, 'OTEL_EXPORTER_OTLP_COMPRESSION', 'none', 'gzip or none.', choice(['none', 'gzip'], 'none')),
   protocol: setting(
     null,

@@ -12,5 +12,8 @@ export const isTraceSampled = (
   return sampler.endsWith('traceidratio') && isBelow(traceIdIn(trace), ratio)
 }
 
-/** By the last 14 hex digits of the id, which the standard takes to be random: the same choice in every service of a trace. */
-const isBelow = (traceId: string, ratio: number): boolean => Number.parseInt(traceId.slice(-14), 16) >= (1 - ratio) * 2 ** 56
+/**
+ * By the last 14 hex digits of the id, which the standard takes to be random: the same choice in every service of a trace. The
+ * last of them is beyond what a number holds exactly, and decides nothing.
+ */
+const isBelow = (traceId: string, ratio: number): boolean => Number.parseInt(traceId.slice(-14, -1), 16) >= (1 - ratio) * 2 ** 52

@@ -137,7 +137,7 @@ const operatorWatch = (otel: OtelSettings, resource: ResourceFacts, clock: Clock
   return {
     sender: otlpSender(url, headers, { view, resource }, { gzip: otel.compression === 'gzip' }),
     fetch: fetchTo(url, clock),
-    timeoutMs: otel.timeoutMs,
+    timeoutMs: otel.tracesTimeoutMs ?? otel.timeoutMs,
     samples: (trace) => isTraceSampled(trace, otel.sampler, otel.samplerArg),
   }
 }
@@ -162,7 +162,7 @@ const tellMetrics = (
         gzip: otel.compression === 'gzip',
       },
       fetch,
-      otel.timeoutMs,
+      otel.metricsTimeoutMs ?? otel.timeoutMs,
     )
     if (status >= 300) log.warn({ status }, 'the collector does not take the metrics')
   }
