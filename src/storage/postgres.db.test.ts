@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
 import { describeEachEngine } from '../../test/support/databases.ts'
+import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from './open-database.ts'
 import { StorageUnavailable } from './storage-errors.ts'
 import { preparePresets } from './testing/preset-input.ts'
@@ -108,6 +109,23 @@ describeEachEngine('lost connections', (engine) => {
     release()
     await Promise.all(holding)
     await database.ping()
+  })
+
+  test('a process has fifteen connections at most, whatever it is asked for at once', async () => {
+    const database = await engine.open()
+    const { server } = database
+    if (server === null) throw new Error('PostgreSQL is a server.')
+    const stop = server.listen(systemClock, () => undefined)
+    const limits = server.openLimits('node')
+    const asking = (kysely: typeof database.kysely) => Array.from({ length: 30 }, () => sql`select pg_sleep(0.02)`.execute(kysely))
+    // On a busy machine some wait for a connection in vain: those that there are count.
+    await Promise.allSettled([...asking(database.kysely), ...asking(database.reports), limits.connect(), limits.ping()])
+    const { rows } = await sql<{ connections: number }>`
+      select count(*)::int as connections from pg_stat_activity
+      where datname = current_database() and application_name = 'patchbay'`.execute(database.kysely)
+    expect(rows[0]?.connections).toBeGreaterThan(3)
+    expect(rows[0]?.connections).toBeLessThanOrEqual(15)
+    stop()
   })
 
   test('StorageUnavailable when a statement takes longer than it may', async () => {
