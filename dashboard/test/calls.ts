@@ -7,13 +7,14 @@ interface Call {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const callAs =
+export const callAs =
   (key: string) =>
-  async (url: string, { method, body, headers = {} }: Call): Promise<Response> =>
+  async (url: string, { method, body, headers = {} }: Call, signal: AbortSignal | null = null): Promise<Response> =>
     fetch(url, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
     })
 
 /** JSON of a management operation. Throws where it is not 2xx. */

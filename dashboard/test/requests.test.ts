@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat, manage } from './calls.ts'
+import { callAs, chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -72,6 +72,76 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
     await filter.fill('key:nobody')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').getByText('no key is called so').waitFor()
+    await visitor.checkAccessible()
+  })
+
+  test('a request whose contents are kept is copied as curl, and repeats itself in a shell', async () => {
+    const service = await services.start()
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    const said = `It's "quoted" $HOME \\ and 木`
+    const { id } = await chat(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: said }] })
+    const { page, check } = await signedIn(browser, service, `/requests/${id}?tab=request`, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    await page.getByRole('button', { name: 'Show the contents' }).click()
+    await page.getByText(said).waitFor()
+    await page.locator('#content').getByRole('button', { name: 'Copy as curl' }).last().click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const curl = String(await page.evaluate('navigator.clipboard.readText()'))
+    const answer = await Bun.$`sh -c ${curl}`
+      .env({ PATH: process.env['PATH'], PATCHBAY_URL: service.url, INFERENCE_KEY: service.inferenceKey })
+      .quiet()
+    expect(JSON.parse(answer.stdout.toString())).toMatchObject({ choices: [{ message: { content: said } }] })
+    const { data } = await manage<{ data: unknown[] }>(service, '/generations')
+    expect(data).toHaveLength(2)
+    check()
+  })
+
+  test('a body of two megabytes with a picture is shown by its size, and none of its data is in the page', async () => {
+    const service = await services.start()
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    const picture = 'iVBORw0KGgo'.padEnd(2_000_000, 'QUJD')
+    const { id } = await chat(service, {
+      model: 'sandbox/echo',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is this?' },
+            { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } },
+          ],
+        },
+      ],
+    })
+    const { page, check } = await signedIn(browser, service, `/requests/${id}?tab=request`)
+    await page.getByRole('button', { name: 'Show the contents' }).click()
+    await page.getByText(/\[1\.4 MB of data\]/).waitFor()
+    await page.getByRole('button', { name: 'As JSON' }).click()
+    await page.getByText(/\[1\.4 MB of data\]/).waitFor()
+    expect(Number(await page.evaluate('document.body.textContent.length'))).toBeLessThan(100_000)
+    check()
+  })
+
+  test('what became of each can be told without colours: another mark and another word', async () => {
+    const service = await services.start()
+    await chat(service, { model: 'sandbox/echo' })
+    await chat(service, { model: 'sandbox/error/provider_overloaded' })
+    const left = new AbortController()
+    const answer = await callAs(service.inferenceKey)(
+      `${service.api}/chat/completions`,
+      { body: { model: 'sandbox/slow', stream: true, messages: [{ role: 'user', content: 'x' }] } },
+      left.signal,
+    )
+    await answer.body?.getReader().read()
+    left.abort()
+    await until(
+      async () => (await manage<{ data: unknown[] }>(service, '/generations?status=cancelled')).data.length === 1,
+      'the record of the request that was left',
+    )
+    const { page, ...visitor } = await signedIn(browser, service, '/requests')
+    await page.locator('[data-row]').nth(2).waitFor()
+    const seen = await page.locator('[data-row] .status').allTextContents()
+    expect(seen.toSorted((one, other) => (one < other ? -1 : 1))).toEqual(['▲Error', '●OK', '◐Left'])
     await visitor.checkAccessible()
   })
 })

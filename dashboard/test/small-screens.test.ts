@@ -24,19 +24,32 @@ const SCREENS = [
   '/settings',
 ]
 
+/** Finds each control that lies beyond the border of the page where nothing scrolls to it. */
+const CUT = `[...document.querySelectorAll('button, a, input, select, textarea')].flatMap((element) => {
+  const { left, right, width } = element.getBoundingClientRect()
+  if (width === 0 || element.closest('.hidden-text, .skip') !== null || (left >= -1 && right <= innerWidth + 1)) return []
+  for (let box = element.parentElement; box !== null; box = box.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(box).overflowX) && box !== document.documentElement && box !== document.body) return []
+  return [element.outerHTML.slice(0, 200)]
+})`
+
 describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
-  test('no screen is wider than 390 pixels, and each can be used by everybody', async () => {
+  test.each([
+    ['a phone of 390 pixels', 390, 780, 1],
+    // A screen of 1280 by 800 pixels has no more of them then (WCAG 2.2, 1.4.10).
+    ['four times the size on a screen of 1280 pixels', 320, 200, 4],
+  ])('no screen is wider than %s, nothing of it is cut, and each can be used by everybody', async (_, width, height, deviceScaleFactor) => {
     const service = await services.start()
     await savePreset(service, 'support-bot', 'Answer briefly.')
     await chat(service, { model: '@preset/support-bot' })
-    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '', { viewport: { width: 390, height: 780 } })
+    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '', { viewport: { width, height }, deviceScaleFactor })
     expectStatus(404)
     for (const path of SCREENS) {
       await page.goto(`${service.url}/dashboard${path}`)
       await page.locator('#content h1').waitFor()
       await page.waitForLoadState('networkidle')
-      const width = await page.evaluate('document.documentElement.scrollWidth')
-      expect({ path, width }).toEqual({ path, width: 390 })
+      expect({ path, wide: await page.evaluate('document.documentElement.scrollWidth') }).toEqual({ path, wide: width })
+      expect({ path, cut: await page.evaluate(CUT) }).toEqual({ path, cut: [] })
       await checkAccessible()
     }
   })

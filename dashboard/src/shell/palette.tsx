@@ -6,13 +6,18 @@ import { useState } from 'react'
 
 import { search, type SearchHit } from '../api/search.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { useSettled } from '../parts/use-settled.ts'
 import { addressOf } from './hit-address.ts'
 import type { Screen } from './navigation.ts'
+
+/** While somebody types, nothing is asked. */
+const TYPING_MS = 150
 
 export const Palette = ({ onClose, screens }: { onClose: () => void; screens: readonly Screen[] }) => {
   const [text, setText] = useState('')
   const navigate = useNavigate()
-  const found = useQuery({ ...search(text.trim()), placeholderData: keepPreviousData })
+  const settled = useSettled(text.trim(), TYPING_MS)
+  const found = useQuery({ ...search(settled), placeholderData: keepPreviousData })
   const go = (to: string): void => {
     onClose()
     void navigate({ to })
@@ -52,7 +57,7 @@ export const Palette = ({ onClose, screens }: { onClose: () => void; screens: re
           )}
           {hits.length === 0 && matching.length === 0 ? (
             <p className="empty" role="status">
-              {found.isFetching ? 'Searching…' : 'Nothing has that name or id.'}
+              {found.isFetching || settled !== text.trim() ? 'Searching…' : 'Nothing has that name or id.'}
             </p>
           ) : null}
         </Command.List>

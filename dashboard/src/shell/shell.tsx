@@ -98,10 +98,31 @@ const FocusOnArrival = () => {
       first.current = false
       return
     }
-    const timer = setTimeout(() => {
-      if (document.querySelector('dialog[open]') === null) document.querySelector<HTMLElement>('#content h1')?.focus()
-    }, 0)
-    return () => clearTimeout(timer)
+    return focusTitle()
   }, [path])
   return null
+}
+
+/**
+ * The title of a screen that is still loading comes later, in place of the one before: it has the focus until the person does something.
+ * Answers what ends the waiting.
+ */
+const focusTitle = (): (() => void) => {
+  const focus = (): void => {
+    if (document.querySelector('dialog[open]') === null) document.querySelector<HTMLElement>('#content h1')?.focus({ preventScroll: true })
+  }
+  const observer = new MutationObserver(() => {
+    if (document.activeElement === document.body) focus()
+  })
+  const timer = setTimeout(() => {
+    focus()
+    observer.observe(document.body, { childList: true, subtree: true })
+  }, 0)
+  const end = (): void => {
+    clearTimeout(timer)
+    observer.disconnect()
+    for (const type of ['keydown', 'pointerdown']) document.removeEventListener(type, end, true)
+  }
+  for (const type of ['keydown', 'pointerdown']) document.addEventListener(type, end, true)
+  return end
 }

@@ -16,6 +16,7 @@ import { rangeOf, type TimeRange } from '../../range.ts'
 import { usageSlots } from '../../usage-slots.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { LatestErrors } from './latest-errors.tsx'
+import { ProviderHealthList } from './provider-health-list.tsx'
 import { ProviderList } from './provider-list.tsx'
 import { TopSpend } from './top-spend.tsx'
 import { Trouble } from './trouble.tsx'
@@ -31,19 +32,19 @@ export const OverviewScreen = () => {
   const session = useQuery(currentSession)
   const scope: Scope = { range: rangeOf(search, useNow()), workspace: search['workspace'] }
   const { from, to, interval } = scope.range
-  const isAdmin = session.data?.role !== 'member'
+  const isAdmin = session.data?.role === 'admin'
   return (
     <>
       <ScreenHead title="Overview">
         <RangeSelect />
         <CopyCurl path="/usage" query={{ from, to, interval, workspace_id: scope.workspace }} />
       </ScreenHead>
-      <Trouble workspace={scope.workspace} />
+      {isAdmin ? <Trouble /> : null}
       <Figures {...scope} />
       <FirstSteps workspace={scope.workspace} />
       <div className="overview-parts">
         <Panel title="Providers" actions={isAdmin ? <Link to="/models">All</Link> : undefined}>
-          <ProviderList {...scope} />
+          {isAdmin ? <ProviderHealthList {...scope} /> : <ProviderList {...scope} />}
         </Panel>
         <TopSpend {...scope} />
         <Panel

@@ -11,6 +11,7 @@ import type { Scope } from './overview-screen.tsx'
 
 const BAD_SHARE = 0.2
 
+/** The providers of a member's own requests. */
 export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
   const used = useQuery({
     ...usage({ from, to, interval: 'day', group_by: 'provider', workspace_id: workspace }),

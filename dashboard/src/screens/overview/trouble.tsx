@@ -1,49 +1,39 @@
-/** Providers that fail now, and nothing where none does. */
+/** Providers that fail now, as all processes together see them, and nothing where none does. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
-import { newestGenerations } from '../../api/generations.ts'
-import { usage } from '../../api/usage.ts'
-import { count, percent } from '../../format.ts'
+import { type ProviderHealth, providerHealth } from '../../api/providers.ts'
+import { clockTime, percent } from '../../format.ts'
 import { useNow } from '../../parts/when.tsx'
+import { stateOf } from '../models/provider-state.ts'
 
-const WINDOW_MS = 10 * 60_000
-/** Below it a provider has a bad moment, not a fault. */
-const BAD_SHARE = 0.2
-const ASK_EVERY_MS = 5000
-
-export const Trouble = ({ workspace }: { workspace: string | undefined }) => {
-  const now = Math.floor(useNow() / 60_000) * 60_000
-  const from = new Date(now - WINDOW_MS).toISOString()
-  const recent = useQuery({
-    ...usage({ from, interval: 'minute', group_by: 'provider', workspace_id: workspace }),
-    refetchInterval: ASK_EVERY_MS,
-    placeholderData: (before) => before,
-  })
-  const failing = (recent.data?.groups ?? []).filter(
-    ({ provider, errors, requests }) => typeof provider === 'string' && errors > 0 && errors / requests >= BAD_SHARE,
-  )
+export const Trouble = () => {
+  const health = useQuery(providerHealth)
+  const failing = (health.data ?? []).filter(({ status }) => status === 'down' || status === 'degraded')
   return (
     <div role="status">
-      {failing.map(({ provider, errors, requests }) => (
-        <TroubleLine key={provider} provider={provider ?? ''} errors={errors} requests={requests} workspace={workspace} />
+      {failing.map((provider) => (
+        <TroubleLine key={provider.slug} provider={provider} />
       ))}
     </div>
   )
 }
 
-const TroubleLine = (parts: { provider: string; errors: number; requests: number; workspace: string | undefined }) => {
-  const { provider, errors, requests, workspace } = parts
-  const last = useQuery(newestGenerations({ provider, status: 'error', workspace_id: workspace }, 1))
-  const error = last.data?.[0]
+const TroubleLine = ({ provider }: { provider: ProviderHealth }) => {
+  const now = useNow()
+  const { name, strip, last_error: error } = provider
+  const slot = strip.at(-1)
+  const asked = (slot?.ok ?? 0) + (slot?.failed ?? 0)
+  const facts = [
+    stateOf(provider).words,
+    ...(slot === undefined || slot.failed === 0 ? [] : [`${percent(slot.failed / asked)} of attempts failed in this half hour`]),
+    ...(error === null ? [] : [`${error.status ?? ''} ${error.type} at ${clockTime(error.at, now)}: ${error.message}`.trim()]),
+  ]
   return (
-    <Link to="/requests" search={{ q: `provider:${provider} status:error`, range: '1h' }} className="trouble">
+    <Link to="/models" className="trouble">
       <span aria-hidden="true">▲</span>
-      <strong>{provider}</strong>
-      <span>
-        {percent(errors / requests)} of {count(requests)} requests failed in 10 min
-        {error === undefined ? '' : ` · ${error.http_status ?? ''} ${error.error_type}: ${error.error?.message ?? ''}`}
-      </span>
+      <strong>{name}</strong>
+      <span>{facts.join(' · ')}</span>
     </Link>
   )
 }

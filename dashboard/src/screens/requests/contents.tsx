@@ -6,12 +6,22 @@ import { useState } from 'react'
 import { ApiError } from '../../api/api-error.ts'
 import { generationContent, type GenerationContent } from '../../api/generations.ts'
 import { Button } from '../../parts/button.tsx'
+import { curlOf } from '../../parts/copy-curl.tsx'
+import { Copy } from '../../parts/copy.tsx'
 import { Conversation } from '../../parts/conversation.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { JsonText } from '../../parts/json-text.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { INFERENCE_PATHS } from '../../playing/conversation-input.ts'
 
-export const Contents = ({ id, side }: { id: string; side: 'request' | 'answer' }) => {
+interface ContentsProps {
+  readonly id: string
+  readonly side: 'request' | 'answer'
+  readonly interface: string | null
+}
+
+export const Contents = ({ id, side, interface: dialect }: ContentsProps) => {
+  const path = Object.entries(INFERENCE_PATHS).find(([name]) => name === dialect)?.[1]
   const [isAsked, setAsked] = useState(false)
   const [asJson, setAsJson] = useState(false)
   const content = useQuery({ ...generationContent(id), enabled: isAsked })
@@ -33,10 +43,13 @@ export const Contents = ({ id, side }: { id: string; side: 'request' | 'answer' 
     <Loaded query={content}>
       {(found) => (
         <div className="stack">
-          <div>
+          <div className="row">
             <Button onClick={() => setAsJson(!asJson)} aria-pressed={asJson}>
               As JSON
             </Button>
+            {side === 'request' && found.request !== null && path !== undefined ? (
+              <Copy text={curlOf({ method: 'POST', path, body: found.request }, 'INFERENCE_KEY')} label="Copy as curl" />
+            ) : null}
           </div>
           {asJson ? <JsonText value={sideOf(found, side)} /> : <Conversation body={sideOf(found, side)} />}
         </div>

@@ -1,10 +1,10 @@
 /** One request: its cause first, then what happened when, then everything that is known. */
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, Navigate, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
 import { ApiError } from '../../api/api-error.ts'
-import { generation, type Generation } from '../../api/generations.ts'
+import { generation, type Generation, newestGenerations } from '../../api/generations.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -30,6 +30,32 @@ const TABS = [
 
 export const RequestScreen = () => {
   const { id = '' } = useParams({ strict: false })
+  return id.startsWith('req-') ? <RequestOfClient requestId={id} /> : <RecordedRequest id={id} />
+}
+
+/** By the id that the client was told of its request: leads to what was generated for it. */
+const RequestOfClient = ({ requestId }: { requestId: string }) => {
+  const found = useQuery(newestGenerations({ request_id: requestId }, 1))
+  return (
+    <section className="request" aria-label="Request">
+      <Loaded query={found} rows={10}>
+        {([record]) =>
+          record === undefined ? (
+            <NoSuchRequest id={requestId} />
+          ) : (
+            <Navigate to="/requests/$id" params={{ id: record.id }} search={(search) => search} replace />
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
+const NoSuchRequest = ({ id }: { id: string }) => (
+  <Empty>There is no request with this id here: {id}. It may belong to another workspace, or be older than records are kept.</Empty>
+)
+
+const RecordedRequest = ({ id }: { id: string }) => {
   const navigate = useNavigate()
   const record = useQuery(generation(id))
   const close = (): void => void navigate({ to: '/requests', search: (search) => ({ ...search, tab: undefined }) })
@@ -45,7 +71,7 @@ export const RequestScreen = () => {
         ×
       </Link>
       {record.error instanceof ApiError && record.error.status === 404 && record.error.requestId !== null ? (
-        <Empty>There is no request with this id here: {id}. It may belong to another workspace, or be older than records are kept.</Empty>
+        <NoSuchRequest id={id} />
       ) : (
         <Loaded query={record} rows={10}>
           {(found) => <RequestDetail record={found} />}
@@ -90,7 +116,7 @@ const RequestDetail = ({ record }: { record: Generation }) => {
       <Tabs label="Parts of the request" tabs={TABS} current={tab} />
       <FaultBoundary key={tab}>
         {tab === 'overview' ? <Facts record={record} /> : null}
-        {tab === 'request' || tab === 'answer' ? <Contents id={record.id} side={tab} /> : null}
+        {tab === 'request' || tab === 'answer' ? <Contents id={record.id} side={tab} interface={record.interface} /> : null}
         {tab === 'cost' ? <CostLines record={record} /> : null}
         {tab === 'raw' ? <pre className="code-block">{JSON.stringify(record, null, 2)}</pre> : null}
       </FaultBoundary>

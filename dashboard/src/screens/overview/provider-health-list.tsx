@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+
+import { providerHealth } from '../../api/providers.ts'
+import { usage } from '../../api/usage.ts'
+import { duration, percent } from '../../format.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Table } from '../../parts/table.tsx'
+import { stateOf } from '../models/provider-state.ts'
+import type { Scope } from './overview-screen.tsx'
+
+/** Every provider with how it fares in all processes: for admins. */
+export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) => {
+  const health = useQuery(providerHealth)
+  const used = useQuery({
+    ...usage({ from, to, interval: 'day', group_by: 'provider', top: 50, workspace_id: workspace }),
+    placeholderData: (before) => before,
+  })
+  return (
+    <Loaded query={health} rows={4}>
+      {(providers) => (
+        <Table
+          label="Providers"
+          rows={providers}
+          rowKey={({ slug }) => slug}
+          empty={<Empty>No provider is enabled.</Empty>}
+          columns={[
+            {
+              title: 'Provider',
+              isHead: true,
+              cell: (provider) => (
+                <Link to="/requests" search={(search) => ({ range: search['range'], q: `provider:${provider.slug}` })}>
+                  <Status mark={stateOf(provider).mark}>{provider.name}</Status>
+                  <span className="hidden-text">, {stateOf(provider).words}</span>
+                </Link>
+              ),
+            },
+            {
+              title: 'Answered',
+              align: 'right',
+              cell: ({ uptime }) => (uptime === null ? <span className="faint">no calls</span> : percent(uptime / 100)),
+            },
+            {
+              title: 'First token',
+              align: 'right',
+              cell: ({ slug }) => duration(used.data?.groups.find(({ provider }) => provider === slug)?.ttft_p50),
+            },
+          ]}
+        />
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'bun:test'
+
+import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('the overview', () => {
+  test('names a provider that fails with its last error by itself, and no longer once the provider answers again', async () => {
+    const upstream = await startFakeUpstream()
+    const service = await services.start({
+      config: `
+sandbox: false
+providers:
+  good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}", api_key: sk-upstream-secret-0123456789 }
+models:
+  fake/good: { endpoints: [{ provider: good, model: up }] }`,
+    })
+    upstream.script(say('well'))
+    await chat(service, { model: 'fake/good' })
+    const { page, ...visitor } = await signedIn(browser, service)
+    const providers = page.getByRole('table', { name: 'Providers' })
+    await providers.getByRole('link', { name: /^Good\s*, Answers$/ }).waitFor()
+    const trouble = page.getByRole('link', { name: /^▲?\s*Good/ }).and(page.locator('.trouble'))
+    expect(await trouble.count()).toBe(0)
+
+    upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
+    await chat(service, { model: 'fake/good' })
+    await trouble.waitFor()
+    expect(await trouble.textContent()).toMatch(/of attempts failed in this half hour · 500 .*The engine burst\./s)
+    await visitor.checkAccessible()
+    await trouble.click()
+    await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
+    await page.getByRole('table', { name: 'Providers' }).getByText('Fails at times').waitFor()
+    await page.goBack()
+    await trouble.waitFor()
+
+    upstream.script(say('well'))
+    await chat(service, { model: 'fake/good' })
+    await trouble.waitFor({ state: 'detached' })
+    visitor.check()
+  })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { callAs, chat, manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('the palette', () => {
+  test('opens what was pasted: a generation, a request, the last four of a key; and what is named: a preset, a model, a person', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    const made = await manage<{ key: string; data: { label: string } }>(service, '/keys', { body: { name: 'ada laptop' } })
+    await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['ada@example.com'] } })
+    const { id } = await chat(service, { model: 'sandbox/echo' })
+    const answer = await callAs(service.inferenceKey)(`${service.api}/chat/completions`, {
+      body: { model: 'sandbox/lorem', messages: [{ role: 'user', content: 'x' }] },
+    })
+    await answer.text()
+    const [requestId, requested] = [answer.headers.get('x-request-id') ?? '', answer.headers.get('x-generation-id') ?? '']
+    const { page, check } = await signedIn(browser, service)
+    const open = async (text: string, option: string | RegExp): Promise<void> => {
+      await page.keyboard.press('Control+k')
+      await page.getByPlaceholder('A screen, a name').fill(text)
+      await page.getByRole('option', { name: option }).first().waitFor()
+      await page.keyboard.press('Enter')
+    }
+    await open(id, id)
+    await page.getByRole('heading', { level: 1, name: new RegExp(id) }).waitFor()
+    await open(requestId, /request$/)
+    await page.getByRole('heading', { level: 1, name: new RegExp(requested) }).waitFor()
+    await open(made.key.slice(-4), 'ada laptop')
+    await page.getByRole('button', { name: 'Actions for ada laptop' }).first().waitFor()
+    await open('support-b', 'support-bot')
+    await page.getByRole('heading', { level: 1, name: 'support-bot' }).waitFor()
+    await open('sandbox/lorem', /sandbox|Sandbox|lorem/i)
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor()
+    await open('ada@exam', 'ada@example.com')
+    await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor()
+    await open('audit', 'Audit')
+    await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor()
+    check()
+    expect(page.url()).toEndWith('/dashboard/audit')
+  })
+
+  test('finds nothing of another workspace', async () => {
+    const service = await services.start()
+    const { data: team } = await manage<{ data: { id: string } }>(service, '/workspaces', { body: { name: 'Search', slug: 'search' } })
+    const { id } = await chat(service, { model: 'sandbox/echo' })
+    const { data } = await manage<{ data: { url: string } }>(service, '/login-links', {
+      body: { user_id: 'bo', role: 'admin', workspace_id: team.id },
+    })
+    const { page, check, expectStatus } = await browser.visit(data.url)
+    await page.getByRole('navigation', { name: 'Screens' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder('A screen, a name').fill('First inference')
+    await page.getByText('Nothing has that name or id.').waitFor()
+    expectStatus(404)
+    await page.getByPlaceholder('A screen, a name').fill(id)
+    await page.keyboard.press('Enter')
+    await page.getByText('There is no request with this id here').waitFor()
+    check()
+  })
+})
