@@ -63,8 +63,8 @@ describe('the page of the real routes', () => {
     expect(REFERENCE_PAGE_POLICY).toContain(`'sha256-${hash}'`)
   })
 
-  test('is smaller than 2 MB', () => {
-    expect(Buffer.byteLength(page)).toBeLessThan(2_000_000)
+  test('is smaller than 1.5 MB', () => {
+    expect(Buffer.byteLength(page)).toBeLessThan(1_500_000)
   })
 })
 

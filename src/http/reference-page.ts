@@ -109,8 +109,8 @@ const overview = (reader: DocumentReader): Markup => {
       <ul class="fields">
         ${schemes.map(
           ([, scheme]) =>
-            html`<li class="field">
-              <div class="head"><code class="name">${schemeHeader(scheme)}</code></div>
+            html`<li>
+              <div><dfn>${schemeHeader(scheme)}</dfn></div>
               ${prose(textAt(scheme, 'description'))}
             </li>`,
         )}

@@ -71,9 +71,9 @@ const parameters = (operation: JsonObject, place: string, title: string): Markup
     <ul class="fields">
       ${all.map((parameter) => {
         const schema = objectAt(parameter, 'schema')
-        return html`<li class="field">
-          <div class="head">
-            <code class="name">${textAt(parameter, 'name')}</code> <span class="type">${typeText(schema)}</span>${
+        return html`<li>
+          <div>
+            <dfn>${textAt(parameter, 'name')}</dfn> <span class="type">${typeText(schema)}</span>${
               parameter['required'] === true ? html` <span class="flag required">required</span>` : null
             }
           </div>
@@ -116,8 +116,8 @@ const answerView = (reader: DocumentReader, view: SchemaView, status: string, an
             <ul class="fields">
               ${headers.map(([name, header]) => {
                 const { value } = reader.resolve(header)
-                return html`<li class="field">
-                  <div class="head"><code class="name">${name}</code> <span class="type">${typeText(objectAt(value, 'schema'))}</span></div>
+                return html`<li>
+                  <div><dfn>${name}</dfn> <span class="type">${typeText(objectAt(value, 'schema'))}</span></div>
                   ${prose(textAt(value, 'description'))}
                 </li>`
               })}

@@ -6,7 +6,7 @@ import { asJsonObject, entriesOf, isEmpty, objectAt, textAt, textsAt } from './r
 import { alternatives, discriminator, limitTexts, referenceName, typeText, typesOf } from './schema-text.ts'
 
 /** A named schema with more fields than this is linked, not opened in place: the tools of an interface have hundreds. */
-const INLINE_FIELDS_MAX = 40
+const INLINE_FIELDS_MAX = 15
 
 /** A list with more fields than this shows the essential ones first. */
 const FOLD_FIELDS_MIN = 14
@@ -98,9 +98,9 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
     const deprecated = field['deprecated'] === true || target['deprecated'] === true
     const limits = limitTexts(field)
     const inside = openable(field, place)
-    return html`<li class="field">
-      <div class="head">
-        <code class="name">${name}</code>
+    return html`<li>
+      <div>
+        <dfn>${name}</dfn>
         <span class="type">${typeText(field)}</span
         >${presence(required, place)}${deprecated ? html` <span class="flag deprecated">deprecated</span>` : null}
       </div>

@@ -42,9 +42,9 @@ main{grid-column:2;grid-row:1/3;min-width:0;padding:36px 44px 96px;max-width:148
 .flag.key.management,.flag.key.inference{color:var(--accent);background:var(--accent-soft);border-color:transparent}
 .part{margin-top:26px}.part h4{font-size:13px;text-transform:uppercase;letter-spacing:.05em;color:var(--muted);padding-bottom:6px;border-bottom:1px solid var(--line)}
 .part h4 .type{text-transform:none;letter-spacing:0;font-weight:500;margin-left:6px}
-.field{padding:10px 0;border-bottom:1px solid var(--line);font-size:14.5px}.field:last-child{border-bottom:0}
-.field p,.note p,.answer p{color:var(--muted);margin:.2em 0}
-.name{font-weight:650;color:var(--text);overflow-wrap:anywhere}.type{font:12.5px var(--mono);color:var(--muted)}
+.fields>li{padding:10px 0;border-bottom:1px solid var(--line);font-size:14.5px}.fields>li:last-child{border-bottom:0}
+.fields p,.note p,.answer p{color:var(--muted);margin:.2em 0}
+.fields dfn{font:650 .9em var(--mono);color:var(--text);overflow-wrap:anywhere}.type{font:12.5px var(--mono);color:var(--muted)}
 .limits{display:flex;flex-wrap:wrap;gap:2px 14px;font-size:13px;color:var(--muted);margin-top:2px}
 .limits code,.values code{font-size:12px;overflow-wrap:anywhere}.limits li{min-width:0}.limits details{display:inline-block;vertical-align:top;margin:0}.limits summary{padding:0}.values{line-height:1.9}
 details{margin-top:4px}summary{cursor:pointer;color:var(--accent);font-size:13.5px;padding:2px 0;width:fit-content;max-width:100%}
