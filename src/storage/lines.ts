@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 export const createLines = (): Lines => {
-  /** Those who wait behind the first; a line that is here has a first. */
+  /** Each line has a first, who works; these wait behind it. */
   const lines = new Map<string, Waiting[]>()
 
   return {

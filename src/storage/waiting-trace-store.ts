@@ -25,7 +25,7 @@ export interface WaitingTraceStore {
   take(destinationIds: readonly string[], now: string, limit: number, lease: Lease): Promise<readonly WaitingTrace[]>
   /** All that the holder has. */
   renew(lease: Lease): Promise<void>
-  /** Those of the holder, or, with null, of anybody: whoever asks first may have them. */
+  /** The traces of the holder, or, with null, of anybody: whoever asks first may have them. */
   release(holder: string | null): Promise<void>
   /** Answers how many. */
   deleteOlderThan(before: string, limit: number): Promise<number>
