@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 
 import { reportFaults } from './fault-report.ts'
-import { closingLine, runTests } from './run-tests.ts'
+import { closingLine, printFailures, runTests } from './run-tests.ts'
 
 const STEPS: readonly (readonly [string, readonly string[]])[] = [
   ['types', ['tsc', '--noEmit']],
@@ -24,5 +24,6 @@ for (const [name, [command = '', ...args]] of STEPS) {
 }
 const { results, ...count } = await runTests([])
 const failed = count.failed + failedSteps + reportFaults(results)
+printFailures(results)
 console.log(closingLine({ ...count, failed }))
 process.exitCode = failed === 0 ? 0 : 1

@@ -19,6 +19,8 @@ export interface TestResult {
   /** With the names of the groups around it. */
   readonly name: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
+  /** Why it failed, as the runner reported it; empty for the others. */
+  readonly failure: string
 }
 
 export interface TestRun extends TestCount {
@@ -78,12 +80,26 @@ const signalGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
 
 const resultsIn = (xml: string): readonly TestResult[] => {
   const results: TestResult[] = []
+  const changeLast = (change: (last: TestResult) => Partial<TestResult>): void => {
+    const last = results.pop()
+    if (last !== undefined) results.push({ ...last, ...change(last) })
+  }
+  let isInFailure = false
   const parser = new Parser(
     {
-      onopentag(tag, { file = '', classname = '', name = '' }) {
-        const last = results.at(-1)
-        if (tag === 'testcase') results.push({ file, name: `${classname.replaceAll(' > ', ' ')} ${name}`.trim(), outcome: 'passed' })
-        else if (last !== undefined && tag in OUTCOMES) results[results.length - 1] = { ...last, outcome: OUTCOMES[tag] ?? 'failed' }
+      onopentag(tag, { file = '', classname = '', name = '', message = '' }) {
+        const outcome = OUTCOMES[tag]
+        isInFailure = outcome === 'failed'
+        if (tag === 'testcase')
+          results.push({ file, name: `${classname.replaceAll(' > ', ' ')} ${name}`.trim(), outcome: 'passed', failure: '' })
+        // The element repeats its message in its text, with the place behind it. One that ran out of time has no text.
+        else if (outcome !== undefined) changeLast(() => ({ outcome, failure: message.endsWith('timed out') ? message : '' }))
+      },
+      ontext(text) {
+        if (isInFailure) changeLast(({ failure }) => ({ failure: failure + text }))
+      },
+      onclosetag() {
+        isInFailure = false
       },
     },
     { xmlMode: true },
@@ -98,3 +114,16 @@ const OUTCOMES: Readonly<Record<string, TestResult['outcome']>> = { failure: 'fa
 /** The last line of every run. */
 export const closingLine = ({ passed, failed, skipped }: TestCount): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+
+/** A failure may hold a whole page; its first lines say which expectation failed. */
+const FAILURE_LINES = 40
+
+/** Names each failed test with its reason: in the output of thousands of tests nobody finds them. */
+export const printFailures = (results: readonly TestResult[]): void => {
+  const failed = results.filter(({ outcome }) => outcome === 'failed')
+  if (failed.length > 0) console.log('\nFailed tests')
+  for (const { file, name, failure } of failed) {
+    console.log(`\n${file}: ${name}`)
+    for (const line of failure.trim().split('\n').slice(0, FAILURE_LINES)) console.log(`  ${line.slice(0, 300)}`)
+  }
+}

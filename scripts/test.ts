@@ -1,6 +1,7 @@
 /** `npm test [-- path …]` */
-import { closingLine, runTests } from './run-tests.ts'
+import { closingLine, printFailures, runTests } from './run-tests.ts'
 
-const count = await runTests(process.argv.slice(2))
+const { results, ...count } = await runTests(process.argv.slice(2))
+printFailures(results)
 console.log(closingLine(count))
 process.exitCode = count.failed === 0 ? 0 : 1
