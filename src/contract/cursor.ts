@@ -33,4 +33,4 @@ const decoded = (text: string): unknown => {
 
 /** A page of a list that only grows, and that nobody counts. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({ data: z.array(item), next_cursor: z.string().nullable().meta({ description: 'Null at the end.' }) })
+  z.object({ data: z.array(item), next_cursor: z.string().nullable().meta({ description: 'Null at the end, and there only.' }) })

@@ -54,6 +54,18 @@ test('busy after two seconds; what has begun keeps its turn, and what waited too
   expect(clock.waiting).toBe(0)
 })
 
+test('reads that wait for their turn are not refused while each before them takes less than two seconds', async () => {
+  const { clock, ends, run } = open()
+  const all = ['first', 'second', 'third'].map((name) => run('a', 'list', name))
+  for (const [at, answer] of all.entries()) {
+    await turn()
+    clock.advance(1999)
+    ends[at]?.()
+    expect(await answer).toBe(['first', 'second', 'third'][at]!)
+  }
+  expect(clock.waiting).toBe(0)
+})
+
 test('busy at once where too many wait already', async () => {
   const { run } = open()
   const all = Array.from({ length: 9 }, (_, index) => run('a', 'list', String(index)))

@@ -1,6 +1,7 @@
 /**
  * Reads of people that may take long: they never stand before an inference, and nobody keeps storage busy by asking
- * often. Each caller has one read of a route at a time; the next one waits for it, and is refused where it waits too long.
+ * often. Each caller has one read of a route at a time; the next one waits for it, and is refused where storage needs too
+ * long. A page that asks for several things at once is not refused since they are read one after the other.
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -12,29 +13,34 @@ export interface PacedReads {
   run<T>(request: RouteRequest, operation: Route['operation'], read: () => Promise<T>): Promise<T>
 }
 
+/** So long storage may need for one read. */
 const READ_MS = 2000
 /** More of one caller and route do not even wait. */
 const WAITING_MAX = 8
 
+interface Lane {
+  readonly turns: Turns
+  waiting: number
+  /** On the monotonic clock. */
+  lastBegunMs: number
+}
+
 export const createPacedReads = (clock: Clock): PacedReads => {
-  const lanes = new Map<string, { readonly turns: Turns; waiting: number }>()
+  const lanes = new Map<string, Lane>()
   return {
     async run(request, operation, read) {
       const name = `${asksAs(request)} ${operation}`
-      const lane = lanes.get(name) ?? { turns: createTurns(), waiting: 0 }
+      const lane: Lane = lanes.get(name) ?? { turns: createTurns(), waiting: 0, lastBegunMs: clock.monotonicMs() }
       if (lane.waiting >= WAITING_MAX) throw busy()
       lanes.set(name, lane)
       lane.waiting += 1
       let isLate = false
-      const late = Promise.withResolvers<never>()
-      const cancel = clock.after(READ_MS, () => {
-        isLate = true
-        late.reject(busy())
-      })
+      const late = withoutProgress(clock, lane, () => (isLate = true))
       // A request that has begun keeps its turn until it has ended, whoever still waits for it.
       const work = lane.turns
         .run(async () => {
           if (isLate || request.signal.aborted) throw busy()
+          lane.lastBegunMs = clock.monotonicMs()
           return read()
         })
         .finally(() => {
@@ -44,11 +50,26 @@ export const createPacedReads = (clock: Clock): PacedReads => {
       try {
         return await Promise.race([work, late.promise])
       } finally {
-        cancel()
+        late.cancel()
         work.catch(() => {}) // it was answered already
       }
     },
   }
+}
+
+/** Rejects once nothing of the lane has begun for so long. */
+const withoutProgress = (clock: Clock, lane: Lane, onLate: () => void): { readonly promise: Promise<never>; cancel(): void } => {
+  const askedMs = clock.monotonicMs()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const look = (): (() => void) => {
+    const leftMs = Math.max(askedMs, lane.lastBegunMs) + READ_MS - clock.monotonicMs()
+    if (leftMs > 0) return clock.after(leftMs, () => (cancel = look()))
+    onLate()
+    reject(busy())
+    return () => undefined
+  }
+  let cancel = look()
+  return { promise, cancel: () => cancel() }
 }
 
 const busy = (): GatewayError =>

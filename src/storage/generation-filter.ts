@@ -77,26 +77,50 @@ const statusIs = (status: NonNullable<GenerationFilter['status']>, eb: Generatio
       ? eb('error_type', 'is not', null)
       : eb.and([eb('cancelled', '=', 0), eb('error_type', 'is', null)])
 
-/**
- * The table, with the index that reads the fewest rows. SQLite counts nothing of what is in a table, and guesses badly
- * where most rows have one value; PostgreSQL counts, and chooses by itself.
- */
-export const indexedGenerations = (engine: Engine, filter: GenerationFilter) => tableBy(engine, indexFor(filter))
+/** How SQLite finds generations. It counts nothing of what is in a table, and guesses badly where most rows have one value; PostgreSQL counts, and chooses by itself. */
+export interface FilterIndex {
+  readonly name: string
+  /** The part of the filter that the index answers by itself: no row is read that it does not let through. */
+  readonly held: GenerationFilter
+  /** Nothing of the filter is left for the rows that the index finds. */
+  readonly isWhole: boolean
+}
+
+/** The index that reads the fewest rows. */
+export const indexFor = (filter: GenerationFilter): FilterIndex => {
+  for (const [name, holds] of INDEXES) {
+    const conditions = holds(filter)
+    if (conditions === null) continue
+    const held: GenerationFilter = { from: filter.from, to: filter.to, workspaceId: null, ownedBy: null, ...conditions }
+    const isWhole = (Object.keys(filter) as (keyof GenerationFilter)[]).every(
+      (member) => (filter[member] ?? null) === (held[member] ?? null),
+    )
+    return { name, held, isWhole }
+  }
+  throw new Error('The last index serves every filter.')
+}
 
 export const tableBy = (engine: Engine, index: string) =>
   sql<Schema['generations']>`generations`.as<'generations'>(
     engine === 'postgres' ? sql`generations` : sql`generations indexed by ${sql.ref(index)}`,
   )
 
-const indexFor = (filter: GenerationFilter): string => {
-  if (filter.requestId !== undefined) return 'generations_request'
-  if (filter.sessionId !== undefined) return 'generations_session'
-  if (filter.status === 'error' || filter.errorType !== undefined) return 'generations_errors'
-  // SQLite uses the index of a column only where the column is compared.
-  if (filter.presetIds !== undefined && filter.presetIds.length > 0) return 'generations_preset'
-  if (filter.keyHash !== undefined) return 'generations_key'
-  if (filter.userId !== undefined || filter.ownedBy !== null) return 'generations_user'
-  if (filter.model !== undefined) return 'generations_model'
-  const isRare = [filter.provider, filter.interface, filter.minCostNanos, filter.minTotalMs].some((value) => value !== undefined)
-  return filter.workspaceId === null || isRare || filter.status === 'cancelled' ? 'generations_newest' : 'generations_workspace'
-}
+/** The table in the order of time. */
+export const newestGenerations = (engine: Engine) => tableBy(engine, NEWEST)
+
+const NEWEST = 'generations_newest'
+
+type Holds = (filter: GenerationFilter) => Partial<GenerationFilter> | null
+
+/** The first that serves is taken. SQLite uses the index of a column only where the column is compared. */
+const INDEXES: readonly (readonly [name: string, holds: Holds])[] = [
+  ['generations_request', ({ requestId }) => (requestId === undefined ? null : { requestId })],
+  ['generations_session', ({ sessionId }) => (sessionId === undefined ? null : { sessionId })],
+  ['generations_errors', ({ status, errorType }) => (status === 'error' || errorType !== undefined ? { status: 'error' } : null)],
+  ['generations_preset', ({ presetIds }) => (presetIds === undefined || presetIds.length === 0 ? null : { presetIds })],
+  ['generations_key', ({ keyHash }) => (keyHash === undefined ? null : { keyHash })],
+  ['generations_user', ({ ownedBy, userId }) => (ownedBy !== null ? { ownedBy } : userId === undefined ? null : { userId })],
+  ['generations_model', ({ model }) => (model === undefined ? null : { model })],
+  ['generations_workspace', ({ workspaceId }) => (workspaceId === null ? null : { workspaceId })],
+  [NEWEST, () => ({})],
+]

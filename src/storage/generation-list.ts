@@ -1,9 +1,9 @@
 /** The request log: generations by what a person asks for, newest first, by the page. */
-import { sql } from 'kysely'
+import { sql, type SqlBool } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
 import type { Database } from './database.ts'
-import { type GenerationFilter, indexedGenerations, matching, tableBy } from './generation-filter.ts'
+import { type GenerationFilter, indexFor, matching, tableBy } from './generation-filter.ts'
 import { type StoredGeneration, toStoredGeneration } from './generation-store.ts'
 
 export interface ListedGeneration extends StoredGeneration {
@@ -13,8 +13,8 @@ export interface ListedGeneration extends StoredGeneration {
 }
 
 export interface GenerationList {
-  /** Behind the position. */
-  page(filter: GenerationFilter, after: Position | null, limit: number): Promise<readonly ListedGeneration[]>
+  /** Behind the position. Looks through so many records at most, so that a page may have few rows, or none, and yet not be the last. */
+  page(filter: GenerationFilter, after: Position | null, limit: number): Promise<GenerationPage>
   /** Those that ended at this time or later, the first first. */
   ended(filter: GenerationFilter, since: string, limit: number): Promise<readonly EndedGeneration[]>
   /** The presets that have this slug, in the workspace, or, with null, in any. */
@@ -23,12 +23,25 @@ export interface GenerationList {
   byIds(ids: readonly string[]): Promise<readonly ListedGeneration[]>
 }
 
+export interface GenerationPage {
+  readonly rows: readonly ListedGeneration[]
+  /** Behind it lies what was not looked at yet; null: nothing. */
+  readonly next: Position | null
+}
+
 export interface EndedGeneration {
   readonly id: string
   readonly endedAt: string
 }
 
-export const createGenerationList = (database: Pick<Database, 'engine' | 'reports'>): GenerationList => {
+/** With one bound on each side: SQLite begins at the first that it is told, and looks at all that lies before the nearer one. */
+const behind = (filter: GenerationFilter, after: Position | null): GenerationFilter =>
+  after !== null && filter.to !== null && after.createdAt < filter.to ? { ...filter, to: null } : filter
+
+/** So many are looked through in far less than 200 ms, whatever they are looked through for. */
+const SCANNED_MAX = 10_000
+
+export const createGenerationList = (database: Pick<Database, 'engine' | 'reports'>, scannedMax = SCANNED_MAX): GenerationList => {
   const { engine, reports } = database
   const byIds: GenerationList['byIds'] = async (ids) => {
     if (ids.length === 0) return []
@@ -57,18 +70,33 @@ export const createGenerationList = (database: Pick<Database, 'engine' | 'report
         .execute()
       return rows.map(({ id }) => id)
     },
-    // The ids first: of what does not fit, or is on another page, nothing but the index is read.
     async page(filter, after, limit) {
-      const rows = await reports
-        .selectFrom(indexedGenerations(engine, filter))
-        .select('id')
-        .where(matching(filter))
-        .$if(after !== null, (query) => query.where(sql<boolean>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit)
+      const index = indexFor(filter)
+      const rowsOf = (wanted: GenerationFilter) =>
+        reports
+          .selectFrom(tableBy(engine, index.name))
+          .select(['created_at', 'id'])
+          .where(matching(behind(wanted, after)))
+          .$if(after !== null, (query) => query.where(sql<SqlBool>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc')
+      // A condition that the index does not answer may fit one record in a million: those behind the end wait for the next page.
+      const end = index.isWhole
+        ? undefined
+        : await rowsOf(index.held)
+            .offset(scannedMax - 1)
+            .limit(1)
+            .executeTakeFirst()
+      // The ids first: of what does not fit, or is on another page, as little as can be is read.
+      const rows = await rowsOf(end === undefined ? filter : { ...filter, from: end.created_at })
+        .$if(end !== undefined, (query) =>
+          query.where((eb) => eb.or([eb('created_at', '>', end?.created_at ?? ''), eb('id', '>=', end?.id ?? '')])),
+        )
+        .limit(limit + 1)
         .execute()
-      return byIds(rows.map(({ id }) => id))
+      const shown = rows.slice(0, limit)
+      const last = rows.length > limit ? shown.at(-1) : end
+      return { rows: await byIds(shown.map(({ id }) => id)), next: last === undefined ? null : { createdAt: last.created_at, id: last.id } }
     },
     async ended(filter, since, limit) {
       const rows = await reports

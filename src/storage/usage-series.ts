@@ -1,7 +1,8 @@
 /** The use of models, by interval and by up to two dimensions: from the sums of hours, and for minutes from the records themselves. */
 import { type RawBuilder, sql } from 'kysely'
 
-import type { Database } from './database.ts'
+import type { Database, Engine } from './database.ts'
+import { newestGenerations } from './generation-filter.ts'
 import { BUCKET_COLUMNS, BUCKET_ENDS, bucketColumn, LATENCIES, type Latency, percentileOf } from './latency-buckets.ts'
 import { USAGE_MEASURES } from './usage-tables.ts'
 
@@ -81,9 +82,9 @@ const NAMED = {
 
 const isNamed = (dimension: UsageDimension): dimension is keyof typeof NAMED => Object.hasOwn(NAMED, dimension)
 
-export const createUsageSeries = ({ reports }: Pick<Database, 'reports'>): UsageSeriesStore => ({
+export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' | 'reports'>): UsageSeriesStore => ({
   async read(query) {
-    const source = sourceOf(query)
+    const source = sourceOf(query, engine)
     const columns = query.groupBy.map((dimension) => sql.ref(DIMENSIONS[dimension]))
     const top = columns.length === 0 ? [] : await topGroups(reports, query.top, source, columns)
     const slot = slotOf(columns, top)
@@ -109,7 +110,7 @@ export const createUsageSeries = ({ reports }: Pick<Database, 'reports'>): Usage
 type Row = Readonly<Record<string, number>> & { readonly slot: number }
 
 /** Rows with the columns of `usage_hours`. */
-const sourceOf = (query: UsageQuery): RawBuilder<unknown> => {
+const sourceOf = (query: UsageQuery, engine: Engine): RawBuilder<unknown> => {
   const { from, to, workspaceId, ownedBy, only, interval } = query
   const isMinute = interval === 'minute'
   const conditions = [
@@ -118,7 +119,7 @@ const sourceOf = (query: UsageQuery): RawBuilder<unknown> => {
     ...(ownedBy === null ? [] : [sql`user_id = ${ownedBy}`]),
     ...Object.entries(only).map(([name, value]) => isValue(DIMENSIONS[name as UsageDimension], value)),
   ]
-  return sql`(select * from ${isMinute ? MINUTES : sql`usage_hours`} where ${sql.join(conditions, sql` and `)}) as used`
+  return sql`(select * from ${isMinute ? minutesIn(engine) : sql`usage_hours`} where ${sql.join(conditions, sql` and `)}) as used`
 }
 
 const isValue = (column: string, value: string | number | readonly string[]): RawBuilder<unknown> =>
@@ -128,14 +129,16 @@ const isValue = (column: string, value: string | number | readonly string[]): Ra
       : sql`${sql.ref(column)} in (${sql.join(value)})`
     : sql`${sql.ref(column)} = ${value}`
 
-/** The records as if each were the sum of its hour. */
-const MINUTES = sql`(select created_at, workspace_id, key_hash, coalesce(user_id, '') as user_id, model, coalesce(provider, '') as provider,
+/** The records as if each were the sum of its hour. Left to itself, SQLite reads all there are in the order of what they are grouped by. */
+const minutesIn = (
+  engine: Engine,
+): RawBuilder<unknown> => sql`(select created_at, workspace_id, key_hash, coalesce(user_id, '') as user_id, model, coalesce(provider, '') as provider,
   coalesce(preset_id, '') as preset_id, coalesce(preset_version, 0) as preset_version, coalesce(interface, '') as interface,
   coalesce(error_type, '') as error_type, 1 as requests, cancelled, tokens_prompt, tokens_completion,
   coalesce(tokens_reasoning, 0) as tokens_reasoning, coalesce(tokens_cache_read, 0) as tokens_cache_read,
   coalesce(tokens_cache_write, 0) as tokens_cache_write, cost_nanos, byok_cost_nanos, coalesce(estimated, 0) as estimated_requests,
   coalesce(estimated, 0) * cost_nanos as estimated_nanos, coalesce(unpriced, 0) as unpriced_requests, ${sql.join(LATENCIES.flatMap(bucketsOfRecord))}
-  from generations) as minutes`
+  from ${newestGenerations(engine)}) as minutes`
 
 function bucketsOfRecord(latency: Latency): RawBuilder<unknown>[] {
   const ms = sql.ref(latency === 'ttft' ? 'first_token_ms' : 'total_ms')

@@ -13,7 +13,7 @@ import { movedDecimal, scaledDecimal } from '../../lib/decimal.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { GenerationFilter } from '../../storage/generation-filter.ts'
-import type { GenerationList, ListedGeneration } from '../../storage/generation-list.ts'
+import type { GenerationList, GenerationPage, ListedGeneration } from '../../storage/generation-list.ts'
 import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
@@ -53,11 +53,8 @@ export const generationsList = (parts: GenerationListParts): Route => ({
     const filter = await readFilter(request, asked, parts)
     if (acceptsCsv(request.headers)) return exported(request, filter, parts)
     const size = limit === undefined ? LIMIT : Number(limit)
-    const found = await parts.reads.run(request, 'listGenerations', () => parts.list.page(filter, cursor, size + 1))
-    const shown = found.slice(0, size)
-    const last = shown.at(-1)
-    const next = found.length > size && last !== undefined ? cursorOf(last) : null
-    return jsonResponse({ data: shown.map(rowOf), next_cursor: next })
+    const { rows, next } = await parts.reads.run(request, 'listGenerations', () => parts.list.page(filter, cursor, size))
+    return jsonResponse({ data: rows.map(rowOf), next_cursor: next === null ? null : cursorOf(next) })
   },
 })
 
@@ -137,12 +134,11 @@ const exported = async (
 async function* pages(list: GenerationList, filter: GenerationFilter): AsyncGenerator<string> {
   yield csvLine(COLUMNS.map(([name]) => name))
   let after: Position | null = null
-  for (;;) {
-    const rows: readonly ListedGeneration[] = await list.page(filter, after, CSV_ROWS)
+  do {
+    const { rows, next }: GenerationPage = await list.page(filter, after, CSV_ROWS)
     if (rows.length > 0) yield rows.map((row) => csvLine(COLUMNS.map(([, cell]) => cell(row)))).join('')
-    after = rows.at(-1) ?? null
-    if (after === null || rows.length < CSV_ROWS) return
-  }
+    after = next
+  } while (after !== null)
 }
 
 type Cell = (row: ListedGeneration) => string | number | boolean | null

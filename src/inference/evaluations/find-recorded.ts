@@ -3,7 +3,7 @@ import type { Position } from '../../contract/cursor.ts'
 import type { RecordedItem, RecordedSelection } from '../../contract/evaluation.ts'
 import { readTimeRange } from '../../contract/time-range.ts'
 import type { GenerationFilter } from '../../storage/generation-filter.ts'
-import type { GenerationList } from '../../storage/generation-list.ts'
+import type { GenerationList, GenerationPage } from '../../storage/generation-list.ts'
 import type { PresetRef } from '../../storage/preset-test-store.ts'
 import { OWN_ORIGINS } from '../own-request.ts'
 
@@ -32,13 +32,12 @@ export const findRecorded = async (
   }
   const found: RecordedItem[] = []
   let after: Position | null = null
-  while (found.length < wanted.limit) {
-    const page = await list.page(filter, after, PAGE)
+  do {
+    const page: GenerationPage = await list.page(filter, after, PAGE)
     // A request of tests and evaluations is no request of anybody.
-    const asked = page.filter(({ record }) => !OWN_ORIGINS.some((origin) => origin === record['origin']))
+    const asked = page.rows.filter(({ record }) => !OWN_ORIGINS.some((origin) => origin === record['origin']))
     found.push(...asked.slice(0, wanted.limit - found.length).map(({ id }) => ({ generationId: id, expectsAnswer: wanted.expect_answer })))
-    after = page.at(-1) ?? null
-    if (page.length < PAGE) break
-  }
+    after = page.next
+  } while (after !== null && found.length < wanted.limit)
   return found
 }

@@ -1,7 +1,7 @@
 /** Every request, newest first, with one of them beside the list. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
 import { generationList, generationsCsv, type GenerationRow } from '../../api/generations.ts'
 import { Button } from '../../parts/button.tsx'
@@ -61,6 +61,11 @@ export const RequestsScreen = () => {
   const more = useCallback(() => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
   }, [list])
+  // The service looks through so many requests for a page: one without rows is not the end.
+  const isFoundless = list.data?.pages.at(-1)?.data.length === 0 && list.hasNextPage
+  useEffect(() => {
+    if (isFoundless && !list.isFetchNextPageError) more()
+  }, [isFoundless, list.isFetchNextPageError, more])
   const listIsShown = id === null || isWide
   return (
     <>
@@ -93,7 +98,7 @@ export const RequestsScreen = () => {
             </p>
             <Loaded query={list} rows={12}>
               {() =>
-                rows.length === 0 ? (
+                rows.length === 0 && !list.hasNextPage ? (
                   <NoRequests isFiltered={q !== ''} />
                 ) : (
                   <VirtualRows
@@ -105,7 +110,12 @@ export const RequestsScreen = () => {
                     onEnd={more}
                     onMove={id === null ? NOTHING : open}
                     scroller={scroller}
-                    foot={<ListEnd isWhole={!list.hasNextPage} fault={list.isFetchNextPageError} again={() => void list.fetchNextPage()} />}
+                    foot={
+                      <ListEnd
+                        more={!list.hasNextPage ? 'none' : list.isFetchNextPageError ? 'failed' : isFoundless ? 'sought' : 'loading'}
+                        again={() => void list.fetchNextPage()}
+                      />
+                    }
                   />
                 )
               }
@@ -131,19 +141,19 @@ const merged = (live: readonly GenerationRow[], loaded: readonly GenerationRow[]
   return [...live.filter(({ id }) => !known.has(id)), ...loaded]
 }
 
-const ListEnd = ({ isWhole, fault, again }: { isWhole: boolean; fault: boolean; again: () => void }) => (
+const ListEnd = ({ more, again }: { more: 'none' | 'failed' | 'sought' | 'loading'; again: () => void }) => (
   <p className="list-end faint">
-    {fault ? (
+    {more === 'failed' ? (
       <>
         The next rows could not be loaded. <Button onClick={again}>Try again</Button>
       </>
-    ) : isWhole ? (
-      'These are all.'
     ) : (
-      'Loading more…'
+      LIST_ENDS[more]
     )}
   </p>
 )
+
+const LIST_ENDS = { none: 'These are all.', sought: 'Looking through older requests…', loading: 'Loading more…' } as const
 
 const NoRequests = ({ isFiltered }: { isFiltered: boolean }) => {
   const navigate = useNavigate()

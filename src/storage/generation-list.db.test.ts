@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+
+import type { Position } from '../contract/cursor.ts'
+import { describeEachEngine } from '../../test/support/databases.ts'
+import type { GenerationFilter } from './generation-filter.ts'
+import { createGenerationList } from './generation-list.ts'
+import type { GenerationRecord } from './generation-store.ts'
+import { createLedgerStore } from './ledger-store.ts'
+import { settlementOf } from './testing/settlement.ts'
+
+const ALL: GenerationFilter = { from: '2026-11-20T00:00:00.000Z', to: null, workspaceId: null, ownedBy: null }
+const SCANNED = 3
+
+const made = fc.record({
+  second: fc.integer({ min: 0, max: 9 }),
+  key: fc.constantFrom('a', 'b'),
+  model: fc.constantFrom('m/1', 'm/2'),
+  provider: fc.constantFrom('p', 'q'),
+  workspace: fc.constantFrom('w-1', 'w-2'),
+  cancelled: fc.boolean(),
+  error: fc.constantFrom(null, 'timeout'),
+  nanos: fc.nat({ max: 3 }),
+})
+type Made = typeof made extends fc.Arbitrary<infer Value> ? Value : never
+
+const recordOf = ({ second, key, model, provider, workspace, cancelled, error, nanos }: Made, index: number): GenerationRecord => ({
+  id: `gen-${String(index).padStart(3, '0')}`,
+  createdAt: `2026-11-20T10:00:0${second}.000Z`,
+  workspaceId: workspace,
+  keyHash: key.repeat(64),
+  presetId: null,
+  presetVersion: null,
+  model,
+  provider,
+  streamed: false,
+  cancelled,
+  tokensPrompt: 3,
+  tokensCompletion: 2,
+  costNanos: nanos,
+  byokCostNanos: 0,
+  record: { interface: 'chat', error_type: error },
+})
+
+const FILTERS: readonly (readonly [Partial<GenerationFilter>, (one: Made) => boolean])[] = [
+  [{}, () => true],
+  [{ workspaceId: 'w-1' }, ({ workspace }) => workspace === 'w-1'],
+  [{ provider: 'q' }, ({ provider }) => provider === 'q'],
+  [{ provider: 'nobody' }, () => false],
+  [{ minCostNanos: 3, workspaceId: 'w-2' }, ({ nanos, workspace }) => nanos === 3 && workspace === 'w-2'],
+  [{ status: 'cancelled', workspaceId: 'w-1' }, ({ cancelled, workspace }) => cancelled && workspace === 'w-1'],
+  [{ status: 'ok' }, ({ cancelled, error }) => !cancelled && error === null],
+  [{ status: 'error', keyHash: 'a'.repeat(64) }, ({ error, key }) => error !== null && key === 'a'],
+  [{ model: 'm/1', provider: 'p' }, ({ model, provider }) => model === 'm/1' && provider === 'p'],
+  [{ hasContent: true }, () => false],
+]
+
+describeEachEngine('the list of requests', (engine) => {
+  test('its pages together are what the filter lets through, newest first, however few records a page looks through', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(made, { minLength: 1, maxLength: 30 }), fc.integer({ min: 1, max: 4 }), async (requests, limit) => {
+        const database = await engine.open()
+        const records = requests.map(recordOf)
+        await createLedgerStore(database).settle(records.map((record) => settlementOf(record)))
+        const list = createGenerationList(database, SCANNED)
+        for (const [filter, fits] of FILTERS) {
+          const found: string[] = []
+          let pages = 0
+          let after: Position | null = null
+          do {
+            const page = await list.page({ ...ALL, ...filter }, after, limit)
+            expect(page.rows.length).toBeLessThanOrEqual(limit)
+            found.push(...page.rows.map(({ id }) => id))
+            after = page.next
+            pages += 1
+          } while (after !== null)
+          const wanted = records
+            .filter((_, index) => fits(requests[index]!))
+            .toSorted((one, other) => (one.createdAt + one.id < other.createdAt + other.id ? 1 : -1))
+          expect(found).toEqual(wanted.map(({ id }) => id))
+          // Each page ends with its rows, or with the records that it looks through.
+          expect(pages).toBeLessThanOrEqual(Math.floor(found.length / limit) + Math.floor(records.length / SCANNED) + 1)
+        }
+        await database.close()
+      }),
+      { numRuns: engine.name === 'sqlite' ? 6 : 2 },
+    )
+  })
+
+  test('a page looks through so many records and no more: what lies behind them is on the next one', async () => {
+    const database = await engine.open()
+    const one: Made = { second: 1, key: 'a', model: 'm/1', provider: 'p', workspace: 'w-1', cancelled: false, error: null, nanos: 0 }
+    const requests = [{ ...one, provider: 'q', second: 0 }, ...Array.from({ length: 2 * SCANNED - 1 }, () => one)]
+    await createLedgerStore(database).settle(requests.map((request, index) => settlementOf(recordOf(request as Made, index))))
+    const list = createGenerationList(database, SCANNED)
+    const first = await list.page({ ...ALL, provider: 'q' }, null, 5)
+    expect(first.rows).toEqual([])
+    const second = await list.page({ ...ALL, provider: 'q' }, first.next, 5)
+    expect(second.rows.map(({ id }) => id)).toEqual(['gen-000'])
+    // An index that answers the whole filter has nothing to look through.
+    expect((await list.page({ ...ALL, workspaceId: 'w-1' }, null, 2 * SCANNED)).rows).toHaveLength(2 * SCANNED)
+    await database.close()
+  })
+})
