@@ -140,8 +140,8 @@ describe('Docker', () => {
         Runtime: 'runsc',
       },
     })
-    // A container that nobody ends any more ends by itself.
-    expect(engine.made.at(-1)?.Cmd[0]).toBe('sleep')
+    // Its own process ends a container that nobody ends any more: after so long without a command, and after a day.
+    expect(engine.made.at(-1)?.Cmd.slice(-2)).toEqual(['900', '86400'])
     await until(() => engine.containers.size === 0, 'the container is gone')
     expect(engine.faults).toEqual([])
   })
@@ -204,12 +204,50 @@ describe('Docker', () => {
     expect(Buffer.byteLength(most)).toBe(65_536)
   })
 
-  test('a command that does not end is ended with its container, and the answer comes', async () => {
-    const slow = { call: { name: 'service:shell', arguments: { commands: ['hang', 'echo after'], timeout_ms: 50 } } }
-    const answer = await ask(docker, 'responses', [slow, DONE], [SHELL], { session_id: 'slow' })
+  const slow = { call: { name: 'service:shell', arguments: { commands: ['hang', 'echo after'], timeout_ms: 1500 } } }
+
+  test('a command that does not end is ended, the answer comes, and the files of the session stay', async () => {
+    const session = { session_id: 'slow' }
+    await ask(docker, 'responses', [run('write a kept'), DONE], [SHELL], session)
+    const answer = await ask(docker, 'responses', [slow, DONE], [SHELL], session)
     expect(itemOf(answer).output).toMatchObject([{ stdout: 'begun', outcome: { type: 'timeout' } }, { outcome: { type: 'timeout' } }])
     expect(answer.text).toContain(DONE.text)
-    expect([...engine.containers.values()].some(({ spec }) => spec === engine.made.at(-1))).toBe(false)
+    expect(engine.commands.at(-1)).toEqual(['/bin/sh', '-c', 'kill -9 -1'])
+    expect(itemOf(await ask(docker, 'responses', [run('read a'), DONE], [SHELL], session)).output[0]).toMatchObject({ stdout: 'kept' })
+  })
+
+  test('where a container has no process left to end its commands with, it ends itself', async () => {
+    const session = { session_id: 'a bomb' }
+    await ask(docker, 'responses', [run('echo one'), DONE], [SHELL], session)
+    const spec = engine.made.at(-1)
+    engine.refused = 'kill -9 -1'
+    try {
+      const { output } = itemOf(await ask(docker, 'responses', [slow, DONE], [SHELL], session))
+      expect(output).toMatchObject([{ outcome: { type: 'timeout' } }, { outcome: { type: 'timeout' } }])
+    } finally {
+      engine.refused = null
+    }
+    expect([...engine.containers.values()].some((held) => held.spec === spec)).toBe(false)
+  })
+
+  test('a container that is there is used again where the engine answers 500 to its name, as Podman 4 does', async () => {
+    engine.takenStatus = 500
+    try {
+      const answer = await ask(docker, 'responses', [run('echo one', 'echo two'), DONE], [SHELL])
+      expect(itemOf(answer).output).toMatchObject([{ stdout: 'one\n' }, { stdout: 'two\n' }])
+    } finally {
+      engine.takenStatus = 409
+    }
+  })
+
+  test('containers that a gateway left behind before their start are removed; those that run, or may be about to, are not', async () => {
+    engine.leave('old', 'created', 3600)
+    engine.leave('young', 'created', 5)
+    engine.leave('running', 'running', 3600)
+    const started = await services.start({ config: `tools: { shell: { kind: docker, socket: "${engine.socket}", image: "${IMAGE}" } }\n` })
+    await ask(started, 'responses', [run('echo one'), DONE], [SHELL])
+    await until(() => !engine.containers.has('old'), 'the old container is gone')
+    expect([...engine.containers.keys()]).toEqual(expect.arrayContaining(['young', 'running']))
   })
 
   test('bash of Messages runs there where the request says so, keeps its files, and starts afresh', async () => {

@@ -1,4 +1,4 @@
-/** Docker's Engine API on a socket, as far as sandboxes use it. Its commands are `echo`, `write`, `read`, `flood`, `fail` and `hang`. */
+/** Docker's Engine API on a socket, as far as sandboxes use it. Its commands are `echo`, `write`, `read`, `flood`, `hang` and `kill`. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -24,10 +24,18 @@ export interface FakeEngine {
   readonly commands: readonly (readonly string[])[]
   /** Requests that the API does not have. */
   readonly faults: readonly string[]
+  /** The answer to a name that is taken: 409 at Docker, 500 at Podman 4. */
+  takenStatus: number
+  /** A command that cannot be started, as none can where all processes are taken. */
+  refused: string | null
+  /** Puts a container there that no gateway of this run has made. */
+  leave(name: string, state: 'created' | 'running', ageSeconds: number): void
 }
 
 interface Held {
+  readonly id: string
   readonly spec: ContainerSpec
+  readonly createdSeconds: number
   readonly files: Map<string, string>
   started: boolean
   readonly hanging: Set<ServerResponse>
@@ -48,6 +56,12 @@ export const startFakeEngine = async (): Promise<FakeEngine> => {
   const commands: (readonly string[])[] = []
   const faults: string[] = []
   const ran = new Map<string, Ran>()
+  const hold = (name: string, spec: ContainerSpec, ageSeconds: number, started: boolean): void => {
+    const createdSeconds = Math.floor(Date.now() / 1000) - ageSeconds
+    const id = (++count).toString(16).padStart(64, 'c')
+    containers.set(name, { id, spec, createdSeconds, files: new Map(), started, hanging: new Set() })
+  }
+  let count = 0
 
   const answer = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await textOf(asked)
@@ -61,17 +75,32 @@ export const startFakeEngine = async (): Promise<FakeEngine> => {
       tell(400, { message: 'bad parameter' })
     }
     if (version !== 'v1.41') return unknown()
-    const route = `${asked.method} ${kind} ${kind === 'containers' && name === 'create' ? 'create' : action}`
-    const held = containers.get(name)
+    const route = `${asked.method} ${kind} ${kind === 'containers' && (name === 'create' || name === 'json') ? name : action}`
+    const called = [...containers].find(([own, { id }]) => own === name || id === name)?.[0] ?? name
+    const held = containers.get(called)
     switch (route) {
       case 'POST containers create': {
-        const called = url.searchParams.get('name') ?? ''
-        if (!/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/.test(called)) return unknown()
-        if (containers.has(called)) return tell(409, { message: 'Conflict.' })
+        const wanted = url.searchParams.get('name') ?? ''
+        if (!/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/.test(wanted)) return unknown()
+        if (containers.has(wanted)) return tell(state.takenStatus, { message: 'Conflict.' })
         const spec = JSON.parse(text) as ContainerSpec
         made.push(spec)
-        containers.set(called, { spec, files: new Map(), started: false, hanging: new Set() })
+        hold(wanted, spec, 0, false)
         return tell(201, { Id: 'c'.repeat(64), Warnings: [] })
+      }
+      case 'GET containers json': {
+        const { label, status } = JSON.parse(url.searchParams.get('filters') ?? '{}') as Readonly<Record<string, readonly string[]>>
+        if (url.searchParams.get('all') !== 'true' || label?.join() !== 'patchbay.sandbox=true') return unknown()
+        const rows = [...containers].map(([own, { id, createdSeconds, started }]) => ({
+          Id: id,
+          Names: [`/${own}`],
+          Created: createdSeconds,
+          State: started ? 'running' : 'created',
+        }))
+        return tell(
+          200,
+          rows.filter(({ State }) => status?.includes(State) === true),
+        )
       }
       case 'POST containers start':
         if (held === undefined) return tell(404, { message: `No such container: ${name}` })
@@ -81,6 +110,7 @@ export const startFakeEngine = async (): Promise<FakeEngine> => {
       case 'POST containers exec': {
         if (held?.started !== true) return tell(409, { message: 'not running' })
         const { Cmd } = JSON.parse(text) as { readonly Cmd: readonly string[] }
+        if (Cmd[2] === state.refused) return tell(500, { message: 'resource temporarily unavailable' })
         commands.push(Cmd)
         const id = (ran.size + 1).toString(16).padStart(64, '0')
         ran.set(id, { container: held, command: Cmd[2] ?? '', exitCode: 0 })
@@ -98,7 +128,7 @@ export const startFakeEngine = async (): Promise<FakeEngine> => {
       }
       case 'DELETE containers ': {
         if (held === undefined) return tell(404, { message: `No such container: ${name}` })
-        containers.delete(name)
+        containers.delete(called)
         for (const hanging of held.hanging) hanging.end()
         return tell(204)
       }
@@ -114,7 +144,17 @@ export const startFakeEngine = async (): Promise<FakeEngine> => {
     server.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  return { socket, containers, made, commands, faults }
+  const state: FakeEngine = {
+    socket,
+    containers,
+    made,
+    commands,
+    faults,
+    takenStatus: 409,
+    refused: null,
+    leave: (name, now, ageSeconds) => hold(name, { Image: '', Cmd: [], Env: [], HostConfig: {} }, ageSeconds, now === 'running'),
+  }
+  return state
 }
 
 const execute = (one: Ran, response: ServerResponse): void => {
@@ -136,6 +176,9 @@ const execute = (one: Ran, response: ServerResponse): void => {
     }
     case 'flood':
       response.write(Buffer.concat([frame(1, 'é'.repeat(100_000)), frame(2, 'oops')]))
+      break
+    case 'kill':
+      for (const hung of hanging) hung.end()
       break
     case 'hang':
       response.write(frame(1, 'begun'))

@@ -1,7 +1,7 @@
 /**
  * Containers of Docker or Podman, by the Engine API on its socket. A container has no network, nothing of the host, no
- * variables and no rights; all that can be written is in memory. Its one process of ours is a sleep, so a container that
- * nobody ends any more, because the gateway died, ends by itself.
+ * variables and no rights; all that can be written is in memory. Its one process of ours ends it once nothing runs there any
+ * more, so that it needs no gateway for its end.
  */
 import { z } from 'zod'
 
@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { askEngine, type EngineAnswer, readAll } from './engine-api.ts'
 import { readOutputs } from './exec-output.ts'
+import { createSweep, SANDBOX_LABEL } from './sweep-containers.ts'
 import { type CommandBounds, type CommandResult, type Container, noSuchContainer, type Sandbox, SandboxFailure } from './sandbox.ts'
 import type { DockerSettings } from './settings.ts'
 
@@ -17,18 +18,21 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
   const idle = new Map<string, () => void>()
   const ask = (method: string, path: string, body: JsonObject | null, signal?: AbortSignal): Promise<EngineAnswer> =>
     askEngine(socket, { method, path, body, ...(signal === undefined ? {} : { signal }) })
+  const sweep = createSweep(socket, clock)
 
   const made = async ({ name, isMade, idleSeconds }: Container, signal: AbortSignal): Promise<void> => {
     for (let tries = 1; ; tries += 1) {
+      let refused: Told | null = null
       if (isMade) {
-        const { status, said } = await told(
-          await ask('POST', `/containers/create?name=${name}`, specOf(image, runtime, idleSeconds), signal),
-        )
-        // One of this name is there already, from an earlier command.
-        if (status !== 201 && status !== 409) throw new SandboxFailure(`The sandbox cannot be made (${status}): ${said}`)
+        const answer = await told(await ask('POST', `/containers/create?name=${name}`, specOf(image, runtime, idleSeconds), signal))
+        // One of this name is there already, from an earlier command. Docker says so by 409, Podman 4 by 500: its start shows it.
+        if (answer.status !== 201 && answer.status !== 409) refused = answer
       }
       const { status, said } = await told(await ask('POST', `/containers/${name}/start`, null, signal))
       if (status === 204 || status === 304) return
+      if (refused !== null && status === 404) {
+        throw new SandboxFailure(`The sandbox cannot be made (${refused.status}): ${refused.said}`)
+      }
       if (!isMade && status === 404) throw noSuchContainer()
       // An earlier one of the name is being removed.
       if (tries === STARTS_MAX) throw new SandboxFailure(`The sandbox does not start (${status}): ${said}`)
@@ -47,17 +51,43 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
     }
   }
 
+  /** The id of a command that is ready to start. */
+  const prepare = async (name: string, command: string, signal: AbortSignal): Promise<string> => {
+    const spec = { AttachStdout: true, AttachStderr: true, Tty: false, WorkingDir: WORK, Cmd: ['/bin/sh', '-c', command] }
+    const { status, said, text } = await told(await ask('POST', `/containers/${name}/exec`, spec, signal))
+    if (status !== 201) throw new SandboxFailure(`The sandbox takes no command (${status}): ${said}`)
+    signal.throwIfAborted()
+    return read(begunExec, text).Id
+  }
+
+  const exitCodeOf = async (id: string, signal: AbortSignal): Promise<number> => {
+    const ended = await told(await ask('GET', `/exec/${id}/json`, null, signal))
+    return read(endedExec, ended.text).ExitCode ?? 0
+  }
+
+  /** Ends all that runs in a container and leaves its files; where that cannot be had, the container ends. Never rejects. */
+  const endCommands = async (name: string): Promise<void> => {
+    const late = new AbortController()
+    const cancel = clock.after(KILL_MS, () => late.abort())
+    try {
+      const id = await prepare(name, KILL_ALL, late.signal)
+      const { stream } = await ask('POST', `/exec/${id}/start`, { Detach: false, Tty: false }, late.signal)
+      await readAll(stream)
+      if ((await exitCodeOf(id, late.signal)) !== 0) await end(name)
+    } catch {
+      await end(name) // no way is left but that one
+    } finally {
+      cancel()
+    }
+  }
+
   const execute = async (
     name: string,
     command: string,
     { timeoutMs, outputBytes }: CommandBounds,
     signal: AbortSignal,
   ): Promise<CommandResult> => {
-    const spec = { AttachStdout: true, AttachStderr: true, Tty: false, WorkingDir: WORK, Cmd: ['/bin/sh', '-c', command] }
-    const begun = await told(await ask('POST', `/containers/${name}/exec`, spec, signal))
-    if (begun.status !== 201) throw new SandboxFailure(`The sandbox takes no command (${begun.status}): ${begun.said}`)
-    const { Id: id } = read(begunExec, begun.text)
-    signal.throwIfAborted()
+    const id = await prepare(name, command, signal)
     const ending = new AbortController()
     const stop = (): void => ending.abort()
     const cancel = clock.after(timeoutMs, stop)
@@ -68,16 +98,14 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
       if (answer.status !== 200) throw new SandboxFailure(`The sandbox runs no command (${answer.status}).`)
       const outputs = await readOutputs(answer.stream, outputBytes, over)
       if (outputs.isCut) {
-        // Nothing but the end of its container ends a command for certain.
-        await end(name)
+        await endCommands(name)
         signal.throwIfAborted()
         return { ...outputs, exitCode: null }
       }
-      const ended = await told(await ask('GET', `/exec/${id}/json`, null, signal))
-      return { ...outputs, exitCode: read(endedExec, ended.text).ExitCode ?? 0 }
+      return { ...outputs, exitCode: await exitCodeOf(id, signal) }
     } catch (thrown) {
       if (!over.aborted) throw thrown
-      await end(name)
+      await endCommands(name)
       signal.throwIfAborted()
       return { stdout: '', stderr: '', exitCode: null }
     } finally {
@@ -90,6 +118,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
     async run(container, command, bounds, signal) {
       const { name, idleSeconds } = container
       idle.get(name)?.()
+      void sweep()
       try {
         await made(container, signal)
         return await execute(name, command, bounds, signal)
@@ -114,21 +143,41 @@ const LONGEST_TIMER_SECONDS = 2_000_000
 const LIFE_SECONDS = 24 * 3600
 const MEBIBYTE = 1024 * 1024
 
+/** How long the end of all commands may take. */
+const KILL_MS = 5000
+/** The kernel spares the process that asks for this, and the first one of the container. */
+const KILL_ALL = 'kill -9 -1'
+
+/**
+ * The first process of a container, and the one that ends it: once nothing else ran for `$1` seconds, or after `$2`. Between two
+ * rounds it starts one process, the sleep; any other shows in the number that the last one was given, or is still there. Where
+ * the kernel does not count them in a container, as gVisor does not, only `$2` ends it.
+ */
+const WATCH = `idle=0 life=0 last=0
+while [ $idle -lt $1 ] && [ $life -lt $2 ]; do
+  sleep 5
+  idle=$((idle + 5)) life=$((life + 5)) before=$last
+  read -r _ _ _ _ last < /proc/loadavg
+  set -- "$1" "$2" /proc/[0-9]*
+  if [ $# -gt 3 ] || [ $last -ne $((before + 1)) ]; then idle=0; fi
+done`
+
 /** Docs: https://docs.docker.com/reference/api/engine/ (ContainerCreate). */
 const specOf = (image: string, runtime: string | undefined, idleSeconds: number): JsonObject => ({
   Image: image,
   Entrypoint: [],
-  Cmd: ['sleep', String(Math.max(LIFE_SECONDS, idleSeconds))],
+  Cmd: ['/bin/sh', '-c', WATCH, 'watch', String(idleSeconds), String(Math.max(LIFE_SECONDS, idleSeconds))],
   Env: [],
   User: '65534:65534',
-  WorkingDir: WORK,
+  // Docker makes the folder that is named here, as one of root's, and the mount then has its rights.
+  WorkingDir: '/',
   NetworkDisabled: true,
-  Labels: { 'patchbay.sandbox': 'true' },
+  Labels: { [SANDBOX_LABEL]: 'true' },
   HostConfig: {
     AutoRemove: true,
     NetworkMode: 'none',
     ReadonlyRootfs: true,
-    Tmpfs: { [WORK]: `rw,nosuid,nodev,mode=1777,size=${256 * MEBIBYTE}`, '/tmp': `rw,nosuid,nodev,mode=1777,size=${64 * MEBIBYTE}` },
+    Tmpfs: { [WORK]: `rw,exec,nosuid,nodev,mode=1777,size=${256 * MEBIBYTE}`, '/tmp': `rw,nosuid,nodev,mode=1777,size=${64 * MEBIBYTE}` },
     Binds: [],
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges'],
@@ -137,7 +186,6 @@ const specOf = (image: string, runtime: string | undefined, idleSeconds: number)
     Memory: 512 * MEBIBYTE,
     MemorySwap: 512 * MEBIBYTE,
     NanoCpus: 1_000_000_000,
-    Init: true,
     ...(runtime === undefined ? {} : { Runtime: runtime }),
   },
 })

@@ -10,8 +10,8 @@ const docker = z.strictObject({
   }),
   image: z
     .string()
-    .regex(/^[^\s@]+@sha256:[0-9a-f]{64}$/, 'Name the image with its digest: name@sha256:…')
-    .meta({ description: 'The image of each container, which has /bin/sh and sleep. It is not pulled.' }),
+    .regex(/^(?:[^\s@]+@)?sha256:[0-9a-f]{64}$/, 'Name the image with its digest: name@sha256:…, or sha256:… for one that was made there')
+    .meta({ description: 'The image of each container, by its digest or its id. It has /bin/sh and sleep, and is not pulled.' }),
   runtime: z.string().min(1).optional().meta({ description: 'The runtime of the containers; runsc (gVisor) is recommended.' }),
   price_per_minute,
 })

@@ -1,0 +1,40 @@
+/**
+ * Removes the containers that nobody can use any more: those that were made and never started, since the gateway died between
+ * the two, and those that ended and stayed, since the engine was restarted. One that runs ends by itself (docker-sandbox.ts).
+ */
+import { z } from 'zod'
+
+import type { Clock } from '../../lib/clock.ts'
+import { askEngine, readAll } from './engine-api.ts'
+import { SandboxFailure } from './sandbox.ts'
+
+/** The containers that are ours, whichever gateway made them. */
+export const SANDBOX_LABEL = 'patchbay.sandbox'
+
+/** Docs: https://docs.docker.com/reference/api/engine/ (ContainerList). `Created` is in seconds. */
+const listed = z.array(z.looseObject({ Id: z.string().regex(/^[0-9a-f]{12,128}$/), Created: z.int() }))
+
+/** Does its work with the first command and then once in a while. Never rejects: what stays is found the next time. */
+export const createSweep = (socket: string, clock: Clock): (() => Promise<void>) => {
+  let nextMs = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (clock.monotonicMs() < nextMs) return
+    nextMs = clock.monotonicMs() + EVERY_MS
+    try {
+      const { stream } = await askEngine(socket, { method: 'GET', path: `/containers/json?all=true&filters=${FILTERS}`, body: null })
+      const found = listed.safeParse(JSON.parse(await readAll(stream)))
+      for (const { Id, Created } of found.success ? found.data : []) {
+        // A younger one may be about to start.
+        if (Created * 1000 > clock.now() - AGE_MS) continue
+        const { stream: removed } = await askEngine(socket, { method: 'DELETE', path: `/containers/${Id}?force=true&v=true`, body: null })
+        await readAll(removed)
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof SandboxFailure || thrown instanceof SyntaxError)) throw thrown // the command itself says so
+    }
+  }
+}
+
+const EVERY_MS = 600_000
+const AGE_MS = 600_000
+const FILTERS = encodeURIComponent(JSON.stringify({ label: [`${SANDBOX_LABEL}=true`], status: ['created', 'exited', 'dead'] }))
