@@ -23,7 +23,8 @@ const paletteOpen = createStore(false)
 
 export const Shell = () => {
   const session = useQuery(currentSession)
-  const screens = screensFor(session.data?.role ?? 'admin')
+  // Until it is known who looks, the navigation offers what everyone may open.
+  const screens = screensFor(session.data?.role ?? 'member')
   const isOpen = useStore(paletteOpen)
   useShellKeys({ screens, openPalette: () => paletteOpen.set(true), openHelp: () => helpOpen.set(true) })
   return (
