@@ -97,5 +97,5 @@ describe('the packed artefact', () => {
     }
     expect(treeOf(installed)).toEqual(before)
     expect(readFileSync(join(data, 'secret'), 'utf8')).not.toBe('')
-  }, 120_000)
+  }, 300_000)
 })

@@ -9,7 +9,7 @@ import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
 
 // Large bodies, on machines that do other work beside.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const list = (count: number, item: (at: number) => unknown): unknown[] => Array.from({ length: count }, (_, at) => item(at))
 const named = (count: number, value: unknown): Record<string, unknown> =>

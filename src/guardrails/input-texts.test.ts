@@ -8,7 +8,7 @@ import { inputTexts } from './input-texts.ts'
 import { atOnce } from './scan.ts'
 
 // Large bodies, on machines that do other work beside.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const read = (body: unknown) => atOnce(inputTexts(JsonBody.read(typeof body === 'string' ? body : JSON.stringify(body))))
 const textsOf = (body: unknown): string[] => read(body).texts.map(({ value }) => value)

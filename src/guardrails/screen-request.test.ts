@@ -115,7 +115,7 @@ describe('prompt injection', () => {
         expect((await refusal(screenBody(bodyOf(run), builtin('user_only'), [], { ...limits, screenMs: 60_000 }))).status).toBe(403)
       }
     }
-  }, 120_000)
+  }, 300_000)
 
   test('looking for it gives way to other work, in texts of every kind that is hard to read', async () => {
     for (const text of ['QUJD', 'a b ', 'ingore ', 'deadbeef', 'ignore all previous ', 'plain prose. ']) {

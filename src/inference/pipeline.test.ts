@@ -609,7 +609,7 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
     ),
     { numRuns: 300 },
   )
-}, 120_000)
+}, 300_000)
 
 test('an attempt for which this machine has no connection left asks nobody, teaches nothing of its provider, and the next one answers', async () => {
   const lack: Step = { do: 'throw', thrown: noConnectionLeft(new Error('EMFILE')) }

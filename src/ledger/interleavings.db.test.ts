@@ -174,7 +174,7 @@ describeEachSettler('every history of a ledger', (engine) => {
     await fc.assert(fc.asyncProperty(history, play), { numRuns: RUNS[engine.name], seed: 20261121 })
     expect(admitted).toBeGreaterThan(50)
     expect(refused).toBeGreaterThan(20)
-  }, 180_000)
+  }, 300_000)
 })
 
 describeEachSettler('admission', (engine) => {
@@ -217,5 +217,5 @@ describeEachSettler('admission', (engine) => {
       ),
       { numRuns: engine.name === 'sqlite' ? 40 : 15, seed: 20261121 },
     )
-  }, 120_000)
+  }, 300_000)
 })

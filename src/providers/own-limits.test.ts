@@ -14,4 +14,4 @@ test('where no file is left, an address and a name fail alike: try again, and no
     before: [unreachable, unreachable, unreachable, { type: 'UnsafeRequest' }],
     after: [lack, lack, lack, lack],
   })
-}, 120_000)
+}, 300_000)

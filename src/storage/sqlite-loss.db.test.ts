@@ -212,7 +212,7 @@ test('a log that is cut or damaged anywhere is refused, or has lost no change', 
     }),
     { numRuns: 60 },
   )
-}, 120_000)
+}, 300_000)
 
 test('damage in any page is a sentence, at the start or when the page is read, or touches nothing that is read', async () => {
   const whole = copyOf(crashed)
@@ -234,7 +234,7 @@ test('damage in any page is a sentence, at the start or when the page is read, o
     rmSync(copy, { recursive: true })
   }
   expect(damaged).toBeGreaterThan(1)
-}, 120_000)
+}, 300_000)
 
 test('a database of an earlier version, or from a backup, has no witness: it is taken as it is, and gets one', async () => {
   const dataDir = join(parent, 'restored')
@@ -265,7 +265,7 @@ describe('the lock', () => {
     await (await open(dataDir, false)).close()
     await first.close()
     await (await open(dataDir)).close()
-  }, 120_000)
+  }, 300_000)
 
   test('a lock path that is a directory is a sentence', async () => {
     const dataDir = join(parent, 'odd')

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 
 import { call, savePreset } from '../support/calls.ts'
+import { patient } from '../support/patience.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -62,7 +63,7 @@ describe('exit 2, one sentence and no new keys', () => {
     const { dataDir } = await services.start()
     rmSync(join(dataDir, 'patchbay.lock'))
     expect(await refusedStart(dataDir)).toContain('Another process has')
-  }, 120_000)
+  }, 300_000)
 
   test('the lock path is a directory', async () => {
     const dataDir = join(services.directory(), 'data')
@@ -126,9 +127,9 @@ test('what management wrote is in the database file within seconds: the log is n
       return status === 200
     },
     'the checkpoint',
-    10_000,
+    patient(10_000),
   )
-}, 120_000)
+}, 300_000)
 
 test('a secret file that others can read is closed to them, in words', async () => {
   const { dataDir } = await killed()

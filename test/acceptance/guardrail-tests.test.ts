@@ -219,4 +219,4 @@ test('a test agrees with a real request, in 200 generated cases, and leaves no r
   )
   const activity = (await call(service, 'GET', '/key', { key: service.managementKey })).json as { data: { usage: number } }
   expect(activity.data.usage).toBe(0)
-}, 240_000)
+}, 300_000)

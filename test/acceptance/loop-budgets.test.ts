@@ -70,6 +70,6 @@ models:
       expect(data.usage).toBeCloseTo(told, 6)
       expect(statuses.has(200)).toBe(true)
     },
-    120_000,
+    300_000,
   )
 })

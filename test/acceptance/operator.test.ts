@@ -194,7 +194,7 @@ describe('the operator reads, changes and deletes what belongs to a tenant by it
     await until(async () => (await infer(service, echo, { key })).status === 200, 'the new key')
     await run('revoke', hash)
     await until(async () => (await infer(service, echo, { key })).status === 401, 'the refusal')
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('workspace_id in the query', () => {

@@ -28,7 +28,7 @@ test('30 requests at once whose first model fails all reach the next one that th
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
   }
-}, 120_000)
+}, 300_000)
 
 test('503: the provider is at its concurrency limit, which the file sets', async () => {
   const service = await services.start({ config: `${CONFIG}limits: { provider_in_flight: 2 }\n` })
@@ -52,4 +52,4 @@ test('503: the provider is at its concurrency limit, which the file sets', async
   ])
   for (const answer of waiting) answer()
   expect((await Promise.all(running)).map((answer) => answer.status)).toEqual([200, 200])
-}, 120_000)
+}, 300_000)

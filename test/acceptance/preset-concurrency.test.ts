@@ -54,7 +54,7 @@ describeEachEngine('writers', (engine) => {
     expect((await versionsOf(service, 'busy')).map(({ version }) => version)).toEqual(all)
     expect((await call(service, 'GET', '/presets/busy')).preset.designated_version.version).toBe(3200)
     await service.stop()
-  }, 120_000)
+  }, 600_000)
 
   test('the first create of a slug is raced by 50: one version 1', async () => {
     const { databaseUrl } = await engine.locate()
@@ -122,4 +122,4 @@ test(`kill -9, ${KILLS} times in the middle of ${WRITERS} writers: no acknowledg
       expect((await call(service, 'GET', `/presets/${slug}`)).preset.designated_version.version).toBe(complete.length)
   }
   expect(acknowledgedInAll).toBeGreaterThan(KILLS)
-}, 120_000)
+}, 300_000)

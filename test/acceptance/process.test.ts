@@ -266,7 +266,7 @@ describe('stopping', () => {
       }),
     )
     expect(codes).toEqual(codes.map(() => 0))
-  }, 120_000)
+  }, 300_000)
 
   test('exit 0: a stream that outlasts the drain ends with an error, never as if it were complete', async () => {
     const service = await services.start({ flags: ['--drain-seconds', '1'] })

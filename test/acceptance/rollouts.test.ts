@@ -98,7 +98,7 @@ describe('a split', () => {
     })
     const later = await Promise.all(sessions.map((session_id) => ask('@preset/split', { session_id })))
     expect(later.filter((served, at) => first[at] === 'split@2' && served !== 'split@2')).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('leaves pins, labels and other presets alone, and ends where it is deleted', async () => {
     await prepare('pinned')

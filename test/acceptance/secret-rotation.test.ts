@@ -12,7 +12,7 @@ import { type StartedService, until, useServices } from '../support/started-serv
 const OWN = 'sk-own-credential-aaaaaaaaaaaa'
 
 // Several starts each, and rotations that wait for running services.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const services = useServices()
 const fake = await startFakeUpstream()

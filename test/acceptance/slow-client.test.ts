@@ -91,7 +91,7 @@ test('a client that reads nothing is given up: the connections to it and to the 
   await until(running, 'the run to be settled')
   upstream.script(say('Still here.'))
   expect((await infer(service, { model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })).text).toContain('Still here.')
-}, 120_000)
+}, 300_000)
 
 test('a service that stops closes each connection with its last answer', async () => {
   const stopping = await services.start()

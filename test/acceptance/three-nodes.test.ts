@@ -326,7 +326,7 @@ describeEachEngine('three nodes', (engine) => {
       expect(performance.now() - killedAt).toBeLessThan(100_000)
       const audit = await services.run(['ledger', 'audit', '--data-dir', three.dataDir, '--database-url', three.databaseUrl])
       expect([audit.code, audit.stdout]).toEqual([0, expect.not.stringContaining('WRONG')])
-    }, 180_000)
+    }, 300_000)
   })
 })
 

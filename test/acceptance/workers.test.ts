@@ -46,7 +46,7 @@ describeEachEngine('workers', (engine) => {
 
     expect(await service.stop()).toBe(0)
     expect(workers()).toEqual([])
-  }, 120_000)
+  }, 300_000)
 })
 
 /** Children of a process, from /proc. */

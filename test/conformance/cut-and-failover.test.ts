@@ -44,7 +44,7 @@ for (const dialect of UPSTREAM_DIALECTS) {
           }
         }
         expect(delivered).toBe(true)
-      }, 120_000)
+      }, 300_000)
     }
   }
 }

@@ -125,7 +125,7 @@ for (const recording of CUT) {
             if (await unlessThrown(() => read(body))) throw new Error(`${name} takes a cut at byte ${at} for an end:\n${body}`)
           }
         }
-      }, 120_000)
+      }, 300_000)
 
       test(`${client}: each of its clients reads the whole one to a normal finish`, async () => {
         const { text } = await replayReply(client, recording.dialect, { type: 'text/event-stream', pieces: [recording.bytes] })

@@ -29,7 +29,7 @@ for (const recording of ALL_RECORDINGS.filter((each) => each.stream && !fails(ea
               throw new Error(`Cut at ${at} of ${end}: ${stream.end} ${stream.faults.join('; ')}\n${text}`)
             expect(stream.faults.filter((fault) => !relayed || !ownFaults(recording).test(fault))).toEqual([])
           }
-        }, 120_000)
+        }, 300_000)
       }
 
       test(`${client}: a clean close behind the end is the end`, async () => {

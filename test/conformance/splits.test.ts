@@ -26,7 +26,7 @@ for (const { dialect, name, bytes } of ALL_RECORDINGS.filter(({ stream }) => str
           const split = await answer(bytes.subarray(0, at), bytes.subarray(at))
           if (split !== whole) throw new Error(`Split at ${at}: ${split}`)
         }
-      }, 120_000)
+      }, 300_000)
     }
   })
 }

@@ -104,7 +104,7 @@ describe('a preset', () => {
       }),
       { numRuns: 40 },
     )
-  }, 120_000)
+  }, 300_000)
 
   test('keeps the comments, the order and the spelling of its file, whatever the service changed', () => {
     fc.assert(

@@ -189,5 +189,5 @@ describe('failures', () => {
       expected.push(cut >= end ? `${cut}: ended, 1` : `${cut}: provider_unavailable, 0`)
     }
     expect(verdicts).toEqual(expected)
-  }, 120_000)
+  }, 300_000)
 })
