@@ -238,8 +238,8 @@ export const createApp = (parts: AppParts): App => {
 
   const answer = async (request: HttpRequest, literalPath?: string, peers: Peers = UNKNOWN): Promise<Response> => {
     const startedMs = parts.clock.monotonicMs()
-    // Its second comes first: ids that follow each other lie side by side in the index of records.
-    const requestId = parts.ids.prefixed(`req-${Math.floor(parts.clock.now() / 1000)}`)
+    // Its time comes first: ids that follow each other lie side by side in the index of records.
+    const requestId = parts.ids.prefixed(`req-${Math.floor(parts.clock.now())}`)
     const { path: resolvedPath, query } = targetOf(request.url)
     const path = literalPath ?? resolvedPath
     let surface: Surface = surfaceOf(path)

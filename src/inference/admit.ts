@@ -105,10 +105,13 @@ export const admitFree = (planned: Planned, clock: Clock, ids: IdSource): Admitt
 
 const FREE: Terms = { hold: null, assumedPrices: null, emptyIsFree: true, ownKeysOnly: false, refusesUnpriced: false }
 
-/** Ids that grow with time land on neighbouring pages of their index: a random one costs storage twice the writing. */
+/**
+ * Ids that grow with time land on neighbouring pages of their index: random ones cost storage twice the writing, and so do
+ * those that share their second with a thousand others.
+ */
 const identityOf = (clock: Clock, ids: IdSource): Identity => {
   const createdMs = clock.now()
-  return { generationId: ids.prefixed(`gen-${Math.floor(createdMs / 1000)}`), createdMs, startedMs: clock.monotonicMs() }
+  return { generationId: ids.prefixed(`gen-${Math.floor(createdMs)}`), createdMs, startedMs: clock.monotonicMs() }
 }
 
 const refuseUnpriced = ({ plan }: Planned): void => {

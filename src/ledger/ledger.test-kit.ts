@@ -69,7 +69,7 @@ export const openNode = (
     settle,
     async begin(spender, estimateNanos, { promptNanos = 0, cost = () => 0 } = {}) {
       const atMs = clock.now()
-      const id = systemIds.prefixed(`gen-${Math.floor(atMs / 1000)}`)
+      const id = systemIds.prefixed(`gen-${Math.floor(atMs)}`)
       const scopes = await ledger.scopesOf(spender)
       const demand = { id, spender, atMs, scopes, estimateNanos, promptNanos, provider: 'openai', expectedMs: 5000 }
       await ledger.admit(demand, cost)
