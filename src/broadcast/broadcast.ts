@@ -116,7 +116,7 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
           fetch,
           timeoutMs: TIMEOUT_MS,
           count: (outcome, traces) => count(id, outcome, traces),
-          kept: { add: (trace) => queue.add(id, trace), remove: queue.remove },
+          kept: { add: (trace) => queue.add(id, trace), remove: queue.remove, read: queue.read },
         }),
     }
   }

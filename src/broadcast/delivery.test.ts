@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { type SafeFetch, type SafeRequest, UnsafeRequest } from '../providers/safe-fetch.ts'
-import { createDelivery, type Outcome } from './delivery.ts'
+import { createDelivery, type KeptTraces, type Outcome } from './delivery.ts'
 import type { Encoded } from './outgoing.ts'
 import { otlpSender } from './senders.ts'
 
@@ -10,7 +10,7 @@ const VIEW = { content: true, cost: true, identity: true, requestContext: true }
 const RESOURCE = { serviceName: 'patchbay', serviceVersion: '1', others: {} }
 
 /** A delivery to a destination that answers as `answer` says; `hang` never does. */
-const start = (answer: () => number | Error | 'hang') => {
+const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = null) => {
   const clock = createFakeClock()
   const requests: SafeRequest[] = []
   const counts: Partial<Record<Outcome, number>> = {}
@@ -34,7 +34,7 @@ const start = (answer: () => number | Error | 'hang') => {
     fetch: () => fetch,
     timeoutMs: 1000,
     count: (outcome, traces) => void (counts[outcome] = (counts[outcome] ?? 0) + traces),
-    kept: null,
+    kept,
   })
   return {
     delivery,
@@ -168,4 +168,74 @@ test('a destination that does not answer keeps the process from its end for five
   await pass(1)
   await closed
   expect(counts.dropped_at_end).toBe(1)
+})
+
+describe('what waits in storage', () => {
+  const MIB = 1024 * 1024
+  /** Storage that can lose traces, and be away. */
+  const startKept = (answer: () => number) => {
+    const rows = new Map<string, Encoded>()
+    const reads: number[] = []
+    const table = { isAway: false }
+    const started = start(answer, {
+      add(encoded) {
+        const id = `trace-${rows.size}`
+        rows.set(id, encoded)
+        return id
+      },
+      remove: (ids) => ids.forEach((id) => rows.delete(id)),
+      async read(ids) {
+        if (table.isAway) throw new Error('storage is away')
+        reads.push(ids.length)
+        return new Map(ids.flatMap((id) => (rows.has(id) ? [[id, rows.get(id)!]] : [])))
+      },
+    })
+    return { ...started, rows, reads, table }
+  }
+  const sizesIn = ({ body }: SafeRequest): readonly number[] =>
+    (JSON.parse(String(body)) as { resourceSpans: { text: string }[] }).resourceSpans.map(({ text }) => text.length)
+
+  test('leaves memory behind the first 4 MiB, and goes out in its turn', async () => {
+    let isUp = false
+    const { delivery, requests, rows, reads, counts, add, pass } = startKept(() => (isUp ? 200 : 503))
+    const sizes = Array.from({ length: 20 }, (_, at) => MIB - 1000 + at)
+    for (const size of sizes) add(1, 'x'.repeat(size))
+    await pass(1000)
+    expect([requests.length, reads]).toEqual([1, []])
+    isUp = true
+    await pass(1000)
+    expect(requests.slice(1).flatMap(sizesIn)).toEqual(sizes)
+    expect(reads).toEqual([4, 4, 4, 4])
+    expect([delivery.health.queued, rows.size, counts.delivered]).toEqual([0, 0, 20])
+    // Memory has room again.
+    add(1)
+    await pass(1000)
+    expect([counts.delivered, reads.length]).toEqual([21, 4])
+  })
+
+  test('is sent by nobody twice who knows that another process has it, and by somebody once storage is back', async () => {
+    const { delivery, rows, table, requests, counts, add, pass } = startKept(() => 200)
+    add(8, 'x'.repeat(MIB - 1000))
+    add(4)
+    rows.delete('trace-5')
+    table.isAway = true
+    await pass(1000)
+    expect([counts.delivered, delivery.health.queued, delivery.health.last_error]).toEqual([4, 8, 'storage is away'])
+    table.isAway = false
+    await pass(1000)
+    expect([counts.delivered, delivery.health.queued, delivery.health.dropped]).toEqual([11, 0, 0])
+    expect(requests.map(tracesIn)).toEqual([4, 7])
+  })
+
+  test('of other processes is left to them while the destination fails', async () => {
+    let isUp = false
+    const { delivery, add, pass } = startKept(() => (isUp ? 200 : 503))
+    expect(delivery.hasRoom).toBe(true)
+    add(1)
+    await pass(1000)
+    expect(delivery.hasRoom).toBe(false)
+    isUp = true
+    await pass(1000)
+    expect(delivery.hasRoom).toBe(true)
+  })
 })

@@ -1,7 +1,9 @@
 /**
- * The traces of one destination on their way to it: in batches from memory, with storage behind it (trace-queue.ts), tried again
- * until the destination takes them, up to an hour. While it fails one batch at a time is tried, so that a dead destination costs one request every few minutes. What
- * one does not take in time, or what has no room, is dropped and counted (docs/contract/broadcast.md#delivery).
+ * The traces of one destination on their way to it: in batches, tried again until the destination takes them, up to an hour. The first
+ * of those that wait are in memory; the texts of the others are in storage alone (trace-queue.ts), so that a long queue costs the
+ * requests beside it nothing. While a destination fails one batch at a time is tried, and nothing is taken over for it: a dead one
+ * costs one request every few minutes. What it does not take in time, or what has no room, is dropped and counted
+ * (docs/contract/broadcast.md#delivery).
  */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -55,10 +57,14 @@ export interface DeliveryParts {
 export interface KeptTraces {
   add(trace: Encoded): string
   remove(ids: readonly string[]): void
+  /** Those that still wait, by their ids. */
+  read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
 }
 
 const QUEUE_MAX = 10_000
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024
+/** Texts in memory of what waits in storage too: one batch. */
+const TEXT_BYTES_MAX = 4 * 1024 * 1024
 const BATCH_BYTES_MAX = 4 * 1024 * 1024
 const BATCH_MS = 1000
 const BACKOFF_MIN_MS = 1000
@@ -68,11 +74,17 @@ const LAST_MS = 5000
 const AGE_MAX_MS = 60 * 60 * 1000
 const ANSWER_MAX_BYTES = 64 * 1024
 
-interface Waiting extends Encoded {
+type Waiting = (InMemory | InStorage) & { readonly bytes: number; readonly addedMs: number }
+
+interface InMemory {
   /** In storage; null where it is in none. */
   readonly id: string | null
-  readonly bytes: number
-  readonly addedMs: number
+  readonly trace: Encoded
+}
+
+interface InStorage {
+  readonly id: string
+  readonly trace: null
 }
 
 /** The outcome of a batch: null where it was taken. */
@@ -87,6 +99,7 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
   let { sender } = parts
   let queue: Waiting[] = []
   let bytes = 0
+  let textBytes = 0
   let failures = 0
   let sending: Promise<void> | null = null
   let scheduled: (() => void) | null = null
@@ -103,7 +116,10 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
 
   const removeFirst = (traces: number): void => {
     const gone = queue.slice(0, traces)
-    for (const one of gone) bytes -= one.bytes
+    for (const one of gone) {
+      bytes -= one.bytes
+      if (one.trace !== null) textBytes -= one.bytes
+    }
     queue = queue.slice(traces)
     kept?.remove(gone.flatMap(({ id }) => id ?? []))
   }
@@ -138,12 +154,13 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     dropOld()
     const batch = nextBatch(queue, sender.most)
     if (batch.length === 0) return null
-    const failure = await send(sender, batch, parts)
+    const { failure, traces } = await send(sender, batch, parts)
     if (failure === null) {
       removeFirst(batch.length)
       failures = 0
+      if (traces === 0) return null
       lastSuccess = isoTimestamp(clock.now())
-      count('delivered', batch.length)
+      count('delivered', traces)
       return null
     }
     lastError = failure.reason
@@ -157,9 +174,13 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     return Math.min(BACKOFF_MAX_MS, failure.afterMs ?? BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 20))
   }
 
-  const push = (waiting: Waiting): void => {
-    queue.push(waiting)
-    bytes += waiting.bytes
+  const push = (id: string | null, trace: Encoded, size: number, addedMs: number): void => {
+    const common = { bytes: size, addedMs }
+    if (id === null || textBytes + size <= TEXT_BYTES_MAX) {
+      queue.push({ id, trace, ...common })
+      textBytes += size
+    } else queue.push({ id, trace: null, ...common })
+    bytes += size
     if (failures > 0 || sending !== null) return
     if (queue.length >= sender.most) schedule(0)
     else if (scheduled === null) schedule(BATCH_MS)
@@ -172,15 +193,15 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
         drop('dropped_full', 1)
         return
       }
-      push({ ...trace, id: kept?.add(trace) ?? null, bytes: size, addedMs: clock.monotonicMs() })
+      push(kept?.add(trace) ?? null, trace, size, clock.monotonicMs())
     },
     resume({ id, text, path, createdAt }) {
       if (ended) return
       const ageMs = Math.max(0, clock.now() - Date.parse(createdAt))
-      push({ id, text, path, bytes: Buffer.byteLength(text), addedMs: clock.monotonicMs() - ageMs })
+      push(id, { text, path }, Buffer.byteLength(text), clock.monotonicMs() - ageMs)
     },
     get hasRoom() {
-      return !ended && queue.length < QUEUE_MAX / 2 && bytes < QUEUE_BYTES_MAX / 2
+      return !ended && failures === 0 && queue.length < QUEUE_MAX / 2 && bytes < QUEUE_BYTES_MAX / 2
     },
     use(next) {
       sender = next
@@ -200,6 +221,7 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
       drop('dropped_at_end', lost)
       queue = []
       bytes = 0
+      textBytes = 0
     },
     stop() {
       ended = true
@@ -223,17 +245,31 @@ const nextBatch = (queue: readonly Waiting[], most: number): readonly Waiting[] 
   return past === -1 ? first : first.slice(0, past)
 }
 
-const send = async (sender: Sender, batch: readonly Encoded[], parts: DeliveryParts): Promise<Failure | null> => {
+/** `traces`: as many as went out; another process may have taken over the others. */
+const send = async (
+  sender: Sender,
+  batch: readonly Waiting[],
+  parts: DeliveryParts,
+): Promise<{ readonly failure: Failure | null; readonly traces: number }> => {
   try {
-    const outgoing = await sender.request(batch, parts.clock.now())
-    const response = await post(outgoing, parts.fetch(), parts.timeoutMs)
-    return failureIn(response)
+    const traces = await tracesOf(batch, parts.kept)
+    if (traces.length === 0) return { failure: null, traces: 0 }
+    const outgoing = await sender.request(traces, parts.clock.now())
+    return { failure: failureIn(await post(outgoing, parts.fetch(), parts.timeoutMs)), traces: traces.length }
   } catch (thrown) {
-    // An address that is not to be asked stays one; a connection may be there the next time.
+    // An address that is not to be asked stays one; a connection, or storage, may be there the next time.
     const again = !(thrown instanceof UnsafeRequest) || thrown.kind === 'connection'
-    return { reason: thrown instanceof Error ? thrown.message : String(thrown), again, afterMs: null }
+    return { failure: { reason: thrown instanceof Error ? thrown.message : String(thrown), again, afterMs: null }, traces: 0 }
   }
 }
+
+const tracesOf = async (batch: readonly Waiting[], kept: KeptTraces | null): Promise<readonly Encoded[]> => {
+  const stored = batch.flatMap(({ id, trace }) => (trace === null ? id : []))
+  const found = kept === null || stored.length === 0 ? NONE : await kept.read(stored)
+  return batch.flatMap(({ id, trace }) => trace ?? found.get(id) ?? [])
+}
+
+const NONE: ReadonlyMap<string, Encoded> = new Map()
 
 const compress = promisify(gzip)
 

@@ -8,27 +8,30 @@ import { createTraceQueue, type Taker } from './trace-queue.ts'
 /** A queue over a table that can be away. */
 const start = () => {
   const clock = createFakeClock()
-  const rows = new Map<string, WaitingTrace & { readonly holder: string; readonly until: string }>()
+  const rows = new Map<string, WaitingTrace & { readonly holder: string }>()
+  const holders = new Map<string, string>()
   const writes: number[] = []
   const faults: string[] = []
   const table = { isAway: false }
   const store: WaitingTraceStore = {
-    async write(keep, remove, lease) {
+    async write(keep, remove, { holder, until }) {
       if (table.isAway) throw new Error('away')
-      writes.push(keep.length)
-      for (const trace of keep) rows.set(trace.id, { ...trace, ...lease })
+      if (keep.length > 0) writes.push(keep.length)
+      holders.set(holder, until)
+      for (const trace of keep) rows.set(trace.id, { ...trace, holder })
       for (const id of remove) rows.delete(id)
     },
-    async take(destinationIds, now, limit, lease) {
-      const free = [...rows.values()].filter(({ until, destinationId }) => until < now && destinationIds.includes(destinationId))
-      for (const trace of free.slice(0, limit)) rows.set(trace.id, { ...trace, ...lease })
+    async read(ids) {
+      if (table.isAway) throw new Error('away')
+      return ids.flatMap((id) => rows.get(id) ?? [])
+    },
+    async take(destinationIds, now, limit, { holder }) {
+      const free = [...rows.values()].filter((row) => (holders.get(row.holder) ?? '') < now && destinationIds.includes(row.destinationId))
+      for (const trace of free.slice(0, limit)) rows.set(trace.id, { ...trace, holder })
       return free.slice(0, limit)
     },
-    async renew({ holder, until }) {
-      for (const trace of rows.values()) if (trace.holder === holder) rows.set(trace.id, { ...trace, until })
-    },
     async release(holder) {
-      for (const trace of rows.values()) if (trace.holder === holder) rows.set(trace.id, { ...trace, until: '' })
+      if (holder !== null) holders.set(holder, '')
     },
     deleteOlderThan: async () => 0,
   }
@@ -37,7 +40,7 @@ const start = () => {
     clock.advance(ms)
     for (let turns = 0; turns < 20; turns += 1) await turn()
   }
-  return { open, rows, writes, faults, table, pass }
+  return { open, rows, holders, writes, faults, table, pass }
 }
 
 const encoded = (text: string) => ({ text, path: '' })
@@ -71,7 +74,7 @@ test('while storage is away nothing is lost, and what was sent meanwhile is not 
 })
 
 test('a process that is gone is followed by another, once its hold is over; one that runs keeps what it has', async () => {
-  const { open, rows, pass } = start()
+  const { open, rows, holders, pass } = start()
   const [killed, living] = [open(), open()]
   killed.add('d', encoded('left behind'))
   await pass(100)
@@ -87,7 +90,7 @@ test('a process that is gone is followed by another, once its hold is over; one 
   stop()
   await living.close()
   // The next process that looks may have both at once.
-  expect([...rows.values()].map(({ until }) => until)).toEqual(['', ''])
+  expect([...rows.values()].map(({ holder }) => holders.get(holder))).toEqual(['', ''])
 })
 
 test('a destination without room takes nothing up', async () => {
@@ -98,4 +101,20 @@ test('a destination without room takes nothing up', async () => {
   open().start(() => new Map([['d', { hasRoom: false, resume: ({ text }) => void resumed.push(text) }]]))
   for (let second = 0; second < 60; second += 5) await pass(5000)
   expect(resumed).toEqual([])
+})
+
+test('what waits is read where it is: in memory before it is written, in storage behind it, nowhere once it is gone', async () => {
+  const { open, rows, table, pass } = start()
+  const queue = open()
+  const [written, gone] = [queue.add('d', encoded('written')), queue.add('d', encoded('gone'))]
+  await pass(100)
+  rows.delete(gone)
+  const unwritten = queue.add('d', encoded('unwritten'))
+  const texts = async (...ids: string[]) => [...(await queue.read(ids)).values()].map(({ text }) => text).toSorted()
+  expect(await texts(written, gone, unwritten)).toEqual(['unwritten', 'written'])
+  // Where storage is away, what it has cannot be sent; what it does not have yet can.
+  table.isAway = true
+  await pass(100)
+  expect(await texts(unwritten)).toEqual(['unwritten'])
+  expect(queue.read([written])).rejects.toThrow('away')
 })

@@ -13,6 +13,8 @@ export interface TraceQueue {
   add(destinationId: string, trace: Encoded): string
   /** They wait no more. */
   remove(ids: readonly string[]): void
+  /** Those of them that still wait, by their ids. */
+  read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
   /** Looks for what other processes left behind, again and again; the answer ends that. */
   start(takers: () => ReadonlyMap<string, Taker>): () => void
   /** Writes what is not written. What waits is left to whoever asks next. */
@@ -37,16 +39,17 @@ const WRITE_MS = 100
 const AGAIN_MS = 5000
 const LOOK_MS = 5000
 const HELD_MS = 30_000
-const TAKEN_MAX = 200
+const TAKEN_MAX = 100
 const WRITTEN_AT_ONCE = 64
 const BYTES_AT_ONCE = 1024 * 1024
 const REMOVED_AT_ONCE = 500
 
 export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts): TraceQueue => {
   const holder = ids.prefixed('sender')
-  const lease = () => ({ holder, until: isoTimestamp(clock.now() + HELD_MS) })
-  /** Not written yet, and not removed yet. */
+  const hold = () => ({ holder, until: isoTimestamp(clock.now() + HELD_MS) })
+  /** Not written yet, being written, and not removed yet. */
   const unwritten = new Map<string, WaitingTrace>()
+  let underway: ReadonlyMap<string, WaitingTrace> = new Map()
   const unremoved = new Set<string>()
   const held = new Set<string>()
   let writing: Promise<void> | null = null
@@ -69,10 +72,11 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
     while (unwritten.size + unremoved.size > 0 && !failed) {
       const keep = portionOf(unwritten)
       const remove = [...unremoved].slice(0, REMOVED_AT_ONCE)
+      underway = new Map(keep.map((trace) => [trace.id, trace]))
       for (const { id } of keep) unwritten.delete(id)
       for (const id of remove) unremoved.delete(id)
       try {
-        await store.write(keep, remove, lease())
+        await store.write(keep, remove, hold())
         for (const { id } of keep) held.add(id)
         for (const id of remove) held.delete(id)
       } catch (thrown) {
@@ -81,6 +85,7 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
         for (const trace of keep) if (!unremoved.delete(trace.id)) unwritten.set(trace.id, trace)
         for (const id of remove) unremoved.add(id)
       }
+      underway = new Map()
     }
   }
 
@@ -95,13 +100,23 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
       for (const id of gone) if (!unwritten.delete(id)) unremoved.add(id)
       if (unremoved.size > 0) schedule(WRITE_MS)
     },
+    async read(wanted) {
+      const found = new Map<string, Encoded>()
+      for (const id of wanted) {
+        const trace = unwritten.get(id) ?? underway.get(id)
+        if (trace !== undefined) found.set(id, trace)
+      }
+      const stored = wanted.filter((id) => !found.has(id))
+      if (stored.length > 0) for (const trace of await store.read(stored)) found.set(trace.id, trace)
+      return found
+    },
     start(takers) {
       const look = async (): Promise<void> => {
-        if (held.size > 0) await store.renew(lease())
+        if (held.size > 0) await store.write([], [], hold())
         const all = takers()
         const open = [...all].flatMap(([id, { hasRoom }]) => (hasRoom ? [id] : []))
         if (open.length === 0) return
-        for (const trace of await store.take(open, isoTimestamp(clock.now()), TAKEN_MAX, lease())) {
+        for (const trace of await store.take(open, isoTimestamp(clock.now()), TAKEN_MAX, hold())) {
           held.add(trace.id)
           all.get(trace.destinationId)?.resume(trace)
         }

@@ -48,6 +48,14 @@ export interface TraceChange {
   readonly rows: readonly TracesWaitingTable[]
   /** By their ids. */
   readonly remove: readonly string[]
+  readonly hold: TraceHold
+}
+
+/** The process that has them, and until when nobody else takes them over. */
+export interface TraceHold {
+  readonly holder: string
+  /** ISO timestamp. */
+  readonly until: string
 }
 
 /**

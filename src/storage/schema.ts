@@ -41,6 +41,7 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   usage_hours: UsageHoursTable
   generation_contents: GenerationContentsTable
   traces_waiting: TracesWaitingTable
+  trace_senders: TraceSendersTable
   endpoint_slots: EndpointSlotsTable
   endpoint_last: EndpointLastTable
   guardrails: GuardrailsTable
@@ -167,8 +168,15 @@ export interface TracesWaitingTable {
   /** JSON: what is sent, and where it is put. */
   sealed: string
   created_at: string
-  /** The process that sends it, and until when nobody else does. */
+  /** The process that sends it. */
   held_by: string
+  /** Read by processes of an earlier version alone. */
+  held_until: string
+}
+
+/** Processes that send traces, and until when each holds its own. */
+interface TraceSendersTable {
+  id: string
   held_until: string
 }
 

@@ -1,6 +1,11 @@
-/** Traces that wait for their destination, sealed, each held by the process that sends it: what one leaves behind, another sends. */
-import type { Database, TraceChange } from './database.ts'
-import type { TracesWaitingTable } from './schema.ts'
+/**
+ * Traces that wait for their destination, sealed. Each belongs to the process that sends it, and a row of that process says until
+ * when it holds all of them: another one takes them over after that. So no process writes a trace again because it still waits.
+ */
+import { type Selectable, type Transaction } from 'kysely'
+
+import type { Database, TraceChange, TraceHold } from './database.ts'
+import type { Schema, TracesWaitingTable } from './schema.ts'
 import type { TextSeal } from './sealed-config.ts'
 
 export interface WaitingTrace {
@@ -12,102 +17,95 @@ export interface WaitingTrace {
   readonly path: string
 }
 
-export interface Lease {
-  readonly holder: string
-  /** ISO timestamp. */
-  readonly until: string
-}
-
 export interface WaitingTraceStore {
-  /** Keeps some and removes others. One that is there already stays. */
-  write(keep: readonly WaitingTrace[], remove: readonly string[], lease: Lease): Promise<void>
-  /** Up to so many of these destinations, the oldest first, which nobody has held since `now`. */
-  take(destinationIds: readonly string[], now: string, limit: number, lease: Lease): Promise<readonly WaitingTrace[]>
-  /** All that the holder has. */
-  renew(lease: Lease): Promise<void>
+  /** Keeps some and removes others, and renews the hold on all that its holder has. One that is there already stays. */
+  write(keep: readonly WaitingTrace[], remove: readonly string[], hold: TraceHold): Promise<void>
+  /** Those that are still there, in no order. */
+  read(ids: readonly string[]): Promise<readonly WaitingTrace[]>
+  /** Up to so many of these destinations whose holder is gone at `now`, the oldest of each first. */
+  take(destinationIds: readonly string[], now: string, limit: number, hold: TraceHold): Promise<readonly WaitingTrace[]>
   /** The traces of the holder, or, with null, of anybody: whoever asks first may have them. */
   release(holder: string | null): Promise<void>
   /** Answers how many. */
   deleteOlderThan(before: string, limit: number): Promise<number>
 }
 
-export const createWaitingTraceStore = (database: Database, seal: TextSeal): WaitingTraceStore => ({
-  async write(keep, remove, { holder, until }) {
-    const rows = keep.map(({ id, destinationId, createdAt, text, path }): TracesWaitingTable => ({
-      id,
-      destination_id: destinationId,
-      sealed: seal.seal(JSON.stringify({ text, path }), sealedAs(id)),
-      created_at: createdAt,
-      held_by: holder,
-      held_until: until,
-    }))
-    await (database.writeTraces ?? ((change) => writeTraces(database, change)))({ rows, remove })
-  },
-
-  take: (destinationIds, now, limit, { holder, until }) =>
-    database.transaction(async (transaction) => {
-      const free = await transaction
-        .selectFrom('traces_waiting')
-        .select('id')
-        .where('held_until', '<', now)
-        .where('destination_id', 'in', destinationIds)
-        .orderBy('created_at')
-        .limit(limit)
-        .execute()
-      if (free.length === 0) return []
-      const taken = await transaction
-        .updateTable('traces_waiting')
-        .set({ held_by: holder, held_until: until })
-        .where(
-          'id',
-          'in',
-          free.map(({ id }) => id),
-        )
-        // Another process may have been faster.
-        .where('held_until', '<', now)
-        .returningAll()
-        .execute()
-      return taken.map(({ id, destination_id, created_at, sealed }) => ({
+export const createWaitingTraceStore = (database: Database, seal: TextSeal): WaitingTraceStore => {
+  const opened = ({ id, destination_id, created_at, sealed }: Selectable<TracesWaitingTable>): WaitingTrace => ({
+    id,
+    destinationId: destination_id,
+    createdAt: created_at,
+    ...(JSON.parse(seal.open(sealed, sealedAs(id))) as Pick<WaitingTrace, 'text' | 'path'>),
+  })
+  return {
+    async write(keep, remove, hold) {
+      const rows = keep.map(({ id, destinationId, createdAt, text, path }): TracesWaitingTable => ({
         id,
-        destinationId: destination_id,
-        createdAt: created_at,
-        ...(JSON.parse(seal.open(sealed, sealedAs(id))) as Pick<WaitingTrace, 'text' | 'path'>),
+        destination_id: destinationId,
+        sealed: seal.seal(JSON.stringify({ text, path }), sealedAs(id)),
+        created_at: createdAt,
+        held_by: hold.holder,
+        held_until: NEVER,
       }))
-    }, 'process'),
+      await (database.writeTraces ?? ((change) => writeTraces(database, change)))({ rows, remove, hold })
+    },
 
-  renew: ({ holder, until }) =>
-    database.transaction(async (transaction) => {
-      await transaction.updateTable('traces_waiting').set({ held_until: until }).where('held_by', '=', holder).execute()
-    }, 'process'),
+    async read(ids) {
+      const rows = await database.reports.selectFrom('traces_waiting').selectAll().where('id', 'in', ids).execute()
+      return rows.map(opened)
+    },
 
-  release: (holder) =>
-    database.transaction(async (transaction) => {
-      await transaction
-        .updateTable('traces_waiting')
-        .set({ held_until: '' })
-        .$if(holder !== null, (query) => query.where('held_by', '=', holder ?? ''))
-        .execute()
-    }, 'process'),
+    async take(destinationIds, now, limit, hold) {
+      const gone = await database.kysely.selectFrom('trace_senders').select('id').where('held_until', '<', now).execute()
+      if (gone.length === 0) return []
+      return database.transaction(async (transaction) => {
+        await renew(transaction, hold)
+        const taken: WaitingTrace[] = []
+        for (const { id: holder } of gone) {
+          for (const destinationId of destinationIds) {
+            if (taken.length >= limit) return taken
+            const rows = await takeFrom(transaction, { holder, destinationId, now, limit: limit - taken.length, hold })
+            taken.push(...rows.map(opened))
+          }
+          await forget(transaction, holder, now)
+        }
+        return taken
+      }, 'process')
+    },
 
-  deleteOlderThan: (before, limit) =>
-    database.transaction(async (transaction) => {
-      const { numDeletedRows } = await transaction
-        .deleteFrom('traces_waiting')
-        .where('id', 'in', (eb) =>
-          eb.selectFrom('traces_waiting').select('id').where('created_at', '<', before).orderBy('created_at').limit(limit),
-        )
-        .executeTakeFirstOrThrow()
-      return Number(numDeletedRows)
-    }),
-})
+    release: (holder) =>
+      database.transaction(async (transaction) => {
+        await transaction
+          .updateTable('trace_senders')
+          .set({ held_until: '' })
+          .$if(holder !== null, (query) => query.where('id', '=', holder ?? ''))
+          .execute()
+      }, 'process'),
+
+    deleteOlderThan: (before, limit) =>
+      database.transaction(async (transaction) => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('traces_waiting')
+          .where('id', 'in', (eb) =>
+            eb.selectFrom('traces_waiting').select('id').where('created_at', '<', before).orderBy('created_at').limit(limit),
+          )
+          .executeTakeFirstOrThrow()
+        return Number(numDeletedRows)
+      }),
+  }
+}
 
 /** The name under which one was sealed, as which alone it opens. */
 const sealedAs = (id: string): string => `waiting trace ${id}`
 
+/** Processes of the version before took a trace over at this time, and may run beside. */
+const NEVER = '9'
+
 const ROWS_AT_ONCE = 500
 
-export const writeTraces = (database: Database, { rows, remove }: TraceChange): Promise<void> =>
+export const writeTraces = (database: Database, { rows, remove, hold }: TraceChange): Promise<void> =>
   database.transaction(async (transaction) => {
+    await renew(transaction, hold)
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       await transaction
         .insertInto('traces_waiting')
@@ -122,3 +120,44 @@ export const writeTraces = (database: Database, { rows, remove }: TraceChange): 
         .execute()
     }
   }, 'process')
+
+/** In the transaction that writes its traces: another process may have forgotten a holder that was gone for a while. */
+const renew = async (transaction: Transaction<Schema>, { holder, until }: TraceHold): Promise<void> => {
+  await transaction
+    .insertInto('trace_senders')
+    .values({ id: holder, held_until: until })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ held_until: until }))
+    .execute()
+}
+
+const takeFrom = (
+  transaction: Transaction<Schema>,
+  from: { readonly holder: string; readonly destinationId: string; readonly now: string; readonly limit: number; readonly hold: TraceHold },
+): Promise<readonly Selectable<TracesWaitingTable>[]> =>
+  transaction
+    .updateTable('traces_waiting')
+    .set({ held_by: from.hold.holder })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('traces_waiting')
+        .select('id')
+        .where('held_by', '=', from.holder)
+        .where('destination_id', '=', from.destinationId)
+        .orderBy('created_at')
+        .limit(from.limit),
+    )
+    // Another process may have been faster, or the holder may be back.
+    .where('held_by', '=', from.holder)
+    .where((eb) => eb.exists(eb.selectFrom('trace_senders').select('id').where('id', '=', from.holder).where('held_until', '<', from.now)))
+    .returningAll()
+    .execute()
+
+/** A holder that is gone and has nothing left. */
+const forget = async (transaction: Transaction<Schema>, holder: string, now: string): Promise<void> => {
+  await transaction
+    .deleteFrom('trace_senders')
+    .where('id', '=', holder)
+    .where('held_until', '<', now)
+    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('traces_waiting').select('id').where('held_by', '=', holder))))
+    .execute()
+}

@@ -371,6 +371,9 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
       { id: 'trace-1', destination_id: 'destination-1', sealed: 'sealed', created_at: AT, held_by: 'sender-1', held_until: AT },
     ],
   },
+  '0023-trace-senders': {
+    trace_senders: [{ id: 'sender-2', held_until: AT }],
+  },
 }
 
 /** Brings an empty database to the schema of the last of `names`, and writes at each level what its versions wrote. */
