@@ -2,6 +2,7 @@
 import { createAdmission, type Admission } from '../limits/admission.ts'
 import { createBodyRoom, type BodyRoom } from '../limits/body-room.ts'
 import { createLoopLag, type LoopLag } from '../limits/loop-lag.ts'
+import { createNodePlaces, type NodePlaces } from '../limits/node-places.ts'
 import { createSharedMeter, type SharedMeter } from '../limits/shared-meter.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { LimitStore } from '../storage/limits/limit-store.ts'
@@ -14,6 +15,7 @@ export interface LimitParts {
   readonly meter: SharedMeter
   readonly admission: Admission
   readonly bodyRoom: BodyRoom
+  readonly nodePlaces: NodePlaces
 }
 
 export const composeLimits = (parts: {
@@ -38,17 +40,28 @@ export const composeLimits = (parts: {
         log.warn({ store: name, nodes: nodesSeen(), error: thrown }, 'limits of keys are not counted together: this node keeps to its part')
     },
   })
-  const admission = createAdmission({ clock, meter, lag, limits: () => reloadable.settings.limits })
+  const nodePlaces: NodePlaces = createNodePlaces({
+    clock,
+    consult: meter.consult,
+    own: () => ({ most: reloadable.settings.limits.most, taken: admission.inside, held: admission.held }),
+    onHeard: () => admission.admitWaiting(),
+  })
+  const admission = createAdmission({ clock, meter, lag, limits: () => reloadable.settings.limits, elsewhere: nodePlaces })
   const bodyRoom = createBodyRoom(() => reloadable.settings.bodyRoom)
   metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
   metrics.gauge('patchbay_unread_answer_bytes', 'Characters of streams that wait for clients which are behind.', () => bodyRoom.unreadBytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
+  metrics.gauge(
+    'patchbay_places_free_elsewhere',
+    'Places for requests that other nodes had free when last heard of.',
+    () => nodePlaces.free,
+  )
   metrics.gauge('patchbay_limit_store_away', '1 while limits of keys are not counted by all nodes together.', () => Number(meter.away))
   metrics.gauge(
     'patchbay_limits_decided_alone',
     'Requests whose limits this node decided by its part alone, because the store was away.',
     () => meter.decidedAlone,
   )
-  return { lag, meter, admission, bodyRoom }
+  return { lag, meter, admission, bodyRoom, nodePlaces }
 }

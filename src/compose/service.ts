@@ -127,6 +127,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
     repeat(clock, ROLLOUT_CHECK_MS, parts.rollouts.check, (thrown) => log.warn({ error: thrown }, 'rollouts not checked')),
     parts.lag.start(),
+    parts.nodePlaces.start(),
   ]
   await parts.nodes.join()
   await Promise.all([parts.meter.connect(), parts.answers.connect()])

@@ -11,16 +11,24 @@ export interface PlaceSettings {
   readonly always: number
 }
 
+/** Places of the same kind that others give away. */
+export interface PlacesElsewhere {
+  readonly free: number
+  heldBy(holder: string): number
+}
+
 export interface FairPlaces {
   /** The reason that keeps this holder from so many more: there are no more, or they are for others. Null: nothing. */
   obstacle(holder: string, amount: number): 'full' | 'share' | null
   /** Takes them whether they fit or not; a negative amount gives back. */
   take(holder: string, amount: number): void
   readonly taken: number
+  /** By holder; those who hold none are not in it. */
+  readonly held: ReadonlyMap<string, number>
 }
 
-/** `settings`: read each time, since they may be reloaded. */
-export const createFairPlaces = (settings: () => PlaceSettings): FairPlaces => {
+/** `settings`: read each time, since they may be reloaded. A share holds for these places, and for these and those elsewhere together. */
+export const createFairPlaces = (settings: () => PlaceSettings, elsewhere: PlacesElsewhere = NO_PLACES): FairPlaces => {
   const held = new Map<string, number>()
   let taken = 0
   return {
@@ -29,8 +37,10 @@ export const createFairPlaces = (settings: () => PlaceSettings): FairPlaces => {
       const left = most - taken - amount
       if (left < 0) return 'full'
       const wanted = (held.get(holder) ?? 0) + amount
+      if (wanted <= always) return null
       // With the share s, a holder alone stops where it has s of all; n of them where each has s / (1 - s + n s).
-      return wanted <= always || wanted * (1 - share) <= (left + 1) * share ? null : 'share'
+      const fits = (has: number, free: number): boolean => has * (1 - share) <= (free + 1) * share
+      return fits(wanted, left) && fits(wanted + elsewhere.heldBy(holder), left + elsewhere.free) ? null : 'share'
     },
     take(holder, amount) {
       taken += amount
@@ -41,5 +51,8 @@ export const createFairPlaces = (settings: () => PlaceSettings): FairPlaces => {
     get taken() {
       return taken
     },
+    held,
   }
 }
+
+const NO_PLACES: PlacesElsewhere = { free: 0, heldBy: () => 0 }

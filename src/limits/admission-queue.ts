@@ -2,7 +2,7 @@
  * At most so many at once, and of them no key more than its share; a few more wait a little, the first in line first
  * (docs/contract/operating.md#admission).
  */
-import { createFairPlaces } from '../lib/fair-places.ts'
+import { createFairPlaces, type FairPlaces, type PlacesElsewhere } from '../lib/fair-places.ts'
 import type { Clock } from '../lib/clock.ts'
 
 /** Let in; or not: there is no room for anybody, or none for this key. */
@@ -12,7 +12,10 @@ export interface AdmissionQueue {
   /** Who is inside must `leave`. */
   enter(key: string): Entry | Promise<Entry>
   leave(key: string): void
+  /** Lets in who fits now, where more than a request that left may have made room. */
+  admitWaiting(): void
   readonly inside: number
+  readonly held: FairPlaces['held']
   readonly waiting: number
 }
 
@@ -30,9 +33,13 @@ interface Waiting {
   decide(entry: Entry): void
 }
 
-export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings): AdmissionQueue => {
+/** `elsewhere`: the places of other nodes, of which a key's share is too. A line is of one node, and so are shares of it. */
+export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings, elsewhere?: PlacesElsewhere): AdmissionQueue => {
   const shareOf = ({ keyShare }: QueueSettings): number => keyShare || 1
-  const places = createFairPlaces(() => ({ most: settings().most || Number.POSITIVE_INFINITY, share: shareOf(settings()), always: 1 }))
+  const places = createFairPlaces(
+    () => ({ most: settings().most || Number.POSITIVE_INFINITY, share: shareOf(settings()), always: 1 }),
+    elsewhere,
+  )
   const lineUp = createFairPlaces(() => ({ most: settings().line, share: shareOf(settings()), always: 1 }))
   /** In the order in which they came. */
   const line = new Set<Waiting>()
@@ -76,9 +83,11 @@ export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings
       places.take(key, -1)
       admitWaiting()
     },
+    admitWaiting,
     get inside() {
       return places.taken
     },
+    held: places.held,
     get waiting() {
       return line.size
     },

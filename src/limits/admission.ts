@@ -5,10 +5,11 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { PlacesElsewhere } from '../lib/fair-places.ts'
 import type { BoundReached, KeyBounds } from '../storage/limits/limit-store.ts'
 import type { KeyMeter } from './key-meter.ts'
 import type { LoopLag } from './loop-lag.ts'
-import { createAdmissionQueue, type Entry, type QueueSettings } from './admission-queue.ts'
+import { type AdmissionQueue, createAdmissionQueue, type Entry, type QueueSettings } from './admission-queue.ts'
 
 /** Settings of the file; 0 means no bound. */
 export interface Limits extends QueueSettings {
@@ -34,12 +35,9 @@ export interface Permit {
   end(tokens: number): void
 }
 
-export interface Admission {
+export interface Admission extends Pick<AdmissionQueue, 'inside' | 'waiting' | 'held' | 'admitWaiting'> {
   /** Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. `onEnd` is called once, when the permit ends. */
   enter(caller: Limited, onEnd?: () => void): Permit | Promise<Permit>
-  /** Requests inside, and in line. */
-  readonly inside: number
-  readonly waiting: number
 }
 
 export interface AdmissionParts {
@@ -47,10 +45,12 @@ export interface AdmissionParts {
   readonly meter: KeyMeter
   readonly lag: Pick<LoopLag, 'p99Ms'>
   readonly limits: () => Limits
+  /** The places of the other nodes. */
+  readonly elsewhere?: PlacesElsewhere
 }
 
-export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): Admission => {
-  const queue = createAdmissionQueue(clock, limits)
+export const createAdmission = ({ clock, meter, lag, limits, elsewhere }: AdmissionParts): Admission => {
+  const queue = createAdmissionQueue(clock, limits, elsewhere)
 
   const boundsOf = ({ hash, rpmLimit, tpmLimit }: Limited): KeyBounds => {
     const { keyConcurrency, requestsPerMinute, tokensPerMinute } = limits()
@@ -110,6 +110,8 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
     get waiting() {
       return queue.waiting
     },
+    held: queue.held,
+    admitWaiting: queue.admitWaiting,
   }
 }
 

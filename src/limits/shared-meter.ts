@@ -13,6 +13,8 @@ export interface SharedMeter extends KeyMeter {
   connect(): Promise<void>
   /** From now on the store is tried again while it is away, and told what runs. Resolves when it was told that nothing does. */
   start(): () => Promise<void>
+  /** Asks the store what no request waits for. Undefined where nothing is shared, or it is away: from now on, if it does not answer. */
+  consult<Answer>(question: (store: LimitStore) => Promise<Answer>): Promise<Answer | undefined>
   /** Each node keeps to its part of the bounds. */
   readonly away: boolean
   /** Requests that were decided on without the store that should have been asked. */
@@ -36,6 +38,8 @@ const GATHER_MS = 5
 const PROBE_MS = 1000
 /** A connection takes longer than an answer: it may need a name, and TLS. */
 const CONNECT_MS = 2000
+/** Nobody waits for it, so a store that is slow for a moment is not given up. */
+const CONSULT_MS = 2000
 /** Running requests are told again, before their lease ends. */
 const RENEW_EVERY = 3
 /** So many are told at once. */
@@ -172,6 +176,15 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       const used = { usedTokens: tokens - 1, usedRequests: 0 }
       local.note(bounds, used, isShared() ? nodes() : 1)
       if (isShared() && (bounds.concurrency > 0 || bounds.tokensPerMinute > 0)) owe(bounds, used)
+    },
+    async consult(question) {
+      if (store === null || state !== 'near' || nodes() < 2) return undefined
+      try {
+        return await inTime(question(store), CONSULT_MS, clock)
+      } catch (thrown) {
+        goneAway(thrown)
+        return undefined
+      }
     },
     connect: probe,
     start() {

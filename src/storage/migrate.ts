@@ -25,6 +25,7 @@ import { endpointHealth } from './migrations/0020-endpoint-health.ts'
 import { requiredEvaluations } from './migrations/0021-required-evaluations.ts'
 import { tracesWaiting } from './migrations/0022-traces-waiting.ts'
 import { traceSenders } from './migrations/0023-trace-senders.ts'
+import { placesOfNodes } from './migrations/0024-places-of-nodes.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -53,6 +54,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0021-required-evaluations': requiredEvaluations(engine),
   '0022-traces-waiting': tracesWaiting(engine),
   '0023-trace-senders': traceSenders(engine),
+  '0024-places-of-nodes': placesOfNodes(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

@@ -3,7 +3,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { describeEachEngine } from '../../../test/support/databases.ts'
+import { patient } from '../../../test/support/patience.ts'
 import { HAS_REDIS, startRedis } from '../../../test/support/redis.ts'
+import { until } from '../../../test/support/started-service.ts'
 import type { Claim, LimitStore } from './limit-store.ts'
 import { createRedisLimits } from './redis-limits.ts'
 
@@ -86,6 +88,19 @@ const suite = (open: Open): void => {
     expect(await store.enter(claim(hash, { requestsPerMinute: 2 }))).toBeNull()
     expect(await store.enter(claim(newKey(), { requestsPerMinute: 1 }))).toBeNull()
   })
+
+  test('each node hears what the others last said of their places, whole, until they have been silent for a while', async () => {
+    const [one, other, third] = [await open('place-1'), await open('place-2'), await open('place-3')]
+    const told = JSON.stringify({ words: 'one % two "three" \u4f60', more: 'x'.repeat(20_000) })
+    expect(await one.tellPlaces('early')).toEqual([])
+    expect(await other.tellPlaces('second')).toEqual(['early'])
+    expect(await one.tellPlaces(told)).toEqual(['second'])
+    expect((await third.tellPlaces('third')).toSorted()).toEqual(['second', told].toSorted())
+    // Many at once: none waits for another, and none is lost.
+    const rounds = await Promise.all(Array.from({ length: 60 }, async (_, index) => [one, other, third][index % 3]?.tellPlaces('again')))
+    expect(rounds.filter((heard) => heard?.length !== 2)).toEqual([])
+    await until(async () => (await one.tellPlaces('still here')).length === 0, 'the silence of the others', patient(5000))
+  }, 120_000)
 
   test('under any use, over any nodes, a rate of n a minute lets in n at once and no more than time gives back', async () => {
     const nodes = [await open('a'), await open('b')]

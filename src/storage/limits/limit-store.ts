@@ -45,11 +45,16 @@ export interface LimitStore {
   /** Null: let in, and counted. A request that is refused takes nothing. */
   enter(claim: Claim): Promise<BoundReached | null>
   correct(corrections: readonly Correction[]): Promise<void>
+  /** Says for a while how this node's places are taken, in place of what it said before; answers what the others say. */
+  tellPlaces(said: string): Promise<readonly string[]>
   close(): Promise<void>
 }
 
 /** How long a node that says nothing more keeps the places of its requests. */
 export const RUNNING_LEASE_MS = 10_000
+
+/** How long places that a node told of are believed. */
+export const PLACES_LEASE_MS = 5000
 
 /** As scripts and functions number what they refuse by; 0: nothing. */
 const BOUNDS: readonly (Bound | undefined)[] = [undefined, 'concurrency', 'tokens', 'requests']

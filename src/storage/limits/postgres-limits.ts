@@ -4,7 +4,7 @@
  */
 import type { Pool } from 'pg'
 
-import { type BoundReached, type Claim, type LimitStore, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
+import { type BoundReached, type Claim, type LimitStore, PLACES_LEASE_MS, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
 
 const BATCH_MAX = 200
 const LEASE_S = RUNNING_LEASE_MS / 1000
@@ -92,6 +92,20 @@ export const createPostgresLimits = ({ pool, node }: { readonly pool: Pool; read
       corrected += 1
       if (corrected % PRUNE_EVERY === 0)
         await pool.query('delete from limit_rates where full_at < extract(epoch from clock_timestamp()) - 60')
+    },
+    async tellPlaces(said) {
+      // Two nodes that forget the same silent ones do not wait for one another.
+      const { rows } = await pool.query<{ said: string }>({
+        text: `with mine as (
+                 insert into limit_places values ($1, clock_timestamp() + make_interval(secs => $2), $3)
+                   on conflict (node) do update set lease_until = excluded.lease_until, said = excluded.said),
+               silent as (
+                 delete from limit_places where node in
+                   (select node from limit_places where node <> $1 and lease_until < clock_timestamp() for update skip locked))
+               select said from limit_places where node <> $1 and lease_until >= clock_timestamp()`,
+        values: [node, PLACES_LEASE_MS / 1000, said],
+      })
+      return rows.map((row) => row.said)
     },
     // The pool is closed with the database.
     close: async () => undefined,

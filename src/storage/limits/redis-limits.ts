@@ -1,7 +1,7 @@
 /** Limits in Redis or Valkey. */
 import { openRedis, type RedisClient } from '../redis-client.ts'
-import { type Claim, type Correction, type LimitStore, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
-import { CORRECT, ENTER } from './redis-scripts.ts'
+import { type Claim, type Correction, type LimitStore, PLACES_LEASE_MS, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
+import { CORRECT, ENTER, TELL_PLACES } from './redis-scripts.ts'
 
 export interface RedisLimitsParts {
   readonly url: string
@@ -14,6 +14,7 @@ interface Connection {
   readonly client: RedisClient
   readonly enterSha: string
   readonly correctSha: string
+  readonly tellPlacesSha: string
 }
 
 export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): LimitStore => {
@@ -28,9 +29,13 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
   const connect = async (): Promise<Connection> => {
     const client = await openRedis(url)
     try {
-      const [enterSha, correctSha] = await Promise.all([ENTER, CORRECT].map((script) => client.send('SCRIPT', ['LOAD', script])))
-      if (typeof enterSha !== 'string' || typeof correctSha !== 'string') throw nonsense()
-      return { client, enterSha, correctSha }
+      const load = async (script: string): Promise<string> => {
+        const sha: unknown = await client.send('SCRIPT', ['LOAD', script])
+        if (typeof sha !== 'string') throw nonsense()
+        return sha
+      }
+      const [enterSha, correctSha, tellPlacesSha] = await Promise.all([load(ENTER), load(CORRECT), load(TELL_PLACES)])
+      return { client, enterSha, correctSha, tellPlacesSha }
     } catch (thrown) {
       client.close()
       throw thrown
@@ -87,6 +92,12 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
           return client.send('EVALSHA', [correctSha, ...common(correction), ...used])
         }),
       )
+    },
+    async tellPlaces(said) {
+      const { client, tellPlacesSha } = connected()
+      const answer: unknown = await client.send('EVALSHA', [tellPlacesSha, '1', `${prefix}places`, node, `${PLACES_LEASE_MS}`, said])
+      if (!Array.isArray(answer) || !answer.every((words) => typeof words === 'string')) throw nonsense()
+      return answer
     },
     async close() {
       drop()

@@ -58,6 +58,22 @@ for kind, at in pairs(after) do keep(KEYS[1 + kind], at) end
 return { 0, 0, 0, 0 }
 `
 
+/** KEYS: what nodes say of their places. ARGV: node, lease, its words. Answers the words of the others. */
+export const TELL_PLACES = `
+local time = redis.call('TIME')
+local now_ms = math.floor(time[1] * 1000 + time[2] / 1000)
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f %s', now_ms + ARGV[2], ARGV[3]))
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local others = {}
+local said = redis.call('HGETALL', KEYS[1])
+for i = 1, #said, 2 do
+  local lease_until, words = string.match(said[i + 1], '^(%d+) (.*)$')
+  if tonumber(lease_until) < now_ms then redis.call('HDEL', KEYS[1], said[i])
+  elseif said[i] ~= ARGV[1] then others[#others + 1] = words end
+end
+return others
+`
+
 /** ARGV: node, running, concurrency, lease, then limit and use of tokens, and of requests. */
 export const CORRECT = `${COMMON}
 set_running()

@@ -390,7 +390,7 @@ export const makeOlderDatabase = async (connection: EngineConnection, names: rea
 }
 
 /** The messages that running nodes send each other: PostgreSQL alone has them, and nobody keeps them. */
-const TABLES_OF_NODES: readonly string[] = ['nodes', 'limit_rates', 'limit_running']
+const TABLES_OF_NODES: readonly string[] = ['nodes', 'limit_rates', 'limit_running', 'limit_places']
 
 /** Every row of every table that is kept, also of one that is empty, in an order that can be compared. */
 export const rowsOf = async (kysely: Kysely<Schema>): Promise<Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>> => {

@@ -1,0 +1,83 @@
+/**
+ * The places of the other nodes, so that a key's share is of the places of all of them (docs/contract/operating.md#several-nodes). No request
+ * waits for it: nodes tell one another through the store of limits, often while they fill up, and each decides by what it has heard.
+ * While the store is away, a key has its share of each node alone.
+ */
+import { z } from 'zod'
+
+import type { Clock } from '../lib/clock.ts'
+import type { FairPlaces, PlacesElsewhere } from '../lib/fair-places.ts'
+import { objectIn } from '../lib/json.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { SharedMeter } from './shared-meter.ts'
+
+export interface NodePlaces extends PlacesElsewhere {
+  /** The answer ends it. */
+  start(): () => void
+}
+
+export interface NodePlacesParts {
+  readonly clock: Clock
+  readonly consult: SharedMeter['consult']
+  /** This node's own places. `most` 0: no bound. */
+  readonly own: () => OwnPlaces
+  /** Called when the places elsewhere may have changed. */
+  readonly onHeard: () => void
+}
+
+export interface OwnPlaces {
+  readonly most: number
+  readonly taken: number
+  readonly held: FairPlaces['held']
+}
+
+const LOOK_MS = 100
+/** A node that has room says so in every tenth look. */
+const IDLE_LOOKS = 10
+/** From this part of its places on, a node tells and hears in every look. */
+const BUSY_PART = 1 / 8
+/** A key with less than this part of a node's places is not told of: it is far from any share, and there may be many of them. */
+const TOLD_PART = 1 / 100
+
+/** In place of no bound. */
+const MOST_PLACES = 1_000_000_000
+
+const count = z.number().int().min(0).max(MOST_PLACES)
+const saidSchema = z.object({ most: count, taken: count, held: z.record(z.string(), count) })
+
+export const createNodePlaces = ({ clock, consult, own, onHeard }: NodePlacesParts): NodePlaces => {
+  let free = 0
+  let held: ReadonlyMap<string, number> = new Map()
+  let looks = 0
+
+  const hear = (others: readonly string[]): void => {
+    const sum = new Map<string, number>()
+    free = 0
+    for (const said of others) {
+      const { data } = saidSchema.safeParse(objectIn(said))
+      // A node of another version says it in another way.
+      if (data === undefined) continue
+      free += Math.max(0, (data.most || MOST_PLACES) - data.taken)
+      for (const [key, places] of Object.entries(data.held)) sum.set(key, (sum.get(key) ?? 0) + places)
+    }
+    held = sum
+    onHeard()
+  }
+
+  const look = async (): Promise<void> => {
+    const { most, taken, held: mine } = own()
+    looks += 1
+    if (looks % IDLE_LOOKS !== 0 && (most === 0 || taken < most * BUSY_PART)) return
+    const told = Object.fromEntries([...mine].filter(([, places]) => most > 0 && places >= most * TOLD_PART))
+    const said = JSON.stringify({ most, taken, held: told } satisfies z.infer<typeof saidSchema>)
+    hear((await consult((store) => store.tellPlaces(said))) ?? [])
+  }
+
+  return {
+    get free() {
+      return free
+    },
+    heldBy: (key) => held.get(key) ?? 0,
+    start: () => repeat(clock, LOOK_MS, look, () => undefined),
+  }
+}
