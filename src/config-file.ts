@@ -76,7 +76,10 @@ export const configFileSchema = z
         total: seconds(1800, 'Seconds that a whole request may take, all its attempts together.'),
         body: seconds(60, 'Seconds in which the body of a request must have come.'),
         body_idle: seconds(10, 'Seconds without a byte of the body of a request.'),
-        client_unread: seconds(60, 'Seconds for which a client may take nothing of its stream, once it has all that is kept for it.'),
+        client_unread: seconds(
+          60,
+          'Seconds for which a client may take nothing of its stream, once it has all that is kept for it, or of a long answer.',
+        ),
       })
       .prefault({}),
     limits: z
@@ -94,7 +97,7 @@ export const configFileSchema = z
           .default(128 * 1024 * 1024)
           .meta({
             description:
-              'Bytes of request bodies that this process holds at once, beyond which requests are refused; at least max_body_bytes.',
+              'Bytes of request bodies, and of answers that clients have not read, that this process holds at once, beyond which requests are refused; at least max_body_bytes.',
           }),
         requests_per_minute: upTo(1_000_000_000, 0, 'Inference requests a minute of a key that has no rpm_limit of its own; 0: no bound.'),
         tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),

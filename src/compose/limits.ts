@@ -49,7 +49,7 @@ export const composeLimits = (parts: {
   const admission = createAdmission({ clock, meter, lag, limits: () => reloadable.settings.limits, elsewhere: nodePlaces })
   const bodyRoom = createBodyRoom(() => reloadable.settings.bodyRoom)
   metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
-  metrics.gauge('patchbay_unread_answer_bytes', 'Characters of streams that wait for clients which are behind.', () => bodyRoom.unreadBytes)
+  metrics.gauge('patchbay_unread_answer_bytes', 'Characters of answers that wait for clients which are behind.', () => bodyRoom.unreadBytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
   metrics.gauge(

@@ -36,7 +36,9 @@ import { authenticate, type Doors } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { createListedModels } from './listed-models.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
+import { LongAnswer } from './json-response.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
+import { pacedBody } from './paced-body.ts'
 import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import { endWithSession } from './end-with-session.ts'
@@ -269,7 +271,8 @@ export const createApp = (parts: AppParts): App => {
         const named = query === '' ? null : namedWorkspace(route, asked)
         const reaches = caller !== null && REACHING.has(route.policy)
         const reach = reaches ? await resolveReach(caller, named, parts.management.workspaces) : null
-        const space = parts.bodyRoom.enter(principal?.hash ?? person?.sessionId ?? NOBODY)
+        const holder = principal?.hash ?? person?.sessionId ?? NOBODY
+        const space = parts.bodyRoom.enter(holder)
         const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal, space.free) : null
         const permit = entered instanceof Promise ? await entered : entered
         const limits: BodyLimits = { ...bodyLimits, space }
@@ -291,6 +294,7 @@ export const createApp = (parts: AppParts): App => {
           }),
         )
         if (person !== null) response = endWithSession(response, person.sessionId, parts.sessions)
+        if (response instanceof LongAnswer) response = writtenAtPace(response, parts.bodyRoom.enter(holder), request.method === 'GET')
       }
     } catch (thrown) {
       failure = asRefusedUpgrade(asFailure(thrown), request.headers)
@@ -305,6 +309,13 @@ export const createApp = (parts: AppParts): App => {
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
     return response
+  }
+  /** A read may be refused where answers that nobody reads fill the memory; whatever was done is told. */
+  const writtenAtPace = (answered: LongAnswer, space: BodySpace, isRead: boolean): Response => {
+    const refused = isRead ? space.refusal(answered.whole.length) : null
+    if (refused !== null) throw refused
+    const body = pacedBody(answered.whole, { clock: parts.clock, unreadMs: parts.answering.unreadMs, onUnread: space.holdAnswer })
+    return new Response(body, answered)
   }
   return {
     answer,

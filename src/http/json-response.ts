@@ -5,4 +5,19 @@ export const jsonResponse = (body: unknown, init: { status?: number; headers?: R
 export const jsonText = (
   text: string,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-): Response => new Response(text, { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers } })
+): Response => {
+  const init = { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers } }
+  return text.length > LONG ? new LongAnswer(text, init) : new Response(text, init)
+}
+
+/** Sockets take as many characters at once, or nearly. */
+const LONG = 64 * 1024
+
+/** An answer whose text counts as memory until its client has read it. */
+export class LongAnswer extends Response {
+  readonly whole: string
+  constructor(whole: string, init: ResponseInit) {
+    super(whole, init)
+    this.whole = whole
+  }
+}

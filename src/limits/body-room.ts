@@ -17,7 +17,7 @@ export interface BodyRoomSettings {
 export interface BodyRoom {
   /** The place of one request of this key. */
   enter(key: string): BodySpace
-  /** Counts what clients have not read of their answers yet: it is in memory too, and cannot be refused. Negative where they have. */
+  /** Counts what clients have not read of their streams yet: it is in memory too, and cannot be refused. Negative where they have. */
   unread(change: number): void
   /** Bytes that are taken. */
   readonly bytes: number
@@ -27,6 +27,10 @@ export interface BodyRoom {
 export interface BodySpace {
   /** Null where there was room for so many more bytes; else a refusal with `Retry-After`, and nothing was taken: 503, or 429 where the room is for other keys. */
   take(bytes: number): GatewayError | null
+  /** As `take`, and takes nothing. */
+  refusal(bytes: number): GatewayError | null
+  /** Takes room for an answer whether there is any or not; negative gives back what was read. */
+  holdAnswer(change: number): void
   /** Gives back all that was taken. Further calls do nothing. */
   free(): void
 }
@@ -34,6 +38,7 @@ export interface BodySpace {
 /** `settings`: read at each request, since they may be reloaded. */
 export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
   let unread = 0
+  let answers = 0
   const room = createFairPlaces(() => {
     const { mostBytes, bodyBytes, keyShare } = settings()
     return { most: mostBytes - unread, share: keyShare || 1, always: bodyBytes }
@@ -41,13 +46,23 @@ export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
   return {
     enter(key) {
       let taken = 0
+      const refusal = (bytes: number): GatewayError | null => {
+        const obstacle = bytes > 0 ? room.obstacle(key, bytes) : null
+        if (obstacle === null) return null
+        return obstacle === 'full' ? full(settings().mostBytes) : shareTaken()
+      }
       return {
+        refusal,
         take(bytes) {
-          const obstacle = bytes > 0 ? room.obstacle(key, bytes) : null
-          if (obstacle !== null) return obstacle === 'full' ? full(settings().mostBytes) : shareTaken()
+          const refused = refusal(bytes)
+          if (refused !== null) return refused
           room.take(key, bytes)
           taken += bytes
           return null
+        },
+        holdAnswer(change) {
+          room.take(key, change)
+          answers += change
         },
         free() {
           room.take(key, -taken)
@@ -59,10 +74,10 @@ export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
       unread += change
     },
     get bytes() {
-      return room.taken
+      return room.taken - answers
     },
     get unreadBytes() {
-      return unread
+      return unread + answers
     },
   }
 }
@@ -77,6 +92,6 @@ const full = (maxBytes: number): GatewayError =>
 const shareTaken = (): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
-    'The bodies of running requests of this key fill its share of the memory for bodies; the rest is for others. Try again shortly.',
+    'The bodies of running requests of this key, and answers of it that nobody has read yet, fill its share of the memory for them; the rest is for others. Try again shortly.',
     { retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight' } },
   )

@@ -1,10 +1,11 @@
 /** Clients that send too slowly, read too slowly, or come while the service stops. */
 import { connect, type Socket } from 'node:net'
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { dataEvent, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { patient } from '../support/patience.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -27,20 +28,24 @@ const sockets: Socket[] = []
 afterAll(() => sockets.forEach((socket) => socket.destroy()))
 
 /** A connection of which nothing is read unless `read` is called. */
-const open = (head: string, length: number): { socket: Socket; read: () => Promise<string> } => {
-  const { hostname, port, host } = new URL(service.url)
+const open = (head: string, length: number, at = service): { socket: Socket; read: (until?: string) => Promise<string> } => {
+  const { hostname, port, host } = new URL(at.url)
   const socket = connect(Number(port), hostname)
   sockets.push(socket)
   socket.on('error', () => undefined)
   socket.pause()
   socket.write(
-    `POST /api/v1/${head} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.inferenceKey}\r\n` +
+    `POST /api/v1/${head} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${at.inferenceKey}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
   )
-  const read = (): Promise<string> =>
+  /** To the end of the connection, or to this text. */
+  const read = (end?: string): Promise<string> =>
     new Promise((resolve) => {
       let received = ''
-      socket.setEncoding('utf8').on('data', (piece: string) => (received += piece))
+      socket.setEncoding('utf8').on('data', (piece: string) => {
+        received += piece
+        if (end !== undefined && received.slice(-10_000).includes(end)) resolve(received)
+      })
       socket.once('close', () => resolve(received))
       socket.resume()
     })
@@ -92,6 +97,56 @@ test('a client that reads nothing is given up: the connections to it and to the 
   upstream.script(say('Still here.'))
   expect((await infer(service, { model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })).text).toContain('Still here.')
 }, 300_000)
+
+describe('whole answers that nobody reads', () => {
+  /** Sockets hold four megabytes and more of an answer; it is the rest that the service keeps. */
+  const LONG = 'x'.repeat(12_000_000)
+  const body = JSON.stringify({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })
+  const unreadAt = async (at: StartedService): Promise<number> =>
+    Number(/^patchbay_unread_answer_bytes (\d+)$/m.exec(await (await fetch(`${at.url}/metrics`)).text())?.[1])
+
+  test('count as memory: new bodies are refused, health and small reads go on, and all is free when the clients leave or read', async () => {
+    const bounded = await services.start({
+      config: `
+limits: { loop_lag_ms: 0, body_bytes_in_flight: 33554432 }
+timeouts: { client_unread: 600 }
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}" }
+models:
+  m/one: { endpoints: [{ provider: fake, model: up }] }
+`,
+    })
+    upstream.script(say(LONG))
+    const clients = Array.from({ length: 8 }, () => open('chat/completions', body.length, bounded))
+    for (const { socket } of clients) socket.write(body)
+    await until(async () => (await unreadAt(bounded)) > 33_554_432, 'answers that fill the memory for them', patient(6000))
+    const refused = await infer(bounded, { model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true])
+    expect(refused.error.metadata).toMatchObject({ reason: 'body_bytes_in_flight' })
+    expect((await fetch(`${bounded.url}/health/ready`)).status).toBe(200)
+    expect((await call(bounded, 'GET', '/key')).status).toBe(200)
+    const [slow, ...gone] = clients
+    for (const { socket } of gone) socket.destroy()
+    // One comes back, and gets all of its answer.
+    const received = (await slow?.read('"finish_reason":"stop"')) ?? ''
+    expect(received.match(/x+/g)?.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThanOrEqual(LONG.length)
+    await until(async () => (await unreadAt(bounded)) === 0, 'what they left to be free')
+    upstream.script(say('Still here.'))
+    expect((await infer(bounded, { model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })).text).toContain('Still here.')
+    expect(await bounded.stop()).toBe(0)
+  }, 120_000)
+
+  test('are given up after a while: the connection breaks, and nothing is kept', async () => {
+    upstream.script(say(LONG))
+    const { socket, read } = open('chat/completions', body.length)
+    const before = upstream.exchanges.length
+    socket.write(body)
+    await until(() => upstream.exchanges.length > before, 'the upstream to be asked')
+    await until(async () => /patchbay_running_generations 0/.test(await (await fetch(`${service.url}/metrics`)).text()), 'the answer')
+    await until(async () => (await unreadAt(service)) === 0, 'the client to be given up')
+    expect(await read()).not.toContain('"finish_reason":"stop"')
+  }, 120_000)
+})
 
 test('a service that stops closes each connection with its last answer', async () => {
   const stopping = await services.start()

@@ -94,7 +94,7 @@ export const useServices = (): Services => {
       const exited = exitOf(child)
       let over = false
       void exited.then(() => (over = true))
-      await until(() => over || READY.test(texts.stdout()), 'the ready line')
+      await until(() => over || READY.test(texts.stdout()), 'the ready line', patient(10_000))
       const url = READY.exec(texts.stdout())?.[1]
       if (url === undefined) throw new Error(`The service did not start: ${texts.stdout()}${texts.stderr()}`)
       const readyMs = performance.now() - startedAt

@@ -1,0 +1,69 @@
+/**
+ * The body of a long answer, written at the pace of its reader: the runtime would hold all of it until a client has read it, out of our
+ * sight and for as long as the client likes (docs/contract/operating.md#admission).
+ */
+import type { Clock } from '../lib/clock.ts'
+
+export interface PacedBodyParts {
+  readonly clock: Clock
+  /** A client that takes nothing for this long is disconnected. */
+  readonly unreadMs: number
+  /** Called with the characters that are kept, and with as many less when they were written or are not wanted any more. */
+  readonly onUnread: (change: number) => void
+}
+
+/** The characters that are handed to the runtime at once. */
+const PIECE = 64 * 1024
+
+export const pacedBody = (text: string, { clock, unreadMs, onUnread }: PacedBodyParts): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder()
+  let written = 0
+  let isOver = false
+  let takenMs = clock.monotonicMs()
+  let cancelTimer = (): void => undefined
+
+  const end = (): void => {
+    if (isOver) return
+    isOver = true
+    cancelTimer()
+    onUnread(written - text.length)
+  }
+
+  /** One timer for each silence, not for each piece. */
+  const watch = (giveUp: () => void): void => {
+    const leftMs = takenMs + unreadMs - clock.monotonicMs()
+    if (leftMs <= 0) giveUp()
+    else cancelTimer = clock.after(leftMs, () => watch(giveUp))
+  }
+
+  onUnread(text.length)
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        watch(() => {
+          end()
+          controller.error(new DOMException('The answer was not read.', 'AbortError'))
+        })
+      },
+      async pull(controller) {
+        takenMs = clock.monotonicMs()
+        const until = endOfPiece(text, written)
+        controller.enqueue(encoder.encode(text.slice(written, until)))
+        onUnread(written - until)
+        written = until
+        if (written < text.length) return
+        end()
+        controller.close()
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** No character of two units is cut in two. */
+const endOfPiece = (text: string, from: number): number => {
+  const end = Math.min(text.length, from + PIECE)
+  const last = text.charCodeAt(end - 1)
+  return end < text.length && last >= 0xd800 && last < 0xdc00 ? end + 1 : end
+}
