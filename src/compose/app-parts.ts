@@ -31,6 +31,7 @@ import { fetchBy } from './fetch-by.ts'
 import { signInPlace } from '../sign-in/login-links.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
+import { createReadByOcr } from '../inference/files/read-by-ocr.ts'
 import { createPlugins } from '../plugins/plugins.ts'
 import { createCatalogueMemory } from '../tools/deferred/catalogue-memory.ts'
 import { createEvaluations } from '../inference/evaluations/evaluations.ts'
@@ -199,6 +200,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     models,
     readDocument: parts.readDocument,
     fetchPage,
+    readByOcr: createReadByOcr(file.plugins.file_parser, clock),
     toolKit: createToolKit({
       clock,
       settings: file.tools,

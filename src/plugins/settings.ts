@@ -2,7 +2,20 @@
 import { z } from 'zod'
 
 export const pluginSettings = z.strictObject({
-  file_parser: z.strictObject({}).prefault({}),
+  file_parser: z
+    .strictObject({
+      mistral_key: z.string().min(1).optional().meta({
+        description:
+          'A key of Mistral, for the engine `mistral-ocr`: PDFs whose client names it are sent there. Absent: that engine is refused.',
+      }),
+      mistral_url: z
+        .url({ protocol: /^https?$/ })
+        .default('https://api.mistral.ai/v1/ocr')
+        .meta({
+          description: "Where the engine is asked: Mistral's own address, or one of yours that speaks its API.",
+        }),
+    })
+    .prefault({}),
   alignment: z
     .strictObject({ model: z.string().min(1).meta({ description: 'The model that judges answers for the plugin `alignment`.' }) })
     .optional(),

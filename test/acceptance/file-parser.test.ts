@@ -1,7 +1,8 @@
 /** PDFs as text for models that take no files, and the tool that a plugin offers. */
 import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
 
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
@@ -48,11 +49,12 @@ const ask = (
   file: Buffer | string,
   more: Readonly<Record<string, unknown>> = {},
   before: readonly unknown[] = [],
+  to = service,
 ): Promise<Answer> => {
   const question = { type: dialect === 'responses' ? 'input_text' : 'text', text: 'What is it?' }
   const message = { role: 'user', content: [question, part(dialect, typeof file === 'string' ? file : file.toString('base64'))] }
   return infer(
-    service,
+    to,
     {
       model: 't/text',
       plugins: [{ id: 'file-parser' }],
@@ -107,7 +109,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
   test('an engine that is not here is refused, or replaced with a warning', async () => {
     const engine = (name: string) => ({ plugins: [{ id: 'file-parser', pdf: { engine: name } }] })
     const refused = await ask(dialect, INVOICE, engine('mistral-ocr'))
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('mistral-ocr')])
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('plugins.file_parser.mistral_key')])
     const replaced = await ask(dialect, INVOICE, engine('cloudflare-ai'))
     expect(replaced.status).toBe(200)
     expect(replaced.headers.get('x-service-warnings')).toBe('1')
@@ -223,4 +225,106 @@ models:
   expect(status).toBe(200)
   expect(sent()).toContain('Write to')
   expect(sent()).not.toContain('jane@example.com')
+})
+
+describe('the engine mistral-ocr', () => {
+  const SCAN = pdfOf([''])
+  const OCR = { plugins: [{ id: 'file-parser', pdf: { engine: 'mistral-ocr' } }] }
+  const PAGES = {
+    pages: [
+      { index: 0, markdown: '# Scan 7' },
+      { index: 1, markdown: 'Page two' },
+    ],
+    usage_info: { pages_processed: 2 },
+  }
+  let ocr: StartedService
+  const mistral: {
+    asked: { readonly key: unknown; readonly body: Readonly<Record<string, unknown>> }[]
+    answer: readonly [number, string]
+  } = {
+    asked: [],
+    answer: [200, ''],
+  }
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (piece) => (text += String(piece)))
+    request.on('end', () => {
+      mistral.asked.push({ key: request.headers.authorization, body: JSON.parse(text) as Readonly<Record<string, unknown>> })
+      const [status, body] = mistral.answer
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+    })
+  })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    ocr = await services.start({
+      config: `
+providers:
+  acme: { name: Acme, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+models:
+  t/text: { input_modalities: [text], endpoints: [{ provider: acme, model: plain }] }
+plugins:
+  file_parser: { mistral_key: secret-of-ocr, mistral_url: "http://127.0.0.1:${port}/v1/ocr" }
+`,
+    })
+  })
+  afterAll(() => server.close())
+  beforeEach(() => {
+    mistral.asked = []
+    mistral.answer = [200, JSON.stringify(PAGES)]
+  })
+
+  test.each(DIALECTS)('%s: reads pages without a text layer, with the key of the operator', async (dialect) => {
+    const { status } = await ask(dialect, SCAN, OCR, [], ocr)
+    expect(status).toBe(200)
+    expect(mistral.asked).toEqual([
+      {
+        key: 'Bearer secret-of-ocr',
+        body: {
+          model: 'mistral-ocr-latest',
+          document: { type: 'document_url', document_url: `data:application/pdf;base64,${SCAN.toString('base64')}` },
+          include_image_base64: false,
+        },
+      },
+    ])
+    expect(sent()).toContain(JSON.stringify('# Scan 7\n\nPage two').slice(1, -1))
+    expect(sent()).not.toContain('base64')
+  })
+
+  test('a file that comes back with its annotation is not sent a second time', async () => {
+    const first = await ask('chat', SCAN, OCR, [], ocr)
+    const { choices } = first.json as { readonly choices: readonly { readonly message: { readonly annotations: unknown } }[] }
+    const { annotations } = choices[0]?.message ?? { annotations: null }
+    const before = [
+      { role: 'assistant', content: 'A scan.', annotations },
+      { role: 'user', content: 'Of whom?' },
+    ]
+    expect((await ask('chat', SCAN, OCR, before, ocr)).status).toBe(200)
+    expect(sent()).toContain('Scan 7')
+    expect(mistral.asked).toHaveLength(1)
+  })
+
+  test('nothing is sent to it where the client does not name it, and the refusal of a scan says that it is there', async () => {
+    const { status, text } = await ask('chat', SCAN, {}, [], ocr)
+    expect([status, text]).toEqual([400, expect.stringContaining('mistral-ocr')])
+    expect(mistral.asked).toEqual([])
+  })
+
+  test.each([
+    [422, '{}', 400, 'cannot read the PDF'],
+    [401, '{"detail":"secret-of-ocr"}', 502, 'answered 401'],
+    [500, 'oops', 502, 'answered 500'],
+    [200, '{"pages":[{"index":0}]}', 502, 'cannot be read'],
+    [200, 'nothing', 502, 'cannot be read'],
+  ])('%i %s of it is a %i for the client, and no model is asked', async (answered, body, status, why) => {
+    mistral.answer = [answered, body]
+    const before = provider.exchanges.length
+    const answer = await ask('chat', SCAN, OCR, [], ocr)
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(why)])
+    expect(answer.text).toContain('messages[0].content[1]')
+    expect(answer.text).not.toContain('secret-of-ocr')
+    expect(provider.exchanges.length).toBe(before)
+  })
 })

@@ -113,6 +113,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   screenMs: 1000,
   models: createModels([], []),
   readDocument: () => Promise.reject(new Error('There are no documents here.')),
+  readByOcr: null,
   fetchPage: () => Promise.reject(new Error('There is no internet here.')),
   toolKit: createToolKit({
     clock,

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import type { FileText } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { invalidRequest } from '../../contract/validate.ts'
+import { GatewayError } from '../../errors.ts'
 import { readDataUrl } from '../../lib/data-url.ts'
 import type { ReadAnswer, ReadDocument } from '../../lib/documents/read-document.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
@@ -16,12 +17,15 @@ import { resolveModel } from '../../routing/resolve-model.ts'
 import { type FetchPage, NoPage } from '../../tools/web-fetch/fetch-page.ts'
 import { type Prepared, strictError } from '../stages.ts'
 import { readAgain } from '../read-again.ts'
+import { OcrFailure, type ReadByOcr } from './read-by-ocr.ts'
 import { CONVERSATION, type FilePart, filePart, textPart } from './file-places.ts'
 
 export interface ReadFilesParts {
   readonly models: Models
   readonly readDocument: ReadDocument
   readonly fetchPage: FetchPage
+  /** Null where no key of an OCR engine is configured. */
+  readonly readByOcr: ReadByOcr | null
 }
 
 const FILES_MAX = 20
@@ -34,7 +38,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   const { dialect, body, models } = prepared.call
   const field = CONVERSATION[dialect]
   const raw = body.raw(field)
-  const engine = engineOf(options)
+  const { engine, read: readText } = readerOf(options, parts)
   if (raw === undefined || !raw.startsWith('[') || !takesText(engine, models, parts.models)) return prepared
   const known = dialect === 'chat' ? annotated(body.value(field)) : new Map<string, string>()
   const found = findFiles(body.value(field), dialect, field)
@@ -44,7 +48,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   const read = new Map<string, FileText & { readonly pages: number | null }>()
   await Promise.all(
     found.map(async ({ at, file }) => {
-      const one = await readFile(file, at, known, parts)
+      const one = await readFile(file, at, known, readText, parts)
       if (one !== null) read.set(at, one)
     }),
   )
@@ -60,7 +64,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
     name: 'file-parser',
     summary: `Read the text of ${files.length} PDF${files.length === 1 ? '' : 's'}`,
     cost_usd: 0,
-    data: { engine: 'pdf-text', files: files.length, parsed: files.filter(({ pages }) => pages !== null).length },
+    data: { engine: engine === OCR ? OCR : 'pdf-text', files: files.length, parsed: files.filter(({ pages }) => pages !== null).length },
   })
   const warnings = engine === 'cloudflare-ai' ? [OTHER_ENGINE] : []
   const [first] = warnings
@@ -73,17 +77,45 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   }
 }
 
-const engineOf = ({ pdf }: JsonObject): string | null => {
+const OCR = 'mistral-ocr'
+
+interface ReadText {
+  readonly text: string
+  readonly pages: number | null
+}
+
+/** The engine that the client names, if any, and how it reads. */
+const readerOf = (
+  { pdf }: JsonObject,
+  { readByOcr, readDocument }: ReadFilesParts,
+): { readonly engine: string | null; read(bytes: Buffer, at: string): Promise<ReadText> } => {
   const engine = isObject(pdf) ? pdf['engine'] : null
-  if (engine === 'mistral-ocr') {
-    throw invalidRequest([
-      {
-        path: 'plugins',
-        message: 'file-parser: the engine "mistral-ocr" is not available here; "pdf-text" reads PDFs that have a text layer.',
-      },
-    ])
+  if (engine !== OCR) {
+    const other = readByOcr === null ? 'which is not available here' : `such as "${OCR}"`
+    return { engine: typeof engine === 'string' ? engine : null, read: (bytes, at) => readTextLayer(bytes, at, readDocument, other) }
   }
-  return typeof engine === 'string' ? engine : null
+  if (readByOcr === null) throw invalidRequest([{ path: 'plugins', message: NO_OCR }])
+  return { engine, read: (bytes, at) => readPages(bytes, at, readByOcr) }
+}
+
+const NO_OCR =
+  'file-parser: the engine "mistral-ocr" is not available here, since plugins.file_parser.mistral_key is not configured; "pdf-text" reads PDFs that have a text layer.'
+
+const readTextLayer = async (bytes: Buffer, at: string, readDocument: ReadDocument, otherEngine: string): Promise<ReadText> => {
+  const read = await readDocument({ kind: 'pdf', ...LIMITS }, bytes, { timeoutMs: READ_MS })
+  if (read.fault !== null) throw refused(at, FAULTS[read.fault])
+  if (read.text === '') throw refused(at, `the PDF has no text layer; an OCR engine is needed, ${otherEngine}.`)
+  return { text: read.text, pages: read.pages ?? null }
+}
+
+const readPages = async (bytes: Buffer, at: string, readByOcr: ReadByOcr): Promise<ReadText> => {
+  try {
+    return await readByOcr(bytes)
+  } catch (thrown) {
+    if (!(thrown instanceof OcrFailure)) throw thrown
+    if (thrown.isFiles) throw refused(at, thrown.message)
+    throw new GatewayError('provider_unavailable', `${at}: ${thrown.message}`, { cause: thrown })
+  }
 }
 
 const OTHER_ENGINE: Warning = {
@@ -165,7 +197,8 @@ const readFile = async (
   { url, name }: FilePart,
   at: string,
   known: ReadonlyMap<string, string>,
-  { fetchPage, readDocument }: ReadFilesParts,
+  readText: (bytes: Buffer, at: string) => Promise<ReadText>,
+  { fetchPage }: Pick<ReadFilesParts, 'fetchPage'>,
 ): Promise<(FileText & { readonly pages: number | null }) | null> => {
   const bytes = await bytesOf(url, at, fetchPage)
   if (bytes.byteLength > BYTES_MAX) throw refused(at, 'the PDF is too large.')
@@ -174,10 +207,7 @@ const readFile = async (
   const hash = createHash('sha256').update(bytes).digest('hex')
   const before = known.get(hash)
   if (before !== undefined) return { hash, name, text: before, pages: null }
-  const read = await readDocument({ kind: 'pdf', ...LIMITS }, bytes, { timeoutMs: READ_MS })
-  if (read.fault !== null) throw refused(at, FAULTS[read.fault])
-  if (read.text === '') throw refused(at, 'the PDF has no text layer; an OCR engine is needed, which is not available here.')
-  return { hash, name, text: read.text, pages: read.pages ?? null }
+  return { hash, name, ...(await readText(bytes, at)) }
 }
 
 const bytesOf = async (url: string, at: string, fetchPage: FetchPage): Promise<Buffer> => {
