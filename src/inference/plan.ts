@@ -65,6 +65,7 @@ export const plan = (asked: Screened, parts: PlanParts): Planned => {
     caller: toolCaller(screened, parts.models),
     settings: parts.toolSettings(),
     presetSlug: presetOf(screened, 'tools'),
+    userAgent: screened.userAgent,
   })
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
     workspaceId: screened.caller.workspaceId,

@@ -19,7 +19,9 @@ const CONFIG = `
 providers:
   one: { name: One, dialects: [openai-chat], base_url: "${first.url}", api_key: k, prices: {} }
   two: { name: Two, dialects: [openai-chat], base_url: "${second.url}", api_key: k }
+  claude: { name: Claude, dialects: [anthropic], base_url: "${second.url}", api_key: k }
 models:
+  t/claude: { endpoints: [{ provider: claude, model: claude-opus-4-8, prices: ${PRICES} }] }
   t/agent: { endpoints: [{ provider: one, model: a, prices: ${PRICES} }, { provider: two, model: a, prices: ${PRICES} }] }
   t/other: { endpoints: [{ provider: two, model: other, prices: ${PRICES} }] }
   t/unpriced: { endpoints: [{ provider: one, model: a }] }
@@ -304,6 +306,33 @@ describe('limits', () => {
     expect(wire(answer).choices[0]?.message).not.toHaveProperty('tool_calls')
     expect(answer.text).toContain('tool_call_after_limit')
     expect((await recordOf(answer))['stopped_by']).toBe(condition['type'])
+  })
+
+  test.each([
+    ['length', { type: 'none' }, 'finish_reason_is'],
+    ['max_tokens', { type: 'none' }, 'finish_reason_is'],
+    ['stop', undefined, 'model'],
+  ])('finish_reason_is reads the reason in the words of the provider and of the service: %s', async (reason, choice, stoppedBy) => {
+    second.script((exchange) => {
+      const ends = exchange.body.messages.some(({ role }) => role === 'assistant')
+      return exchange.answer(
+        200,
+        JSON.stringify({
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'claude-opus-4-8',
+          content: ends ? [{ type: 'text', text: 'Done.' }] : [{ type: 'tool_use', id: 'toolu_1', name: 'service_datetime', input: {} }],
+          stop_reason: ends ? 'end_turn' : 'max_tokens',
+          stop_sequence: null,
+          usage: { input_tokens: 20, output_tokens: 5 },
+        }),
+      )
+    })
+    const answer = await ask({ model: 't/claude', provider: {}, stop_server_tools_when: [{ type: 'finish_reason_is', reason }] })
+    expect(answer.status).toBe(200)
+    expect(second.last.body['tool_choice']).toEqual(choice)
+    expect((await recordOf(answer))['stopped_by']).toBe(stoppedBy)
   })
 
   test('400: max_cost where the price of the model is not known', async () => {

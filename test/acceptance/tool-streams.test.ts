@@ -4,11 +4,11 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
 import { OpenRouter } from '@openrouter/sdk'
 import { HTTPClient } from '@openrouter/sdk/lib/http'
-import { type LanguageModel, streamText } from 'ai'
+import { generateText, type LanguageModel, streamText } from 'ai'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { anthropic, openAi } from '../support/answers.ts'
-import { infer, type Answer } from '../support/calls.ts'
+import { anthropic, openAi, openAi7 } from '../support/answers.ts'
+import { call, infer, type Answer } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
 
@@ -30,8 +30,6 @@ interface Scenario {
   /** The client has this function. */
   readonly books?: true
   readonly only?: Dialect
-  /** Claude has such tools, so Messages has blocks for them that strict clients know. */
-  readonly claudesOwn?: true
 }
 
 const clock = { name: 'service:datetime' }
@@ -49,7 +47,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'a call that fails': {
     script: [{ calls: [{ name: 'service:web_fetch', arguments: { url: 'http://127.0.0.1/' } }] }, DONE],
     tools: [{ type: 'service:web_fetch' }],
-    claudesOwn: true,
   },
   'a call of the client beside one of the service': {
     script: [{ text: 'Wait.', calls: [clock, { name: 'book', arguments: { seats: 2 } }] }],
@@ -124,45 +121,73 @@ const ADDED = new Set(['parsed', 'parsed_arguments', 'parsed_output', 'encrypted
 const OWN_IDS = /\b(?:[a-z]+_svc\d+_|msg_|fc_|rs_|ap_)[\w-]+/g
 const TIMES = /\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)/g
 
-/** The whole answer, and what the vendor's helper makes of the stream, in the members that both have. */
-const FOLDS: Readonly<Record<Dialect, (whole: string, stream: string) => Promise<readonly [unknown, unknown]>>> = {
-  async chat(whole, stream) {
-    const { choices } = await openAi(stream).chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion()
-    const [given] = (JSON.parse(whole) as { choices: { finish_reason: string; message: Json }[] }).choices
-    const details = streamEvents(stream).flatMap(({ data }) => {
-      const [choice] = (data as { choices: { delta: { reasoning_details?: readonly unknown[] } }[] }).choices
-      return choice?.delta.reasoning_details ?? []
-    })
-    const facts = ({ content, tool_calls = [] }: Json, finish: unknown, reasoning: unknown): Json => ({
-      content,
-      finish,
-      reasoning,
-      calls: (tool_calls as readonly { id: string; function: { name: string; arguments: string } }[]).map(({ id, function: called }) => [
-        id,
-        called.name,
-        called.arguments,
-      ]),
-    })
-    return [
-      facts(given?.message ?? {}, given?.finish_reason, given?.message['reasoning_details']),
-      facts((choices[0]?.message ?? {}) as unknown as Json, choices[0]?.finish_reason, details),
-    ]
+interface Fold {
+  /** The members of the whole answer that the vendor's helper knows, too. */
+  given(whole: string): unknown
+  /** The same members, as each version of the vendor's helper makes them of the stream. */
+  folded(stream: string): Promise<readonly unknown[]>
+}
+
+const factsOf = ({ content, tool_calls = [] }: Json, finish: unknown): Json => ({
+  content,
+  finish,
+  calls: (tool_calls as readonly { id: string; function: { name: string; arguments: string } }[]).map(({ id, function: called }) => [
+    id,
+    called.name,
+    called.arguments,
+  ]),
+})
+
+const FOLDS: Readonly<Record<Dialect, Fold>> = {
+  chat: {
+    given(whole) {
+      const [choice] = (JSON.parse(whole) as { choices: { finish_reason: string; message: Json }[] }).choices
+      return { ...factsOf(choice?.message ?? {}, choice?.finish_reason), reasoning: choice?.message['reasoning_details'] }
+    },
+    folded(stream) {
+      const reasoning = streamEvents(stream).flatMap(({ data }) => {
+        const [choice] = (data as { choices: { delta: { reasoning_details?: readonly unknown[] } }[] }).choices
+        return choice?.delta.reasoning_details ?? []
+      })
+      const finals = [
+        openAi(stream).chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion(),
+        openAi7(stream).chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion(),
+      ]
+      return Promise.all(
+        finals.map(async (final) => {
+          const [choice] = (await final).choices
+          return { ...factsOf((choice?.message ?? {}) as unknown as Json, choice?.finish_reason), reasoning }
+        }),
+      )
+    },
   },
-  async responses(whole, stream) {
-    const final = await openAi(stream).responses.stream({ model: 'm', input: 'x' }).finalResponse()
-    const { output, status, usage } = JSON.parse(whole) as Json
-    return [
-      { output, status, usage },
-      { output: final.output, status: final.status, usage: final.usage },
-    ]
+  responses: {
+    given(whole) {
+      const { output, status, usage } = JSON.parse(whole) as Json
+      return { output, status, usage }
+    },
+    folded(stream) {
+      const finals = [
+        openAi(stream).responses.stream({ model: 'm', input: 'x' }).finalResponse(),
+        openAi7(stream).responses.stream({ model: 'm', input: 'x' }).finalResponse(),
+      ]
+      return Promise.all(
+        finals.map(async (final) => {
+          const { output, status, usage } = await final
+          return { output, status, usage }
+        }),
+      )
+    },
   },
-  async messages(whole, stream) {
-    const final = await anthropic(stream).messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
-    const { content, stop_reason } = JSON.parse(whole) as Json
-    return [
-      { content, stop_reason },
-      { content: final.content, stop_reason: final.stop_reason },
-    ]
+  messages: {
+    given(whole) {
+      const { content, stop_reason } = JSON.parse(whole) as Json
+      return { content, stop_reason }
+    },
+    async folded(stream) {
+      const { content, stop_reason } = await anthropic(stream).messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
+      return [{ content, stop_reason }]
+    },
   },
 }
 
@@ -170,6 +195,8 @@ const saying = (body: string): typeof fetch =>
   (async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })) as unknown as typeof fetch
 
 const apiKey = 'k'
+/** As it says who it is. */
+const AI_SDK = { 'user-agent': 'ai/6.0.326 ai-sdk/provider-utils/4.0.64 runtime/bun/1.4.5' }
 const AI_MODELS: Readonly<Record<Dialect, readonly ((body: string) => LanguageModel)[]>> = {
   chat: [
     (body) => createOpenAI({ apiKey, fetch: saying(body) }).chat('m'),
@@ -184,15 +211,13 @@ describe.each(DIALECTS)('%s', (dialect) => {
     test("the stream is well formed, and the vendor's helper makes of it what the whole answer holds", async () => {
       const [whole, stream] = [await ask(dialect, scenario, false), await ask(dialect, scenario, true)]
       expect(readStream(dialect, stream)).toEqual({ end: 'normal', faults: [] })
-      const [given, folded] = await FOLDS[dialect](whole, stream)
-      expect(said(folded)).toEqual(said(given))
+      const { given, folded } = FOLDS[dialect]
+      for (const fold of await folded(stream)) expect(said(fold)).toEqual(said(given(whole)))
     })
 
-    // Its reader of Messages refuses blocks that Claude does not have, and it has no way to ask for such tools there.
-    if (dialect === 'messages' && scenario.claudesOwn !== true) return
-
     test('the AI SDK reads the text of it, and of calls only those of the client', async () => {
-      const stream = await ask(dialect, scenario, true)
+      const { status, text: stream } = await answerTo(dialect, scenario, true, AI_SDK)
+      expect(status).toBe(200)
       for (const modelOf of AI_MODELS[dialect]) {
         const errors: unknown[] = []
         const read = streamText({ model: modelOf(stream), prompt: 'x', maxRetries: 0, onError: ({ error }) => void errors.push(error) })
@@ -206,6 +231,30 @@ describe.each(DIALECTS)('%s', (dialect) => {
       }
     })
   })
+})
+
+test('the AI SDK, which has no words for tools of the service, uses a preset that has them on every interface, streamed or not', async () => {
+  const saved = await call(service, 'POST', '/presets/late/messages', {
+    body: { model: 'sandbox/agent', max_tokens: 500, messages: [{ role: 'user', content: 'x' }], tools: [CLOCK] },
+  })
+  expect(saved.status).toBe(200)
+  const script = [{ text: 'Let me look.', calls: [clock] }, DONE]
+  const scripted = ((url: string, init: RequestInit & { readonly body: string }) =>
+    fetch(url, { ...init, body: JSON.stringify({ ...(JSON.parse(init.body) as Json), sandbox: { script } }) })) as typeof fetch
+  const own = { baseURL: service.api, fetch: scripted }
+  const key = service.inferenceKey
+  const models = [
+    createOpenAI({ ...own, apiKey: key }).chat('@preset/late'),
+    createOpenAI({ ...own, apiKey: key }).responses('@preset/late'),
+    createAnthropic({ ...own, authToken: key })('@preset/late'),
+  ]
+  for (const model of models) {
+    const asked = { model, prompt: 'How late is it?', maxRetries: 0 }
+    for (const text of [(await generateText(asked)).text, await streamText(asked).text]) {
+      expect(text).toContain('Let me look.')
+      expect(text).toContain(DONE.text)
+    }
+  }
 })
 
 const WAYS = DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const))
@@ -224,8 +273,10 @@ test.each(WAYS)(
     expect(second.text).not.toMatch(/"(?:tool_calls_executed|tool_calls_requested)":\s*[1-9]/)
     expect(second.text).not.toMatch(/"cost":\s*[^0]/)
     const whole = await ask(dialect, scenario, false)
-    const [given, folded] = stream ? await FOLDS[dialect](whole, second.text) : [JSON.parse(whole), second.json]
-    expect(said(withoutUse(folded))).toEqual(said(withoutUse(given)))
+    const { given, folded } = FOLDS[dialect]
+    const folds = stream ? await folded(second.text) : [second.json]
+    const wanted = stream ? given(whole) : (JSON.parse(whole) as unknown)
+    for (const fold of folds) expect(said(withoutUse(fold))).toEqual(said(withoutUse(wanted)))
   },
 )
 

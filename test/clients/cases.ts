@@ -4,8 +4,15 @@ import { callLine, PRESET_PROMPT, PRESET_SIGN } from './vendors/conversation.ts'
 import { failLine, REASONS } from './vendors/failures.ts'
 import { FOUND_URL } from './vendors/search-engine.ts'
 
-export const PRESET = 'clients'
-export const PRESET_BODY = { model: 'anthropic/claude-haiku-4.5', instructions: PRESET_PROMPT }
+const PRESET = 'clients'
+const FETCHING_PRESET = 'fetching'
+
+/** The presets of the suite, as they are saved. */
+export const PRESETS: Readonly<Record<string, JsonObject>> = {
+  [PRESET]: { model: 'anthropic/claude-haiku-4.5', instructions: PRESET_PROMPT },
+  // A plugin comes beside the tools that an agent names itself.
+  [FETCHING_PRESET]: { model: 'deepseek/deepseek-v4-pro', plugins: [{ id: 'web-fetch' }] },
+}
 
 /** `refused`: it says so, in words that hold `reason`, and within its time. */
 type Expected = { readonly text: readonly string[] } | { readonly reason: RegExp }
@@ -129,6 +136,15 @@ export const CASES: readonly Case[] = [
     prompt: () => 'Hello!',
     expected: () => ({ text: [PRESET_SIGN, 'Hello from claude-haiku-4-5-20251001.'] }),
   },
+  // No setting lets the service reach a page of this machine, so every client sees how the model is told why there is none.
+  ...[false, true].map((stream): Case => ({
+    ...base,
+    name: `a page that the service reads${stream ? ', streamed' : ''}`,
+    model: `@preset/${FETCHING_PRESET}`,
+    stream,
+    prompt: () => callLine('service_web_fetch', { url: 'http://127.0.0.1/' }),
+    expected: () => ({ text: ['The tools said:', 'url_not_allowed'] }),
+  })),
   {
     ...base,
     name: 'a wrong key',

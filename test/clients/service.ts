@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { PRESET, PRESET_BODY } from './cases.ts'
+import { PRESETS } from './cases.ts'
 import { ENGINE_PATH } from './vendors/search-engine.ts'
 import { startVendors } from './vendors/server.ts'
 
@@ -46,12 +46,14 @@ export const startService = async (directory: string): Promise<Service> => {
   const { url, management, key } = await keysOf(child.stdout)
   // Its log goes on for as long as it runs.
   child.stdout.resume()
-  const saved = await fetch(`${url}/api/v1/presets/${PRESET}/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${management}`, 'content-type': 'application/json' },
-    body: JSON.stringify(PRESET_BODY),
-  })
-  if (!saved.ok) throw new Error(`The preset was not saved: ${await saved.text()}`)
+  for (const [slug, body] of Object.entries(PRESETS)) {
+    const saved = await fetch(`${url}/api/v1/presets/${slug}/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${management}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!saved.ok) throw new Error(`The preset ${slug} was not saved: ${await saved.text()}`)
+  }
   return {
     url,
     api: `${url}/api/v1`,

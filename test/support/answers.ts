@@ -2,6 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import * as fc from 'fast-check'
 import OpenAI from 'openai'
+import OpenAI7 from 'openai-7'
 
 import type { Frame, ModelEvent } from '../../src/canonical/event.ts'
 import type { UrlCitation } from '../../src/canonical/prompt.ts'
@@ -99,6 +100,10 @@ const answering = (body: string, type: string) => async (): Promise<Response> =>
 /** Official clients whose server says `body`, whatever they ask. */
 export const openAi = (body: string, type = 'text/event-stream'): OpenAI =>
   new OpenAI({ apiKey: 'k', baseURL: 'http://localhost/v1', maxRetries: 0, fetch: answering(body, type) })
+
+/** The same with the next major version of its SDK. */
+export const openAi7 = (body: string, type = 'text/event-stream'): OpenAI7 =>
+  new OpenAI7({ apiKey: 'k', baseURL: 'http://localhost/v1', maxRetries: 0, fetch: answering(body, type) })
 
 export const anthropic = (body: string, type = 'text/event-stream'): Anthropic =>
   new Anthropic({ apiKey: 'k', baseURL: 'http://localhost', maxRetries: 0, fetch: answering(body, type) })

@@ -47,7 +47,7 @@ export const createReadByOcr = ({ mistral_key: key, mistral_url: url }: PluginSe
       if (thrown instanceof UnsafeRequest) throw new OcrFailure('the OCR engine did not answer.', false, { cause: thrown })
       throw thrown
     })
-    // Of the answers to a request that is well formed, these are about the document.
+    // The request is well formed, so these are about the document.
     if (answer.status === 400 || answer.status === 422) throw new OcrFailure('the OCR engine cannot read the PDF.', true)
     if (answer.status !== 200) throw new OcrFailure(`the OCR engine answered ${answer.status}.`, false)
     const read = answered.safeParse(objectIn(answer.text))

@@ -18,6 +18,7 @@ import { dialectOf } from '../run/dialect-of.ts'
 import { checkToolSearch, withholdTools } from './found-tools.ts'
 import { withKnownCost } from './loop-limits.ts'
 import { toldFor } from './replayed-conversation.ts'
+import { isShown } from './shown-calls.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
 export interface Offer {
@@ -36,6 +37,7 @@ export interface OfferParts {
   readonly replayed: Prompt | null
   /** The name of a function that stands for withheld tools, by its name. */
   readonly isWrapper: (name: string) => boolean
+  readonly userAgent: string | null
 }
 
 /**
@@ -163,7 +165,7 @@ export const ofPreset = (refusal: GatewayError, slug: string): GatewayError =>
 const make = (
   { tool, asked }: Wanted,
   wanted: readonly Wanted[],
-  { kit, caller }: OfferParts,
+  { kit, caller, userAgent }: OfferParts,
   call: Call,
   offered: Map<ProviderTool, OfferedTool>,
   refused: Map<ProviderTool, GatewayError>,
@@ -177,6 +179,7 @@ const make = (
       name: `service_${asked.tool}${before === 0 ? '' : `__${before}`}`,
       tool: kit[asked.tool](asked, caller),
       instance: typeof instance === 'string' ? instance.trim() : null,
+      ...(isShown(asked, call.dialect, userAgent) ? {} : { silent: true }),
     })
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown
