@@ -13,6 +13,8 @@ const SCREENS = [
   '/requests',
   '/presets',
   '/presets/support-bot',
+  '/presets/support-bot?tab=evaluations',
+  '/presets/support-bot?tab=settings',
   '/playground',
   '/keys',
   '/spend',

@@ -13,6 +13,7 @@ import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Editor } from './editor.tsx'
+import { Evaluations } from './evaluations.tsx'
 import { History } from './history.tsx'
 import { LabelsAndRollout } from './labels-and-rollout.tsx'
 import { MoveLive } from './move-live.tsx'
@@ -24,6 +25,7 @@ const TABS = [
   { id: 'edit', title: 'Edit' },
   { id: 'history', title: 'History' },
   { id: 'labels', title: 'Labels and rollout' },
+  { id: 'evaluations', title: 'Evaluations' },
   { id: 'used', title: 'Used by' },
   { id: 'settings', title: 'Settings' },
 ] as const
@@ -83,6 +85,7 @@ const Preset = (parts: PresetParts) => {
         {tab === 'edit' ? <Editor {...parts} /> : null}
         {tab === 'history' ? <History {...parts} moves={moves.data ?? []} /> : null}
         {tab === 'labels' ? <LabelsAndRollout {...parts} /> : null}
+        {tab === 'evaluations' ? <Evaluations {...parts} /> : null}
         {tab === 'used' ? <UsedBy {...parts} /> : null}
         {tab === 'settings' ? <PresetSettings {...parts} /> : null}
       </FaultBoundary>

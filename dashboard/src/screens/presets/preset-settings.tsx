@@ -1,4 +1,4 @@
-/** The name of a preset, and whether it answers at all. */
+/** The name of a preset, what a version of it must have shown to go live, and whether it answers at all. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -12,7 +12,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import type { PresetParts } from './preset-screen.tsx'
 
-export const PresetSettings = ({ preset: { slug, name, description, status } }: PresetParts) => {
+export const PresetSettings = ({ preset: { slug, name, description, status, require_evaluation: isEvaluationRequired } }: PresetParts) => {
   const { workspace } = useSearch({ strict: false })
   const queries = useQueryClient()
   const [fault, setFault] = useState<string | null>(null)
@@ -22,6 +22,8 @@ export const PresetSettings = ({ preset: { slug, name, description, status } }: 
     await queries.invalidateQueries({ queryKey: ['presets'] })
     toast('Saved; it is in force now.')
   }
+  const requireEvaluation = (isRequired: boolean): void =>
+    void patch({ require_evaluation: isRequired }).catch((thrown: unknown) => toast(messageOf(thrown)))
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
@@ -46,6 +48,18 @@ export const PresetSettings = ({ preset: { slug, name, description, status } }: 
             <Button type="submit">Save</Button>
           </div>
         </form>
+      </Panel>
+      <Panel title="Going live">
+        <div className="row">
+          <span className="soft">
+            {isEvaluationRequired
+              ? 'A version goes live only once it has passed an evaluation, or where it was live before.'
+              : 'A version goes live whether or not it has passed an evaluation.'}
+          </span>
+          <Button onClick={() => requireEvaluation(!isEvaluationRequired)}>
+            {isEvaluationRequired ? 'Require no evaluation' : 'Require an evaluation'}
+          </Button>
+        </div>
       </Panel>
       <Panel title="State">
         <div className="row">
