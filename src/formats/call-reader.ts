@@ -5,6 +5,7 @@ import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
+import type { Steps } from '../lib/steps.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
 import { requireConversation } from './require-conversation.ts'
 
@@ -63,10 +64,18 @@ export const readTexts = (body: JsonBody, field: string): string[] => {
   })
 }
 
+/** Parses a body ahead of its prompt, a member in each step. Throws `invalid_request`. */
+export function* readMembers(body: JsonBody): Steps<void> {
+  for (const key of body.keys) {
+    parseStrictly(body, () => body.get(key))
+    yield
+  }
+}
+
 /** A large body is parsed member by member as it is read, so a fault in the JSON of its conversation may show only here. */
-const parseStrictly = (body: JsonBody, parsePrompt: CallParts['parsePrompt']): Prompt => {
+const parseStrictly = <Read>(body: JsonBody, read: (body: JsonBody) => Read): Read => {
   try {
-    return parsePrompt(body)
+    return read(body)
   } catch (thrown) {
     if (thrown instanceof JsonTextError) throw new GatewayError('invalid_request', thrown.message, { cause: thrown })
     throw thrown

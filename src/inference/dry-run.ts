@@ -69,6 +69,7 @@ const upstreamBody = async (
       attempt,
       {
         clock,
+        turn: context.turn,
         sending,
         loadMedia,
         proofMakers: context.proofMakers,

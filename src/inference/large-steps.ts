@@ -1,5 +1,6 @@
 /** Turns for the steps of the work on large bodies: one in each round of the event loop, whosever it is, so that others get theirs between two. */
 import type { Clock } from '../lib/clock.ts'
+import type { Turn } from '../lib/steps.ts'
 
 /** Resolves when the next step may run. */
 type LargeStep = () => Promise<void>
@@ -11,4 +12,14 @@ export const createLargeSteps = (clock: Clock): LargeStep => {
     last = last.then(() => new Promise((resolve) => void clock.after(0, resolve)))
     return last
   }
+}
+
+/** Others wait for so long at the most. */
+const STEP_MS = 5
+
+/** Gives way behind the small steps that have taken this long together. */
+export const createTurn = (clock: Clock, step: LargeStep): Turn => {
+  let sinceMs = clock.monotonicMs()
+  const begin = (): void => void (sinceMs = clock.monotonicMs())
+  return () => (clock.monotonicMs() - sinceMs < STEP_MS ? undefined : step().then(begin))
 }

@@ -8,6 +8,7 @@
 import type { TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { atOnce, inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
@@ -21,7 +22,7 @@ import { citeSources } from './cite-sources.ts'
 import type { Contents } from './contents/keep-contents.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
 import { dryRun } from './dry-run.ts'
-import { createLargeSteps } from './large-steps.ts'
+import { createLargeSteps, createTurn } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
 import { withTool } from './plugin-tool.ts'
 import { readAlignment } from '../plugins/alignment.ts'
@@ -68,8 +69,10 @@ export interface Pipeline {
   countTokens(received: Received, connection: AbortController): Promise<TokenCount | Refused>
 }
 
-export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const largeStep = createLargeSteps(parts.clock)
+export const createPipeline = (given: PipelineParts): Pipeline => {
+  const largeStep = createLargeSteps(given.clock)
+  const turn = createTurn(given.clock, largeStep)
+  const parts = { ...given, context: { ...given.context, turn } }
   const toPlan = async <Next>(received: Received, next: (planned: Planned) => Next | Promise<Next>): Promise<Next | Refused> => {
     let prepared: Prepared | null = null
     let screened: Screened | null = null
@@ -81,7 +84,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const screening = screen(prepared, parts)
       screened = screening instanceof Promise ? await screening : screening
       if (isLarge) await largeStep()
-      const reached = next(plan(screened, parts))
+      const planning = plan(screened, parts)
+      const reached = next(isLarge ? await inTurns(planning, turn) : atOnce(planning))
       const result = reached instanceof Promise ? await reached : reached
       if (isLarge) await largeStep()
       return result
@@ -161,6 +165,3 @@ const PLUGIN_TOOLS = [
   ['web-fetch', 'web_fetch'],
   ['fusion', 'fusion'],
 ] as const
-
-/** Each step of the work on a larger body takes so long that other requests get a turn between them. */
-const LARGE_BYTES = 256 * 1024

@@ -1,8 +1,10 @@
 /** Who is asked, in which order: the catalogue's candidates, filtered and ordered, with the keys of the customer's own among them. */
 import type { Call } from '../canonical/call.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { type Models, speaksDialectOf } from '../models/models.ts'
+import { readMembers } from '../formats/call-reader.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
 import { permits } from '../routing/policy.ts'
@@ -38,7 +40,7 @@ export interface PlanParts {
  * Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a wish that a strict
  * request cannot have, a malformed conversation.
  */
-export const plan = (asked: Screened, parts: PlanParts): Planned => {
+export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const full = instructed(asked)
   const { strict, apiType } = full
   const wide = apiType === 'embeddings' ? withEmbeddings(planFor(full, parts)) : planFor(full, parts)
@@ -47,7 +49,9 @@ export const plan = (asked: Screened, parts: PlanParts): Planned => {
   if (apiType === 'embeddings') return { ...full, plan: wide, tools: null, search: null }
   const { screened, planned } = withinContext(full, wide)
   const { call } = screened
-  checkPrompt(call, planned)
+  yield
+  yield* checkPrompt(call, planned)
+  yield
   const replayed = replayedConversation(call, (sealed) => parts.sealedResults.open(screened.caller.workspaceId, sealed))
   const [unopened] = replayed?.warnings ?? []
   if (strict && unopened !== undefined) throw strictError(unopened)
@@ -116,8 +120,10 @@ export const planFor = (
  * (docs/contract/errors.md#own-checks). Where every attempt stays in the client's dialect nothing is parsed: the
  * provider is the judge of its own.
  */
-const checkPrompt = (call: Call, { attempts }: Plan): void => {
-  if (attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) call.prompt()
+function* checkPrompt(call: Call, { attempts }: Plan): Steps<void> {
+  if (!attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) return
+  yield* readMembers(call.body)
+  call.prompt()
 }
 
 const withEmbeddings = (planned: Plan): Plan => {

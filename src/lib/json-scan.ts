@@ -65,6 +65,9 @@ export class JsonTextError extends Error {
   override readonly name = 'JsonTextError'
 }
 
+/** The text holds more than its limits allow; whether it is JSON was not found out. */
+export class JsonLimitError extends JsonTextError {}
+
 /** Without the white space around it. */
 export interface JsonSpan {
   readonly start: number
@@ -248,7 +251,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
   }
 }
 
-const tooManyValues = ({ nodes }: JsonLimits): JsonTextError => new JsonTextError(`The body holds more than ${nodes} values.`)
+const tooManyValues = ({ nodes }: JsonLimits): JsonLimitError => new JsonLimitError(`The body holds more than ${nodes} values.`)
 
 const skipSpace = (text: string, budget: Budget, start: number): number => {
   // Nearly all JSON is written without white space.
@@ -309,7 +312,8 @@ const skipComma = (text: string, budget: Budget, at: number): number => {
   return skipSpace(text, budget, at + 1)
 }
 
-const skipString = (text: string, start: number): number => {
+/** Where the string ends that begins with the quote at `start`. Throws JsonTextError. */
+export const skipString = (text: string, start: number): number => {
   if (text.charCodeAt(start) !== QUOTE) fail(text, start)
   let quote = text.indexOf('"', start + 1)
   while (text.charCodeAt(quote - 1) === BACKSLASH && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)

@@ -11,11 +11,13 @@ const ERROR_BODY_MAX = 64 * 1024
 /** The most bytes of a model's whole answer: pictures and sound come inside it. */
 export const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
+type Body = string | Uint8Array<ArrayBuffer>
+
 export interface JsonPost {
   readonly url: string
   /** The dialect's own, such as those of its key and its version. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array<ArrayBuffer>
+  readonly body: Body | Promise<Body>
   readonly stream: boolean
   /** A response of any status but 200 as an error, by the dialect's words for them. */
   readonly failure: (status: number, bodyText: string, target: Target, retryAfterSeconds?: number) => GatewayError
@@ -36,7 +38,7 @@ export const postJson = async (
       'accept-encoding': 'identity',
       ...headers,
     },
-    body,
+    body: body instanceof Promise ? await body : body,
     stream,
     // Some answer with a stream where a whole answer was wanted, which is kept until it ends.
     mostBytes: stream ? undefined : WHOLE_BODY_MAX,

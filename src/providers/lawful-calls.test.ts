@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { atOnce } from '../lib/steps.ts'
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
 import { withLawfulCalls } from './lawful-calls.ts'
 
@@ -18,7 +19,7 @@ const promptOf = (...turns: readonly (readonly Part[])[]): Prompt => ({
 
 const mend = (...turns: readonly (readonly Part[])[]) => {
   const told: string[] = []
-  const { messages } = withLawfulCalls(promptOf(...turns), (field) => void told.push(field))
+  const { messages } = atOnce(withLawfulCalls(promptOf(...turns), (field) => void told.push(field)))
   return { parts: messages.flatMap(({ parts }) => parts), told }
 }
 
@@ -47,7 +48,7 @@ describe('ids', () => {
 
   test('a history without doubles stays as it is', () => {
     const prompt = promptOf([call('a'), call('b')], [result('b', '1'), result('a', '2')])
-    expect(withLawfulCalls(prompt, () => undefined)).toBe(prompt)
+    expect(atOnce(withLawfulCalls(prompt, () => undefined))).toBe(prompt)
   })
 
   test('property: no id twice; results in the order of their calls find the call that they answer', () => {

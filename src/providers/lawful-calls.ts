@@ -3,34 +3,62 @@
  * that were cut short, and some models number the calls of each answer anew.
  */
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
+import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
+import { JSON_LIMITS, JsonLimitError, JsonTextError, scanMembers, UNLIMITED } from '../lib/json-scan.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 
 type Call = Extract<Part, { type: 'tool-call' }>
 
-/** `mapped`: told of arguments that were replaced. */
-export const withLawfulCalls = <Given extends Pick<Prompt, 'messages'>>(
+/** `mapped`: called for arguments that were replaced. Throws `invalid_request` for those that hold more values than a body may. */
+export function* withLawfulCalls<Given extends Pick<Prompt, 'messages'>>(
   prompt: Given,
   mapped: (field: string, message: string) => void,
-): Given => {
+): Steps<Given> {
   const ids = new CallIds()
-  const messages = prompt.messages.map((message) => {
-    const parts = message.parts.flatMap((part): readonly Part[] => {
-      if (part.type === 'tool-result') return [ids.answered(part)]
-      if (part.type !== 'tool-call') return [part]
-      if (message.role === 'assistant') return [ids.made(withObject(part, message, mapped))]
-      mapped(message.at ?? 'messages', `The call of ${part.name} does not stand in a turn of the assistant; it was left out.`)
-      return []
-    })
-    const same = parts.length === message.parts.length && parts.every((part, index) => part === message.parts[index])
-    return same ? message : { ...message, parts }
-  })
+  const messages = yield* mapInSteps(
+    prompt.messages,
+    (message) => {
+      if (!message.parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')) return message
+      const parts = message.parts.flatMap((part): readonly Part[] => {
+        if (part.type === 'tool-result') return [ids.answered(part)]
+        if (part.type !== 'tool-call') return [part]
+        if (message.role === 'assistant') return [ids.made(withObject(part, message, mapped))]
+        mapped(message.at ?? 'messages', `The call of ${part.name} does not stand in a turn of the assistant; it was left out.`)
+        return []
+      })
+      const same = parts.length === message.parts.length && parts.every((part, index) => part === message.parts[index])
+      return same ? message : { ...message, parts }
+    },
+    argumentsIn,
+  )
   return messages.every((message, index) => message === prompt.messages[index]) ? prompt : { ...prompt, messages }
 }
 
+const argumentsIn = ({ parts }: Message): number =>
+  parts.reduce((sum, part) => sum + (part.type === 'tool-call' ? part.arguments.length : 0), 0)
+
 const withObject = (call: Call, { at = 'messages' }: Message, mapped: (field: string, message: string) => void): Call => {
-  if (call.custom === true || isJsonObject(call.arguments)) return call
+  if (call.custom === true) return call
+  if (call.arguments.length > LONG) refuseManyValues(call, at)
+  if (isJsonObject(call.arguments)) return call
   if (call.arguments.trim() !== '') mapped(at, `The arguments of the call of ${call.name} are not a JSON object; an empty one was sent.`)
   return { ...call, arguments: '{}' }
+}
+
+/** Shorter text has no more values than a body may have. */
+const LONG = 2 * JSON_LIMITS.nodes
+
+/** Their text is a value of its own in the body, which was not looked into before. */
+const refuseManyValues = ({ name, arguments: text }: Call, at: string): void => {
+  try {
+    scanMembers(text, { ...UNLIMITED, nodes: JSON_LIMITS.nodes }, 'repeated')
+  } catch (thrown) {
+    if (!(thrown instanceof JsonTextError)) throw thrown
+    // What is no JSON is for `isJsonObject` to say.
+    if (thrown instanceof JsonLimitError)
+      throw new GatewayError('invalid_request', `${at}: The arguments of the call of ${name} hold more than ${JSON_LIMITS.nodes} values.`)
+  }
 }
 
 const isJsonObject = (text: string): boolean => {
@@ -47,7 +75,7 @@ class CallIds {
   /** By an id that came again: the number to try next. */
   readonly #numbers = new Map<string, number>()
   /** By the id that the client knows: the ids of calls that wait for their result, and the last one that got it. */
-  readonly #waiting = new Map<string, string[]>()
+  readonly #waiting = new Map<string, { readonly ids: string[]; answered: number }>()
   readonly #answered = new Map<string, string>()
 
   made(call: Call): Call {
@@ -57,13 +85,15 @@ class CallIds {
     if (id !== call.id) this.#numbers.set(call.id, number)
     this.#taken.add(id)
     const waiting = this.#waiting.get(call.id)
-    if (waiting === undefined) this.#waiting.set(call.id, [id])
-    else waiting.push(id)
+    if (waiting === undefined) this.#waiting.set(call.id, { ids: [id], answered: 0 })
+    else waiting.ids.push(id)
     return id === call.id ? call : { ...call, id }
   }
 
   answered(result: Extract<Part, { type: 'tool-result' }>): Part {
-    const id = this.#waiting.get(result.callId)?.shift() ?? this.#answered.get(result.callId) ?? result.callId
+    const waiting = this.#waiting.get(result.callId)
+    const id = waiting?.ids[waiting.answered] ?? this.#answered.get(result.callId) ?? result.callId
+    if (waiting !== undefined) waiting.answered += 1
     this.#answered.set(result.callId, id)
     return id === result.callId ? result : { ...result, callId: id }
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
+import { atOnce } from '../lib/steps.ts'
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { withPairedResults } from './paired-results.ts'
@@ -13,7 +14,7 @@ const assistant = (...parts: readonly Part[]): Message => ({ role: 'assistant', 
 
 const paired = (messages: readonly Message[], openEnd = true): { messages: readonly Message[]; told: readonly Warning[] } => {
   const told: Warning[] = []
-  return { messages: withPairedResults(messages, (warning) => told.push(warning), { openEnd }), told }
+  return { messages: atOnce(withPairedResults(messages, (warning) => told.push(warning), { openEnd })), told }
 }
 
 /** Programs that count calls anew use few ids many times over. */

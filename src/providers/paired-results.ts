@@ -4,6 +4,7 @@
  */
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 
 type Call = Extract<Part, { type: 'tool-call' }>
 type Result = Extract<Part, { type: 'tool-result' }>
@@ -36,11 +37,12 @@ export interface DueResult {
  * Null where all is in order. `openEnd`: calls that end the conversation may stay without any result. `ownTurns`: a message of the assistant is a turn of its own, so that the results of its
  * calls stand right behind it, and not behind its neighbours.
  */
-export const pairingRepairs = (
+export function* pairingRepairs(
   messages: readonly Message[],
   { openEnd, ownTurns = false }: { readonly openEnd: boolean; readonly ownTurns?: boolean },
-): Repairs | null => {
-  const { pairs, lone } = pairUp(messages)
+): Steps<Repairs | null> {
+  const { pairs, lone } = yield* pairUp(messages)
+  yield
   const ends = turnEnds(messages, ownTurns)
   const turns = Map.groupBy(pairs, ({ calledAt }) => ends[calledAt] ?? calledAt)
   const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, openEnd && end === messages.length - 1))
@@ -71,16 +73,16 @@ export const loneResult = (at: string | undefined): Warning =>
 const mapped = (at = 'messages', message: string): Warning => ({ code: 'mapped_field', field: at, message })
 
 /** The same messages where all is in order. What had to be done is told. `openEnd`: as above. */
-export const withPairedResults = (
+export function* withPairedResults(
   messages: readonly Message[],
   warn: (warning: Warning) => void,
   { openEnd }: { readonly openEnd: boolean },
-): readonly Message[] => {
-  const repairs = pairingRepairs(messages, { openEnd })
+): Steps<readonly Message[]> {
+  const repairs = yield* pairingRepairs(messages, { openEnd })
   if (repairs === null) return messages
   const { lone, late, due } = repairs
   const next: Message[] = []
-  for (const [place, message] of messages.entries()) {
+  yield* mapInSteps(messages, (message, place) => {
     const parts = message.parts.flatMap((part): readonly Part[] => {
       if (part.type !== 'tool-result') return [part]
       if (late.has(part)) return []
@@ -91,22 +93,22 @@ export const withPairedResults = (
     })
     if (parts.length > 0 || message.parts.length === 0) next.push({ ...message, parts })
     const results = due.get(place)
-    if (results === undefined) continue
+    if (results === undefined) return
     for (const { warning } of results) warn(warning)
     next.push({
       role: 'user',
       ...(message.at === undefined ? {} : { at: message.at }),
       parts: results.map(({ result }) => result),
     })
-  }
+  })
   return next
 }
 
 /** Results answer the calls before them in order, one each; what is left over may answer a call that comes later. */
-const pairUp = (messages: readonly Message[]): { readonly pairs: readonly Pair[]; readonly lone: ReadonlySet<Part> } => {
+function* pairUp(messages: readonly Message[]): Steps<{ readonly pairs: readonly Pair[]; readonly lone: ReadonlySet<Part> }> {
   const calls = new Map<string, Calls>()
   const left: { readonly result: Result; readonly place: number }[] = []
-  for (const [place, { parts }] of messages.entries()) {
+  yield* mapInSteps(messages, ({ parts }, place) => {
     for (const part of parts) {
       if (part.type === 'tool-call') {
         const pair: Pair = { call: part, calledAt: place, result: null, resultAt: -1 }
@@ -115,7 +117,7 @@ const pairUp = (messages: readonly Message[]): { readonly pairs: readonly Pair[]
         else same.pairs.push(pair)
       } else if (part.type === 'tool-result' && !answer(calls, part, place)) left.push({ result: part, place })
     }
-  }
+  })
   const lone = left.filter(({ result, place }) => !answer(calls, result, place))
   return { pairs: [...calls.values()].flatMap(({ pairs }) => pairs), lone: new Set(lone.map(({ result }) => result)) }
 }

@@ -7,6 +7,7 @@ import type { TakeFrames } from '../canonical/event.ts'
 import type { Part } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Turn } from '../lib/steps.ts'
 import type { LearntRoleRules } from './role-rules.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -46,6 +47,8 @@ export interface Attempt {
 export interface ProviderContext {
   readonly upstream: Upstream
   readonly clock: Clock
+  /** Lets others have their turn between two steps of the work on a large request. Absent: nobody waits. */
+  readonly turn?: Turn | undefined
   /**
    * Called with each body before it goes to a provider, and awaited: until then a failure is our own refusal. The upstream
    * calls it for every adapter that has one. What it throws ends the attempt.

@@ -4,6 +4,7 @@ import type { SettingName, Settings, SettingValues } from '../canonical/settings
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 import { type OutputBounds, outputWithin } from './field-rules.ts'
 import type { Target } from './provider.ts'
 import { withLawfulCalls } from './lawful-calls.ts'
@@ -30,19 +31,23 @@ interface Wants {
 type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities'>
 
 /** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. `takesOwnPictures`: its assistant shows pictures. */
-export const translate = (
+export function* translate(
   given: Prompt,
   dialect: TranslatedDialect,
   target: Addressee,
   warn: (warning: Warning) => void,
   { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google', carried = {} }: Wants = {},
-): Translation => {
+): Steps<Translation> {
   const { providerName } = target
   const { lose, mapped, refuse } = lossesTo(warn)
   const called = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
-  const lawful = withLawfulCalls(called, mapped)
-  const spoken = { ...lawful, messages: withPairedResults(lawful.messages, warn, { openEnd: !ANSWERED.has(dialect) }) }
+  yield
+  const lawful = yield* withLawfulCalls(called, mapped)
+  yield
+  const spoken = { ...lawful, messages: yield* withPairedResults(lawful.messages, warn, { openEnd: !ANSWERED.has(dialect) }) }
+  yield
   for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
+  yield
   const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
   const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {

@@ -3,6 +3,8 @@
  * Converse): what goes where, whatever their blocks look like.
  */
 import type { Message, Prompt } from '../canonical/prompt.ts'
+import { textSize } from '../canonical/text-size.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { answerable, refuseUnasked } from './answerable.ts'
 
 export interface Turn<Block> {
@@ -52,16 +54,25 @@ interface Blocks<Block> {
  * `system` turn where the model knows one and the place is a lawful one, else as text of the user's turn that stands
  * there. Throws `invalid_prompt` where there is nothing to answer.
  */
-export const arrangeTurns = <Block extends { readonly type: string }>(context: TurnContext, blocks: Blocks<Block>): Conversation<Block> => {
+export function* arrangeTurns<Block extends { readonly type: string }>(
+  context: TurnContext,
+  blocks: Blocks<Block>,
+): Steps<Conversation<Block>> {
   const { messages } = context.prompt
   const first = messages.findIndex((message) => !isSystem(message))
-  const system = messages.slice(0, first < 0 ? messages.length : first).flatMap(blocks.encode)
-  const pieces = first < 0 ? [] : messages.slice(first).map((message) => turnOf(message, blocks))
+  const leading = messages.slice(0, first < 0 ? messages.length : first)
+  const system = (yield* mapInSteps(leading, blocks.encode, textSize)).flat()
+  const pieces = first < 0 ? [] : yield* mapInSteps(messages.slice(first), (message) => turnOf(message, blocks), textSize)
+  yield
   const last = pieces.findLast(({ role }) => role !== 'system')
   if (last?.role === 'user' && last.blocks.length === 0) refuseUnasked(last.at)
   const complete = blocks.complete ?? ((turn) => turn)
-  const said = joined(settled(joined(withLawfulAnswers(joined(pieces), blocks, context)), context))
+  const answered = withLawfulAnswers(joined(pieces), blocks, context)
+  yield
+  const said = joined(settled(joined(answered), context))
+  yield
   const turns = said.map((turn) => resultsFirst(complete(turn), blocks.resultType))
+  yield
   if (turns.length > 0 || system.length === 0) return { system, turns: withUserAtEnds(answerable(messages, turns), blocks, context) }
   // The dialect wants something to answer.
   const at = messages[0]?.at ?? 'messages'

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { atOnce } from '../../src/lib/steps.ts'
 import type { Call } from '../../src/canonical/call.ts'
 import type { Warning } from '../../src/canonical/warning.ts'
 import { GatewayError } from '../../src/errors.ts'
@@ -38,13 +39,15 @@ const sendCall = (call: Call, provider: string, more: Partial<Target> = {}): Sen
     providerName: provider,
   }
   const told: Warning[] = []
-  const text = encodeChatRequest({
-    call,
-    target: { ...target, provider, ...more },
-    number: 0,
-    warn: (warning) => told.push(warning),
-    connection: new AbortController(),
-  })
+  const text = atOnce(
+    encodeChatRequest({
+      call,
+      target: { ...target, provider, ...more },
+      number: 0,
+      warn: (warning) => told.push(warning),
+      connection: new AbortController(),
+    }),
+  )
   const body = JSON.parse(text) as Json
   return { text, body, messages: body['messages'] as Json[], told }
 }

@@ -1,6 +1,7 @@
 /** Ids of calls as the vendor takes them, also where a client's own JSON is passed on. */
 import { describe, expect, test } from 'bun:test'
 
+import { atOnce } from '../../src/lib/steps.ts'
 import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
@@ -19,7 +20,9 @@ const sentIds = (provider: string, id: string): unknown[] => {
   ]
   const { call } = chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages })))
   const target = { ...TARGET, provider, providerName: provider }
-  const sent = JSON.parse(encodeChatRequest({ call, target, number: 0, warn: () => undefined, connection: new AbortController() })) as {
+  const sent = JSON.parse(
+    atOnce(encodeChatRequest({ call, target, number: 0, warn: () => undefined, connection: new AbortController() })),
+  ) as {
     messages: { tool_calls?: { id: string }[]; tool_call_id?: string }[]
   }
   return [sent.messages[1]?.tool_calls?.[0]?.id, sent.messages[2]?.tool_call_id]

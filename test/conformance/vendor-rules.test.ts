@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { atOnce } from '../../src/lib/steps.ts'
 import type { Call, ClientDialect } from '../../src/canonical/call.ts'
 import { SETTING_SAMPLES } from '../../src/canonical/setting-samples.test-kit.ts'
 import type { SettingName } from '../../src/canonical/settings.ts'
@@ -91,7 +92,7 @@ const send = (call: Call, upstream: ClientDialect, target: Target): Sent | null 
   let told = 0
   const attempt: Attempt = { call, target, number: 0, warn: () => void (told += 1), connection: new AbortController() }
   try {
-    return { fields: JSON.parse(ENCODERS[upstream](attempt)) as Sent['fields'], told }
+    return { fields: JSON.parse(atOnce(ENCODERS[upstream](attempt))) as Sent['fields'], told }
   } catch (thrown) {
     if (thrown instanceof GatewayError) return null
     throw thrown

@@ -9,11 +9,12 @@ import type { Admit } from '../../src/inference/admit.ts'
 import type { Admitted } from '../../src/inference/admitted.ts'
 import { createPipeline } from '../../src/inference/pipeline.ts'
 import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { joinedText, type PieceReader, type Upstream, type UpstreamRequest } from '../../src/providers/upstream.ts'
-import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { createFakeClock } from './fake-clock.ts'
 import { createTestRouting } from './test-routing.ts'
 import { admittingAll, FORMATS, partsOfPipeline, PRINCIPAL } from './pipelines.ts'
 import type { UpstreamDialect } from './recordings.ts'
@@ -42,7 +43,8 @@ export interface Replay {
     /** The vendor's slug, where its facts matter; else that of a server of which nothing is known. */
     readonly slug?: string
   }[]
-  readonly body: Readonly<Record<string, unknown>> | string
+  /** Bytes go in as they are: nothing of the test's own is done between two steps. */
+  readonly body: Readonly<Record<string, unknown>> | string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   /** No provider lets a request through. */
   readonly closed?: boolean
@@ -53,7 +55,7 @@ export interface Replay {
   /** Lets runs in; nothing bounds the caller when absent. */
   readonly admit?: Admit
   /** Time stands still but for what the test lets pass of it. */
-  readonly clock?: FakeClock
+  readonly clock?: Clock
   /** That hold for the caller. */
   readonly guardrails?: readonly Applied[]
   readonly presets?: Presets | undefined
@@ -107,7 +109,12 @@ export const replay = async ({
   const upstream: Upstream = {
     async post(request) {
       const asked = upstreams[sent.length]
-      sent.push({ ...request, body: typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body) })
+      sent.push({
+        ...request,
+        get body() {
+          return typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body)
+        },
+      })
       if (asked === undefined) throw new Error('The upstream was asked once too often.')
       const { reply } = asked
       return responseOf(typeof reply === 'function' ? reply(sent.at(-1)?.body ?? '') : reply, asked.dialect)
@@ -152,7 +159,7 @@ export const replay = async ({
       },
     }),
   )
-  const given = typeof body === 'string' ? body : JSON.stringify(body)
+  const given = body instanceof Uint8Array ? body : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
   const response = await answerInference(
     {
       method: 'POST',
@@ -166,8 +173,8 @@ export const replay = async ({
       address: () => '',
       permit: null,
       signal: new AbortController().signal,
-      text: async () => given,
-      received: async () => new TextEncoder().encode(given),
+      text: async () => new TextDecoder().decode(given),
+      received: async () => given,
     },
     FORMATS[client],
     {

@@ -3,6 +3,7 @@
  * request (prepare → screen → plan → run), but for its admission: it has a share of what is held for that request, and its
  * cost, attempts and end are that one's (decisions/0051).
  */
+import { atOnce } from '../../lib/steps.ts'
 import type { ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
@@ -50,7 +51,7 @@ export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskM
 const plannedFor = async (outer: Admitted, question: Question, parts: Omit<AskModelParts, 'answer'>): Promise<Planned> => {
   const prepared = await prepare(receivedFor(outer.request, question), parts)
   const screened = await screen({ ...prepared, pipeline: outer.request.pipeline }, parts)
-  return plan(screened, parts)
+  return atOnce(plan(screened, parts))
 }
 
 const receivedFor = (

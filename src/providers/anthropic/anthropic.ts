@@ -6,6 +6,7 @@ import { unusable } from '../classify-failure.ts'
 import { parseOrNull } from '../told-error.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
+import { encoded } from '../encoded.ts'
 import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, streamFrames } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
@@ -22,7 +23,7 @@ export const anthropic: ProviderAdapter = async (attempt, context, take) => {
     {
       url: messagesUrl(target.baseUrl),
       headers: ownHeaders(attempt),
-      body: anthropicWire(loaded),
+      body: encoded(anthropicWire(loaded), attempt, context),
       stream: call.stream,
       failure: anthropicFailure,
     },

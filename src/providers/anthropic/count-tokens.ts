@@ -2,6 +2,7 @@
 import { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
+import { encoded } from '../encoded.ts'
 import { postJson } from '../json-post.ts'
 import type { Attempt, ProviderContext } from '../provider.ts'
 import { messagesUrl, ownHeaders } from './anthropic.ts'
@@ -25,7 +26,7 @@ const BODY_MAX = 64 * 1024
 /** Throws a GatewayError for every failure. */
 export const countAnthropicTokens = async (attempt: Attempt, context: ProviderContext): Promise<number> => {
   const { target } = attempt
-  const whole = JsonBody.ofParsed(encodeAnthropicRequest(attempt))
+  const whole = JsonBody.ofParsed(await encoded(encodeAnthropicRequest(attempt), attempt, context))
   const response = await postJson(
     {
       url: `${messagesUrl(target.baseUrl)}/count_tokens`,

@@ -4,6 +4,7 @@ import type { SettingName } from '../../canonical/settings.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { withLawfulMarks } from '../prompt-marks.ts'
 import { translate, type Translation } from '../translation.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
 
@@ -21,10 +22,10 @@ export interface ModelContext extends Pick<Translation, 'setting' | 'lose' | 'ma
   fieldOf(name: SettingName): string
 }
 
-export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
+export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeContext> {
   const prompt = withLawfulMarks(call.prompt(), target.providerName, warn)
   return {
-    ...translate(prompt, 'anthropic', target, warn),
+    ...(yield* translate(prompt, 'anthropic', target, warn)),
     dialect: call.dialect,
     target,
     rules: rulesOf(target.upstreamModel),

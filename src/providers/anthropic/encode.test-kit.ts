@@ -1,4 +1,5 @@
 /** Prompts to encode, and what becomes of them. */
+import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
@@ -76,7 +77,7 @@ export const settingsOf = (values: Partial<SettingValues>): Settings =>
 
 export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded => {
   const warnings: Warning[] = []
-  const text = encodeAnthropicRequest(attemptOf(promptOf(more), (warning) => warnings.push(warning), given))
+  const text = atOnce(encodeAnthropicRequest(attemptOf(promptOf(more), (warning) => warnings.push(warning), given)))
   return { text, sent: JSON.parse(text) as Sent, warnings, told: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 
@@ -84,7 +85,7 @@ export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded =
 export const relay = (body: string, given: Given = {}): { text: string; told: readonly string[] } => {
   const told: string[] = []
   const warn = ({ code, field }: Warning): void => void told.push(`${code} ${field}`)
-  return { text: encodeAnthropicRequest(attemptOf(promptOf(), warn, { ...given, dialect: 'messages' }, body)), told }
+  return { text: atOnce(encodeAnthropicRequest(attemptOf(promptOf(), warn, { ...given, dialect: 'messages' }, body))), told }
 }
 
 export const message = (role: Message['role'], at: number, ...parts: readonly (Part | string)[]): Message => ({

@@ -1,6 +1,7 @@
 /** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
 import type { Attempt } from '../provider.ts'
@@ -17,18 +18,22 @@ import { keepAcceptedFields } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
-export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  passesAsWritten(attempt.call, 'messages')
-    ? attempt.call.body.textWith(relayChanges(attempt))
-    : translated(encodeContext(attempt), attempt)
+export function* encodeAnthropicRequest(attempt: Attempt): Steps<string> {
+  return passesAsWritten(attempt.call, 'messages')
+    ? attempt.call.body.textWith(yield* relayChanges(attempt))
+    : yield* translated(yield* encodeContext(attempt), attempt)
+}
 
 /** The request body, encoded for sending. */
-export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
-  passesAsWritten(attempt.call, 'messages') ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
+export function* anthropicWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
+  return passesAsWritten(attempt.call, 'messages')
+    ? attempt.call.body.wireWith(yield* relayChanges(attempt))
+    : yield* encodeAnthropicRequest(attempt)
+}
 
-const translated = (context: EncodeContext, attempt: Attempt): string => {
+function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   const { stream } = attempt.call
-  const { system, turns } = encodeConversation(context)
+  const { system, turns } = yield* encodeConversation(context)
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.rules.structuredOutputs)
   const { tools, toolChoice, forced } = encodeTools(context)
@@ -54,7 +59,9 @@ const translated = (context: EncodeContext, attempt: Attempt): string => {
   const tail = JSON.stringify(acceptedFields(fields, context, attempt))
   const prompts = [...system.map(({ json }) => json), ...(words === undefined ? [] : [JSON.stringify({ type: 'text', text: words })])]
   const systemMember = prompts.length === 0 ? '' : `"system":[${prompts.join(',')}],`
-  const messages = `"messages":[${turns.map(turnText).join(',')}]`
+  yield
+  const messages = `"messages":[${(yield* mapInSteps(turns, turnText)).join(',')}]`
+  yield
   return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
 

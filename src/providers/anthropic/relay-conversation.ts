@@ -5,8 +5,9 @@
  */
 import { openProof } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { type JsonTree, scanElements, scanTree } from '../../lib/json-scan.ts'
+import { type JsonSpan, type JsonTree, scanElements, scanTree } from '../../lib/json-scan.ts'
 import { editElements, editMembers, readMembers } from '../../lib/json-splice.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'
 import { withPairedResults } from '../paired-results.ts'
 import type { Attempt } from '../provider.ts'
@@ -27,10 +28,10 @@ export interface GivenConversation {
 }
 
 /** Throws `invalid_prompt` for a conversation that cannot be read, or that holds nothing to answer. */
-export const relayConversation = (given: GivenConversation, attempt: Attempt): RelayedConversation => {
+export function* relayConversation(given: GivenConversation, attempt: Attempt): Steps<RelayedConversation> {
   const { call, target, warn } = attempt
   const rules = rulesOf(target.upstreamModel)
-  const sources = readMessages(given.messages, { attempt, claude: rules.claude })
+  const sources = yield* readMessages(given.messages, { attempt, claude: rules.claude })
   if (sources === null) {
     // The reader of prompts names what is wrong; what it accepts is newer than this release.
     if (rules.claude) call.prompt()
@@ -39,9 +40,12 @@ export const relayConversation = (given: GivenConversation, attempt: Attempt): R
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
   const mapped = (field: string, message: string): void => warn({ code: 'mapped_field', field, message })
   if (!rules.claude) return ofImitation(sources)
-  const lawful = withLawfulCalls({ messages: sources.map(({ message }) => message) }, mapped)
-  const messages = withPairedResults(lawful.messages, warn, { openEnd: false })
-  const arranged = arrangeTurns<Block>(
+  yield
+  const lawful = yield* withLawfulCalls({ messages: sources.map(({ message }) => message) }, mapped)
+  yield
+  const messages = yield* withPairedResults(lawful.messages, warn, { openEnd: false })
+  yield
+  const arranged = yield* arrangeTurns<Block>(
     { prompt: { messages }, target, rules, lose, mapped },
     { ...BLOCK_FORM, encode: ({ parts }) => parts.flatMap(encodeRaw), isPaused },
   )
@@ -54,7 +58,8 @@ export const relayConversation = (given: GivenConversation, attempt: Attempt): R
         )
   for (const { message } of leading)
     mapped(message.at ?? 'messages', `${target.upstreamModel} takes no system message here; its words were sent in the system prompt.`)
-  return { turns: arranged.turns, changes: changesOf(arranged.turns, arranged.system, sources, given.system) }
+  yield
+  return { turns: arranged.turns, changes: yield* changesOf(arranged.turns, arranged.system, sources, given.system) }
 }
 
 /** Its conversation is taken at its client's word, but for the thinking of others. */
@@ -97,20 +102,22 @@ interface Reading {
 const roleOf = ({ role }: Message): Turn<Block>['role'] => (role === 'developer' ? 'system' : role)
 
 /** Null where a message is none that this release knows. */
-const readMessages = (text: string, reading: Reading): readonly Source[] | null => {
-  const { elements } = scanTree(text, TO_BLOCKS)
-  if (elements === undefined) return null
-  const sources: Source[] = []
-  for (const [index, message] of elements.entries()) {
-    const source = readMessage(text, message, index, reading)
-    if (source === null) return null
-    sources.push(source)
+function* readMessages(text: string, reading: Reading): Steps<readonly Source[] | null> {
+  if (!text.startsWith('[')) return null
+  const elements = scanElements(text)
+  yield
+  let known = true
+  const read = ({ start }: JsonSpan, index: number): Source[] => {
+    const source = known ? readMessage(text, scanTree(text, TO_BLOCKS, start), index, reading) : null
+    known &&= source !== null
+    return source === null ? [] : [source]
   }
-  return sources
+  const sources = (yield* mapInSteps(elements, read, ({ start, end }) => end - start)).flat()
+  return known ? sources : null
 }
 
-/** The list of messages, a message, its content, a block of it. */
-const TO_BLOCKS = 4
+/** A message, its content, a block of it. */
+const TO_BLOCKS = 3
 
 /** The text of an object, and those of its members. */
 interface Texts {
@@ -299,18 +306,20 @@ const withIds = (part: RawPart): Block => {
 }
 
 /** A message whose blocks all stand together, as they came, keeps its text. */
-const changesOf = (
+function* changesOf(
   turns: readonly Turn<Block>[],
   leading: readonly Block[],
   sources: readonly Source[],
   system: string | undefined,
-): RelayedConversation['changes'] => {
+): Steps<RelayedConversation['changes']> {
   const whole = new Map<Block, Source>()
   for (const source of sources) {
     const [first] = source.blocks
     if (first !== undefined && !source.changed) whole.set(first, source)
   }
-  const texts = turns.flatMap((turn) => messageTexts(turn, whole))
+  yield
+  const texts = (yield* mapInSteps(turns, (turn) => messageTexts(turn, whole))).flat()
+  yield
   const same = texts.length === sources.length && texts.every((text, index) => text === sources[index]?.text)
   const said = withoutBlanks(system)
   return {

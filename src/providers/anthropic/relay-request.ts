@@ -1,6 +1,7 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { mayHoldSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
 import { type EditableFields, fieldsOfBody } from '../editable-fields.ts'
 import { holdsThinkingOfOthers } from '../proof-makers.ts'
@@ -15,7 +16,7 @@ import { refuseStoredFiles } from './stored-files.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
 /** The changes to the client's body. */
-export const relayChanges = (attempt: Attempt): JsonChanges => {
+export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
   refuseStoredFiles(body, attempt.target.providerName)
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null }
@@ -23,15 +24,19 @@ export const relayChanges = (attempt: Attempt): JsonChanges => {
   for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
   if (body.value('max_tokens') === undefined) changes['max_tokens'] = String(defaultMaxTokens(attempt.target))
-  const relayed = conversation(attempt)
+  yield
+  const relayed = yield* conversation(attempt)
+  yield
   Object.assign(changes, relayed?.changes)
   const fields = fieldsOfBody(body, changes)
   nameUser(fields)
   nameTier(fields, attempt)
   nameTools(fields, attempt)
+  yield
   const words = applyModelRules(fields, attempt, relayed?.turns ?? [])
   const sent = (name: string): string | undefined => (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined
   if (words !== undefined) changes['system'] = withWords(sent('system'), words)
+  yield
   if (mayBreakMarks(body.searchable)) {
     const marked = { tools: sent('tools'), system: sent('system'), messages: sent('messages'), cache_control: sent('cache_control') }
     Object.assign(changes, settleCacheMarks(marked, attempt))
@@ -84,7 +89,7 @@ const withWords = (system: string | undefined, words: string): string =>
   `[${[...systemBlocks(system), JSON.stringify({ type: 'text', text: words })].join(',')}]`
 
 /** Undefined where a search of the text shows that the conversation goes as it came: of the user alone, and nothing of it is empty. */
-const conversation = (attempt: Attempt): RelayedConversation | undefined => {
+function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined> {
   const { call, target, makerOf } = attempt
   const { body } = call
   const foreign =
@@ -94,7 +99,8 @@ const conversation = (attempt: Attempt): RelayedConversation | undefined => {
   const ruled = rulesOf(target.upstreamModel).claude || body.has('thinking')
   const looked = foreign || (ruled && (NOT_USER.test(body.searchable) || MAY_BE_BLANK.test(body.searchable)))
   const messages = looked ? body.raw('messages') : undefined
-  return messages === undefined ? undefined : relayConversation({ messages, system: body.raw('system') }, attempt)
+  yield
+  return messages === undefined ? undefined : yield* relayConversation({ messages, system: body.raw('system') }, attempt)
 }
 
 /** Other roles, and what has rules of its own, also where their names are written with escapes. */

@@ -8,6 +8,7 @@ import type { ProviderAdapter, Target } from '../provider.ts'
 import { retryHint } from '../retry-hint.ts'
 import type { UpstreamResponse } from '../upstream.ts'
 import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
+import { encoded } from '../encoded.ts'
 import { encodeConverseRequest } from './encode.ts'
 import { converseFailure } from './errors.ts'
 import { EventStreamError, openEventStream, type StreamMessage } from './event-stream.ts'
@@ -26,7 +27,8 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   // Converse takes bytes, and nothing by an address of the web.
   const loaded = await withLoadedMedia(attempt, context.loadMedia, () => true)
   const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
-  const body = encodeConverseRequest(loaded)
+  const encoding = encoded(encodeConverseRequest(loaded), attempt, context)
+  const body = encoding instanceof Promise ? await encoding : encoding
   const headers = {
     'content-type': 'application/json',
     accept: call.stream ? EVENT_STREAM : 'application/json',

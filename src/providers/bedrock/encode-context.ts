@@ -6,6 +6,7 @@ import { createGrammarBudget } from '../anthropic/grammar-budget.ts'
 import type { Attempt } from '../provider.ts'
 import { withLawfulMarks } from '../prompt-marks.ts'
 import { translate } from '../translation.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { factsOf, type ModelFacts } from './model-facts.ts'
 
 export interface EncodeContext extends ClaudeContext {
@@ -14,12 +15,12 @@ export interface EncodeContext extends ClaudeContext {
   readonly documentNames: Set<string>
 }
 
-export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
+export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeContext> {
   const facts = factsOf(target)
   const given = call.prompt()
   const prompt = facts.cachePoints === 'nowhere' ? given : withLawfulMarks(given, target.providerName, warn)
   return {
-    ...translate(prompt, 'bedrock', target, warn),
+    ...(yield* translate(prompt, 'bedrock', target, warn)),
     dialect: call.dialect,
     target,
     rules: facts.rules,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { messagesFormat } from '../../formats/anthropic-messages/anthropic-messages.ts'
@@ -142,13 +143,15 @@ test.each<[ClientDialect, ClientFormat, object]>([
 ])('a request of %s arrives with nothing lost', (_, format, body) => {
   const warnings: Warning[] = []
   const { call } = format.parseCall(JsonBody.read(JSON.stringify({ model: 'bedrock/it', ...body })))
-  const text = encodeConverseRequest({
-    call,
-    target: targetOf(),
-    number: 0,
-    warn: (warning) => warnings.push(warning),
-    connection: new AbortController(),
-  })
+  const text = atOnce(
+    encodeConverseRequest({
+      call,
+      target: targetOf(),
+      number: 0,
+      warn: (warning) => warnings.push(warning),
+      connection: new AbortController(),
+    }),
+  )
   expect(JSON.parse(text) as Sent).toEqual({
     system: [{ text: 'Be brief.' }],
     messages: [

@@ -1,11 +1,12 @@
 /** A conversation as the `system` prompt and the alternating turns of user and assistant. */
+import type { Steps } from '../../lib/steps.ts'
 import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
 import { encodeParts, type Block } from './encode-parts.ts'
 import type { EncodeContext } from './encode-context.ts'
 
 export type Turn = AnyTurn<Block>
 
-export const encodeConversation = (context: EncodeContext): Conversation<Block> =>
+export const encodeConversation = (context: EncodeContext): Steps<Conversation<Block>> =>
   arrangeTurns<Block>(context, {
     encode: (message) => encodeParts(message, context),
     resultType: 'toolResult',

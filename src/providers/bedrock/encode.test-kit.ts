@@ -1,4 +1,5 @@
 /** Prompts to encode, and what becomes of them. */
+import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
@@ -88,7 +89,7 @@ export const settingsOf = (values: Partial<SettingValues>): Settings =>
 
 export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded => {
   const warnings: Warning[] = []
-  const text = encodeConverseRequest(attemptOf(promptOf(more), (warning) => warnings.push(warning), given))
+  const text = atOnce(encodeConverseRequest(attemptOf(promptOf(more), (warning) => warnings.push(warning), given)))
   return { text, sent: JSON.parse(text) as Sent, warnings, told: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 

@@ -1,6 +1,7 @@
 /** A request for Amazon Bedrock's Converse API, which no client speaks: every request is translated. The model's name goes in the address. */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { encodeFormat } from '../anthropic/encode-format.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import { cachePoint, encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
@@ -9,9 +10,9 @@ import { encodeTools } from './encode-tools.ts'
 import type { Block } from './encode-parts.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
-export const encodeConverseRequest = (attempt: Attempt): string => {
-  const context = encodeContext(attempt)
-  const { system, turns } = encodeConversation(context)
+export function* encodeConverseRequest(attempt: Attempt): Steps<string> {
+  const context = yield* encodeContext(attempt)
+  const { system, turns } = yield* encodeConversation(context)
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.facts.schemas)
   const { toolConfig, toolChoice, forced } = encodeTools(turns, context)
@@ -31,7 +32,9 @@ export const encodeConverseRequest = (attempt: Attempt): string => {
   })
   const prompts = words === undefined ? system : [...system, { type: 'text', json: JSON.stringify({ text: words }) }]
   const systemMember = prompts.length === 0 ? '' : `"system":[${blocksText(prompts)}],`
-  const messages = `"messages":[${marked(turns, context).map(turnText).join(',')}]`
+  yield
+  const messages = `"messages":[${(yield* mapInSteps(marked(turns, context), turnText)).join(',')}]`
+  yield
   return `{${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
 

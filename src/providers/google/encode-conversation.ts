@@ -1,7 +1,9 @@
 /** The conversation as `systemInstruction` and `contents`. */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { textSize } from '../../canonical/text-size.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable, refuseUnasked } from '../answerable.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
@@ -32,22 +34,24 @@ export interface Content {
 }
 
 /** Throws `invalid_prompt` where nothing is left to answer, or a message cannot be read. */
-export const encodeConversation = (translation: Translation, model: GeminiModel, modelId: string): Conversation => {
+export function* encodeConversation(translation: Translation, model: GeminiModel, modelId: string): Steps<Conversation> {
   const { messages } = translation.prompt
   const firstTurn = messages.findIndex(({ role }) => role === 'user' || role === 'assistant')
   const leading = model.takesSystemInstruction ? (firstTurn < 0 ? messages.length : firstTurn) : 0
   const context = { translation, model, modelId, calls: new Map<string, string>() }
   const system = messages.slice(0, leading).flatMap((message) => systemParts(message, translation))
   const turns: { role: Content['role']; parts: JsonObject[] }[] = []
-  for (const message of messages.slice(leading)) {
+  const add = (message: Message): void => {
     const role = message.role === 'assistant' ? 'model' : 'user'
     const parts = message.role === 'assistant' ? modelParts(message, context) : userParts(message, context)
     const last = turns.at(-1)
     if (parts.length === 0 && message === messages.at(-1) && message.role === 'user') refuseUnasked(placeOf(message))
-    if (parts.length === 0) continue
-    if (last?.role === role) last.parts.push(...parts)
+    if (parts.length === 0) return
+    if (last?.role === role) for (const part of parts) last.parts.push(part)
     else turns.push({ role, parts })
   }
+  yield* mapInSteps(messages.slice(leading), add, textSize)
+  yield
   return {
     systemInstruction: system.length === 0 ? undefined : { parts: system },
     contents: answerable(messages, turns).map(({ role, parts }) => ({ role, parts: role === 'user' ? responsesFirst(parts) : parts })),

@@ -1,4 +1,5 @@
 /** Prompts, and what becomes of them. */
+import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
@@ -66,6 +67,7 @@ export const encode = (
 ): Encoded => {
   const losses: string[] = []
   const warn = ({ field, message: text }: Warning): void => void losses.push(`${field}: ${text}`)
-  const body = encodeBody(translate(promptOf(more), 'google', googleTarget, warn), { ...googleTarget, upstreamModel: model }, dialect)
+  const translation = atOnce(translate(promptOf(more), 'google', googleTarget, warn))
+  const body = atOnce(encodeBody(translation, { ...googleTarget, upstreamModel: model }, dialect))
   return { body: JSON.parse(JSON.stringify(body)) as Sent, losses }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { atOnce } from '../../lib/steps.ts'
 import type { Prompt, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import type { ReasoningSetting, SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
 import { SETTING_OUTCOMES } from '../loss-table.ts'
@@ -27,21 +28,23 @@ describe('settings', () => {
   test('the encoder reads exactly what the loss table says is carried', () => {
     const read = new Set<SettingName>()
     const prompt = promptOf()
-    const body = encodeBody(
-      {
-        prompt,
-        lose: () => undefined,
-        mapped: () => undefined,
-        refuse: () => {
-          throw new Error('refused')
+    const body = atOnce(
+      encodeBody(
+        {
+          prompt,
+          lose: () => undefined,
+          mapped: () => undefined,
+          refuse: () => {
+            throw new Error('refused')
+          },
+          setting: (name) => {
+            read.add(name)
+            return undefined
+          },
         },
-        setting: (name) => {
-          read.add(name)
-          return undefined
-        },
-      },
-      googleTarget,
-      'chat',
+        googleTarget,
+        'chat',
+      ),
     )
     const carried = Object.entries(SETTING_OUTCOMES).flatMap(([name, outcomes]) =>
       outcomes.google === 'kept' || outcomes.google === 'mapped' ? [name as SettingName] : [],

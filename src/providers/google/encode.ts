@@ -1,5 +1,6 @@
 /** A request of generateContent. The model and the wish for a stream are in its address, not in its body. */
 import type { ClientDialect } from '../../canonical/call.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import { encodeConversation } from './encode-conversation.ts'
@@ -8,17 +9,22 @@ import { encodeSettings } from './encode-settings.ts'
 import { encodeTools } from './encode-tools.ts'
 
 /** Throws `invalid_prompt`, `invalid_request`. */
-export const encodeGoogleRequest = ({ call, target, warn }: Attempt): string =>
-  JSON.stringify(encodeBody(translate(call.prompt(), 'google', target, warn), target, call.dialect))
+export function* encodeGoogleRequest({ call, target, warn }: Attempt): Steps<string> {
+  const body = yield* encodeBody(yield* translate(call.prompt(), 'google', target, warn), target, call.dialect)
+  yield
+  return JSON.stringify(body)
+}
 
 /** Members may be undefined: they are not sent. */
-export const encodeBody = (
+export function* encodeBody(
   translation: Translation,
   target: { readonly upstreamModel: string; readonly modelId: string },
   dialect: ClientDialect,
-): Readonly<Record<string, unknown>> => {
+): Steps<Readonly<Record<string, unknown>>> {
   const model = geminiModel(target.upstreamModel)
-  const conversation = encodeConversation(translation, model, target.modelId)
+  yield
+  const conversation = yield* encodeConversation(translation, model, target.modelId)
+  yield
   const tools = encodeTools(translation)
   tellMarks(translation)
   return {

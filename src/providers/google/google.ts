@@ -4,6 +4,7 @@ import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
+import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
@@ -23,7 +24,7 @@ export const google: ProviderAdapter = async (attempt, context, take) => {
     {
       url: addressOf(target, call.stream),
       headers: target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey },
-      body: encodeGoogleRequest(loaded),
+      body: encoded(encodeGoogleRequest(loaded), attempt, context),
       stream: call.stream,
       failure: googleFailure,
     },

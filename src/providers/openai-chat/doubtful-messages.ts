@@ -2,6 +2,7 @@
  * Says whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), told from
  * their text alone: nearly always they do not, and then nobody parses them. In doubt they do.
  */
+import { skipString } from '../../lib/json-scan.ts'
 import type { Vendor } from '../vendor.ts'
 
 /** `text`: JSON text of the messages. */
@@ -15,7 +16,7 @@ export const isDoubtful = (text: string, vendor: Vendor): boolean => {
     FILES[files].test(text) ||
     (textParts !== 'any' && LIST.test(text)) ||
     (!toolMedia && text.includes('"tool_call_id"') && MEDIA.test(text) && LIST.test(text)) ||
-    BROKEN_ARGUMENTS.test(text) ||
+    hasBrokenArguments(text) ||
     isDisordered(text, vendor)
   )
 }
@@ -37,8 +38,20 @@ const FILES: Readonly<Record<Vendor['files'], RegExp>> = {
   any: new RegExp(`"file_id"|${NAMELESS}`),
   document_url: /"type"\s*:\s*"file"/,
 }
-/** No object from brace to brace. */
-const BROKEN_ARGUMENTS = /"arguments"\s*:\s*"(?!\{(?:[^"\\]|\\.)*\}")/
+
+/** Arguments that are no object from brace to brace. An expression would read them sign by sign. */
+const hasBrokenArguments = (text: string): boolean => {
+  for (let at = text.indexOf(ARGUMENTS); at >= 0; at = text.indexOf(ARGUMENTS, at + ARGUMENTS.length)) {
+    VALUE.lastIndex = at + ARGUMENTS.length
+    if (!VALUE.test(text)) continue
+    const end = skipString(text, VALUE.lastIndex - 1)
+    if (text[VALUE.lastIndex] !== '{' || text[end - 2] !== '}') return true
+  }
+  return false
+}
+
+const ARGUMENTS = '"arguments"'
+const VALUE = /\s*:\s*"/y
 
 /**
  * The tokens that tell the order of turns, of calls and of results. A message's members may stand in any order: where the role

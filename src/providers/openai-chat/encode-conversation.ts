@@ -1,18 +1,21 @@
 /** A conversation as chat messages: each turn at its place, what tools returned directly behind the calls. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { encodePart } from './encode-parts.ts'
 import type { MessageContext } from './message-context.ts'
 import { contentOf, type PlacedMessage } from './placed-message.ts'
 
 /** In the dialect's own words; what becomes of them at a vendor, message-rules.ts says. */
-export const encodeConversation = (messages: readonly Message[], context: MessageContext): readonly PlacedMessage[] =>
-  messages.flatMap(({ role, parts, name, at = 'messages' }) => {
+export function* encodeConversation(messages: readonly Message[], context: MessageContext): Steps<readonly PlacedMessage[]> {
+  const placed = yield* mapInSteps(messages, ({ role, parts, name, at = 'messages' }) => {
     const encoded = role === 'assistant' ? encodeAssistant(parts, at, context) : encodeInput({ role, parts, at }, context)
     const message = (one: JsonObject): JsonObject => (name === undefined || one['role'] === 'tool' ? one : { ...one, name })
     return encoded.map((one) => ({ at, message: message(one) }))
   })
+  return placed.flat()
+}
 
 type ToolResult = Extract<Part, { type: 'tool-result' }>
 

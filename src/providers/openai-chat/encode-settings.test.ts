@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { atOnce } from '../../lib/steps.ts'
 import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
 import type { ReasoningSetting, Settings, SettingValues } from '../../canonical/settings.ts'
@@ -53,27 +54,29 @@ const request = (more: Partial<Prompt>, vendor: string, stream = false): object 
 describe('settings', () => {
   test('that the loss table keeps or maps are read, and no others', () => {
     const read = new Set<string>()
-    encodePrompt(
-      {
-        prompt: promptOf({ tools: [tool] }),
-        lose: () => undefined,
-        mapped: () => undefined,
-        refuse: () => {
-          throw new Error('refused')
+    atOnce(
+      encodePrompt(
+        {
+          prompt: promptOf({ tools: [tool] }),
+          lose: () => undefined,
+          mapped: () => undefined,
+          refuse: () => {
+            throw new Error('refused')
+          },
+          setting: (name) => {
+            read.add(name)
+            return undefined
+          },
         },
-        setting: (name) => {
-          read.add(name)
-          return undefined
+        {
+          call: { dialect: 'messages' } as never,
+          target: targetOf('openrouter'),
+          number: 0,
+          warn: () => undefined,
+          connection: new AbortController(),
         },
-      },
-      {
-        call: { dialect: 'messages' } as never,
-        target: targetOf('openrouter'),
-        number: 0,
-        warn: () => undefined,
-        connection: new AbortController(),
-      },
-      vendorOf('openrouter'),
+        vendorOf('openrouter'),
+      ),
     )
     const carried = Object.entries(SETTING_OUTCOMES).flatMap(([name, outcomes]) =>
       ['kept', 'mapped'].includes(outcomes['openai-chat']) ? [name] : [],

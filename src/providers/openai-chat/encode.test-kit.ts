@@ -1,4 +1,5 @@
 /** Encodes for a vendor without sending anything. */
+import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -52,7 +53,7 @@ const send = (call: { dialect: ClientDialect; body: JsonBody; stream: boolean; p
     warn: (warning) => warnings.push(warning),
     connection: new AbortController(),
   }
-  const text = encodeChatRequest(attempt)
+  const text = atOnce(encodeChatRequest(attempt))
   return { text, sent: JSON.parse(text) as JsonObject, warnings, lost: warnings.map(({ field }) => field) }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { atOnce } from '../../lib/steps.ts'
 import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import type { Attempt, Target } from '../provider.ts'
@@ -25,7 +26,7 @@ const attempt = (text: string): Attempt => ({
   connection: new AbortController(),
 })
 
-const encode = (text: string): string => encodeChatRequest(attempt(text))
+const encode = (text: string): string => atOnce(encodeChatRequest(attempt(text)))
 
 const messages = '"messages" : [ {"role":"user", "content":"H\\u0069 \\ud83d\\ude00"} ]'
 
@@ -104,10 +105,12 @@ describe('the request that goes upstream', () => {
           // Straight to the encoder: most of these are refused or validated before it, which it must not rely on.
           const body = JsonBody.read(`{"model":"acme/one",${fields.map((field) => `"${field}":${value},`).join('')}${messages}}`)
           const sent = JSON.parse(
-            encodeChatRequest({
-              ...attempt(`{"model":"acme/one",${messages}}`),
-              call: { ...attempt(`{"model":"acme/one",${messages}}`).call, body },
-            }),
+            atOnce(
+              encodeChatRequest({
+                ...attempt(`{"model":"acme/one",${messages}}`),
+                call: { ...attempt(`{"model":"acme/one",${messages}}`).call, body },
+              }),
+            ),
           ) as object
           expect(Object.keys(sent)).toEqual(['model', 'messages'])
         },

@@ -2,6 +2,7 @@
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { fieldOf } from '../../request-fields/request-fields.ts'
 import { answerable } from '../answerable.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
@@ -21,27 +22,31 @@ import { applyMessageRules } from './message-rules.ts'
 import { relayChanges } from './relay-request.ts'
 
 /** The request body, encoded for sending. */
-export const chatWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> => {
+export function* chatWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
   const { call, target } = attempt
-  return passesAsWritten(call, 'chat') ? call.body.wireWith(relayChanges(attempt, vendorOf(target.provider))) : encodeChatRequest(attempt)
+  return passesAsWritten(call, 'chat')
+    ? call.body.wireWith(yield* relayChanges(attempt, vendorOf(target.provider)))
+    : yield* encodeChatRequest(attempt)
 }
 
 /** JSON text. */
-export const encodeChatRequest = (attempt: Attempt): string => {
+export function* encodeChatRequest(attempt: Attempt): Steps<string> {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
-  if (passesAsWritten(call, 'chat')) return call.body.textWith(relayChanges(attempt, vendor))
+  if (passesAsWritten(call, 'chat')) return call.body.textWith(yield* relayChanges(attempt, vendor))
   const prompt = call.prompt()
   const carried = unknownFields(call, prompt)
-  const translation = translate(prompt, 'openai-chat', target, warn, {
+  const translation = yield* translate(prompt, 'openai-chat', target, warn, {
     takesText: vendor.customTools,
     takesOwnPictures: vendor.thinkingBack === 'details',
     carried,
   })
+  const encoded = yield* encodePrompt(translation, attempt, vendor)
+  yield
   return JSON.stringify({
     ...carried,
     model: target.upstreamModel,
-    ...encodePrompt(translation, attempt, vendor),
+    ...encoded,
     ...(call.stream ? { stream: true } : {}),
   })
 }
@@ -58,10 +63,12 @@ const unknownFields = ({ dialect, body }: Attempt['call'], { otherFields }: Prom
       )
 
 /** All that is translated; the encoder reads no setting elsewhere. */
-export const encodePrompt = (translation: Translation, attempt: Attempt, vendor: Vendor): JsonObject => {
+export function* encodePrompt(translation: Translation, attempt: Attempt, vendor: Vendor): Steps<JsonObject> {
   const context = messageContext(attempt, vendor, translation)
   const { messages: given } = translation.prompt
-  const messages = answerable(given, applyMessageRules(encodeConversation(given, context), context)).map(({ message }) => message)
+  const ruled = yield* applyMessageRules(yield* encodeConversation(given, context), context)
+  const messages = answerable(given, ruled).map(({ message }) => message)
+  yield
   const settings = encodeSettings(translation, vendor)
   const { dialect } = attempt.call
   const { outputFormat } = translation.prompt

@@ -5,19 +5,22 @@
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'
 import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
 import type { PlacedMessage } from './placed-message.ts'
 
 /** The same messages where all is in order. `openEnd`: calls that end the conversation may stay without any result. */
-export const withLawfulHistory = (
+export function* withLawfulHistory(
   given: readonly PlacedMessage[],
   openEnd: boolean,
   warn: (warning: Warning) => void,
-): readonly PlacedMessage[] => {
+): Steps<readonly PlacedMessage[]> {
   if (!given.some(({ message }) => message['role'] === 'tool' || Array.isArray(message['tool_calls']))) return given
-  const read = given.map(skeletonOf)
-  const { messages: lawful } = withLawfulCalls({ messages: read }, (field, message) => warn({ code: 'mapped_field', field, message }))
+  const read = yield* mapInSteps(given, skeletonOf)
+  const { messages: lawful } = yield* withLawfulCalls({ messages: read }, (field, message) =>
+    warn({ code: 'mapped_field', field, message }),
+  )
   const named =
     lawful === read
       ? given
@@ -25,7 +28,9 @@ export const withLawfulHistory = (
           const parts = lawful[place]?.parts ?? []
           return parts === read[place]?.parts ? placed : { ...placed, message: withParts(placed.message, parts) }
         })
-  const repairs = pairingRepairs(lawful, { openEnd, ownTurns: true })
+  yield
+  const repairs = yield* pairingRepairs(lawful, { openEnd, ownTurns: true })
+  yield
   return repairs === null ? named : repaired(named, lawful, repairs, warn)
 }
 

@@ -3,6 +3,7 @@
  * it takes, left out with a warning, or refused by name. A client's own messages and translated ones go through the same rules.
  */
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { argumentsOfText } from '../text-calls.ts'
 import type { Vendor } from '../vendor.ts'
 import { withCallIds } from './call-ids.ts'
@@ -14,17 +15,21 @@ import { withStrictOrder } from './turn-order.ts'
 import type { RuleContext } from './message-context.ts'
 
 /** The same messages where the vendor takes them as they are. Throws `invalid_request` for what cannot be left out. */
-export const applyMessageRules = (given: readonly PlacedMessage[], context: RuleContext): readonly PlacedMessage[] => {
+export function* applyMessageRules(given: readonly PlacedMessage[], context: RuleContext): Steps<readonly PlacedMessage[]> {
   const { vendor } = context
-  const called = mapMessages(given, (message) => withoutEmptyCalls(vendor.customTools ? message : withFunctionCalls(message)))
+  yield
+  const called = yield* mapMessages(given, (message) => withoutEmptyCalls(vendor.customTools ? message : withFunctionCalls(message)))
   const said = withoutSilence(called)
   // Known vendors refuse calls without results also at the end.
-  const lawful = withLawfulHistory(said, vendor.accepts === 'everything', context.warn)
+  yield
+  const lawful = yield* withLawfulHistory(said, vendor.accepts === 'everything', context.warn)
   const apart = vendor.toolMedia ? lawful : withMediaBehindTools(lawful)
-  const fitting = mapMessages(apart, (message, at) => {
+  yield
+  const fitting = yield* mapMessages(apart, (message, at) => {
     const carried = withFiles(message, at, context)
     return withCallIds(withName(withContent(carried, vendor), at, context), vendor)
   })
+  yield
   return vendor.strictOrder ? withStrictOrder(fitting, context) : fitting
 }
 

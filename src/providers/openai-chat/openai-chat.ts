@@ -8,6 +8,7 @@ import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import { withLoadedMedia } from '../load-media.ts'
+import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
 import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
@@ -29,7 +30,7 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
     {
       url: addressOf(target, '/chat/completions'),
       headers: keyHeader(target),
-      body: chatWire(loaded),
+      body: encoded(chatWire(loaded), attempt, context),
       stream: call.stream,
       failure: chatFailure,
     },

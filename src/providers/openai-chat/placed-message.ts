@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 
 /** A message on its way out, and where it stands in the client's request. */
 export interface PlacedMessage {
@@ -7,11 +8,11 @@ export interface PlacedMessage {
 }
 
 /** The same messages where none of them changes. */
-export const mapMessages = (
+export function* mapMessages(
   given: readonly PlacedMessage[],
   map: (message: JsonObject, at: string) => JsonObject,
-): readonly PlacedMessage[] => {
-  const mapped = given.map((placed) => {
+): Steps<readonly PlacedMessage[]> {
+  const mapped = yield* mapInSteps(given, (placed) => {
     const message = map(placed.message, placed.at)
     return message === placed.message ? placed : { ...placed, message }
   })

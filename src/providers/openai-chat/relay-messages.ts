@@ -6,6 +6,7 @@
 import { openProof } from '../../canonical/reasoning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
@@ -16,7 +17,7 @@ import { mapMessages, type PlacedMessage } from './placed-message.ts'
 import { lossesTo } from '../losses.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. Throws `invalid_request` for what cannot be carried. */
-export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null => {
+export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string | null> {
   const { target, warn } = attempt
   const { body } = attempt.call
   const text = body.searchable
@@ -27,10 +28,13 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
   const extras = vendor.strictMessages && EXTRAS.test(text)
   // A server of which nothing is known gets everything.
   const doubtful = vendor.accepts !== 'everything' && isDoubtful(body.rawSearchable('messages') ?? '', vendor)
+  yield
   const unheard = mayBeUnheard(text, target)
   if (!thinking && !extras && !doubtful && !unheard) return null
 
+  yield
   const messages = body.value('messages')
+  yield
   const given = body.raw('messages')
   if (given === undefined || !Array.isArray(messages)) return null
   const placed = messages.flatMap((message: JsonValue, index): PlacedMessage[] =>
@@ -39,16 +43,18 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
   if (placed.length < messages.length) return null
   const losses = lossesTo(warn)
   if (unheard) refuseUnheard(messages, 'messages', { target, ...losses })
-  const own = mapMessages(placed, (message, at) => {
+  yield
+  const own = yield* mapMessages(placed, (message, at) => {
     if (message['role'] !== 'assistant') return message
     const lose = (what: string): void => losses.lose(at, `${target.providerName} ${what}`)
     const thought = thinking ? withThinking(message, attempt, vendor, lose) : message
     return extras ? withoutExtras(thought) : thought
   })
   const sent = doubtful
-    ? applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...losses })
+    ? yield* applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...losses })
     : own
   if (sent === placed) return null
+  yield
   return rewrittenText(
     sent.map(({ message }) => message),
     messages,

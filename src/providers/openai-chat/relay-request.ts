@@ -4,6 +4,7 @@
  */
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { JsonObject, JsonChanges } from '../../lib/json.ts'
 import { marksLost, type RefusedMarks, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
@@ -15,7 +16,7 @@ import { formatWords } from './format-words.ts'
 import { relayedMessages } from './relay-messages.ts'
 
 /** The changes to the client's body. */
-export const relayChanges = (given: Attempt, vendor: Vendor): JsonChanges => {
+export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges> {
   const marks = changedMarks(given, vendor)
   // Content without its marks may be text alone, for which there are rules.
   const attempt = Object.keys(marks).length === 0 ? given : { ...given, call: { ...given.call, body: given.call.body.with(marks) } }
@@ -28,7 +29,9 @@ export const relayChanges = (given: Attempt, vendor: Vendor): JsonChanges => {
     model: JSON.stringify(given.target.upstreamModel),
   }
   applyFieldRules(fieldsOfBody(body, changes), vendor, attempt)
-  const messages = relayedMessages(attempt, vendor)
+  yield
+  const messages = yield* relayedMessages(attempt, vendor)
+  yield
   if (messages !== null) changes['messages'] = messages
   const words = vendor.jsonSchema ? null : formatWords(body.value('response_format'), vendor)
   const said = messages ?? body.raw('messages')

@@ -1,6 +1,7 @@
 /** A conversation as input items, in its own order: the dialect has an item for each thing that a turn can hold. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable } from '../answerable.ts'
 import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
@@ -16,7 +17,7 @@ export interface EncodedConversation {
   readonly lostMarks: boolean
 }
 
-export const encodeConversation = (translation: Translation, target: Target, family: OpenAiModel): EncodedConversation => {
+export function* encodeConversation(translation: Translation, target: Target, family: OpenAiModel): Steps<EncodedConversation> {
   const { messages } = translation.prompt
   const marks = cacheMarks(translation)
   const context: ItemContext = {
@@ -28,7 +29,9 @@ export const encodeConversation = (translation: Translation, target: Target, fam
     customCalls: new Set(),
   }
   const instructions = leadingInstructions(messages)
-  const items = (instructions === null ? messages : messages.slice(1)).flatMap((message) => encodeMessage(message, context))
+  const said = instructions === null ? messages : messages.slice(1)
+  const items = (yield* mapInSteps(said, (message) => encodeMessage(message, context))).flat()
+  yield
   const input = answerable(messages, dropDanglingThinking(items, translation))
   const kept = input.some(
     ({ content }) => Array.isArray(content) && content.some((part) => isObject(part) && 'prompt_cache_breakpoint' in part),

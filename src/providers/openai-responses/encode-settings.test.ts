@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { atOnce } from '../../lib/steps.ts'
 import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
@@ -26,20 +27,22 @@ describe('settings', () => {
   test('that the loss table keeps or maps are read, and no others', () => {
     const read = new Set<string>()
     const prompt = promptOf({})
-    encodePrompt(
-      {
-        prompt,
-        lose: () => undefined,
-        mapped: () => undefined,
-        refuse: () => {
-          throw new Error('refused')
+    atOnce(
+      encodePrompt(
+        {
+          prompt,
+          lose: () => undefined,
+          mapped: () => undefined,
+          refuse: () => {
+            throw new Error('refused')
+          },
+          setting: (name) => {
+            read.add(name)
+            return EVERY[name]
+          },
         },
-        setting: (name) => {
-          read.add(name)
-          return EVERY[name]
-        },
-      },
-      { call: { dialect: 'chat' } as never, target: target(), warn: () => undefined },
+        { call: { dialect: 'chat' } as never, target: target(), warn: () => undefined },
+      ),
     )
     const carried = Object.entries(SETTING_OUTCOMES).flatMap(([name, outcomes]) =>
       ['kept', 'mapped'].includes(outcomes['openai-responses']) ? [name] : [],

@@ -1,4 +1,5 @@
 /** Encodes for an upstream without sending anything. */
+import { atOnce } from '../../lib/steps.ts'
 import type { Call } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
@@ -46,7 +47,7 @@ export const send = (call: Pick<Call, 'dialect' | 'body' | 'stream' | 'prompt'>,
     warn: (warning) => warnings.push(warning),
     connection: new AbortController(),
   }
-  const text = encodeResponsesRequest(attempt)
+  const text = atOnce(encodeResponsesRequest(attempt))
   return { sent: JSON.parse(text) as JsonObject, text, warnings, lost: warnings.map(({ field }) => field) }
 }
 

@@ -2,6 +2,7 @@
 import { passesAsWritten } from '../../canonical/call.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonObject, JsonChanges } from '../../lib/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { marksLost, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
 import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
@@ -18,13 +19,15 @@ import { applyFieldRules } from './field-rules.ts'
 import { replayableInput } from './replayable-input.ts'
 import { lossesTo } from '../losses.ts'
 
-export const encodeResponsesRequest = (attempt: Attempt): string => {
+export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const { call, target, warn } = attempt
   if (passesAsWritten(call, 'responses')) return ownText(attempt)
-  const translation = translate(call.prompt(), 'openai-responses', target, warn)
+  const translation = yield* translate(call.prompt(), 'openai-responses', target, warn)
+  const prompt = yield* encodePrompt(translation, attempt)
+  yield
   return JSON.stringify({
     model: target.upstreamModel,
-    ...encodePrompt(translation, attempt),
+    ...prompt,
     stream: call.stream,
     // Nothing is kept anywhere for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
     store: false,
@@ -32,10 +35,10 @@ export const encodeResponsesRequest = (attempt: Attempt): string => {
 }
 
 /** All that is translated; the encoder reads no setting elsewhere. */
-export const encodePrompt = (translation: Translation, context: RuleContext): JsonObject => {
+export function* encodePrompt(translation: Translation, context: RuleContext): Steps<JsonObject> {
   const { target } = context
   const model = openAiModel(target.upstreamModel)
-  const { instructions, input, replaysThinking, lostMarks } = encodeConversation(translation, target, model)
+  const { instructions, input, replaysThinking, lostMarks } = yield* encodeConversation(translation, target, model)
   const tools = encodeTools(translation)
   const settings = encodeSettings(translation, {
     model,

@@ -8,6 +8,7 @@ import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
+import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
@@ -20,7 +21,7 @@ export const openaiResponses: ProviderAdapter = async (attempt, context, take) =
     {
       url: `${target.baseUrl}/responses`,
       headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
-      body: encodeResponsesRequest(attempt),
+      body: encoded(encodeResponsesRequest(attempt), attempt, context),
       stream: call.stream,
       failure: responsesFailure,
     },

@@ -1,0 +1,25 @@
+import type { Message, Part } from './prompt.ts'
+
+/** Characters of what a message holds: texts, arguments, media as they are written. */
+export const textSize = ({ parts }: Message): number => parts.reduce((sum, part) => sum + sizeOf(part), 0)
+
+const sizeOf = (part: Part): number => {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+    case 'reasoning':
+      return part.text.length
+    case 'tool-call':
+      return part.arguments.length
+    case 'tool-result':
+      return (part.media ?? []).reduce((sum, piece) => sum + sizeOf(piece), part.text.length)
+    case 'image':
+    case 'video':
+    case 'file':
+      return part.url.length
+    case 'audio':
+      return part.data.length
+    case 'unknown':
+      return 0
+  }
+}

@@ -1,0 +1,50 @@
+/** Work that gives way between its steps: a small request takes all of them at once, and behind a large one others get their turn. */
+
+/** Less input than this, in bytes, takes no longer than a step does. */
+export const LARGE_BYTES = 256 * 1024
+
+/** Each `yield` ends a step of a few milliseconds at the most, whatever the input holds. */
+export type Steps<Result> = Generator<undefined, Result, undefined>
+
+export const atOnce = <Result>(steps: Steps<Result>): Result => {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** The same steps, with `turn` awaited where it wants to be. */
+export const inTurns = async <Result>(steps: Steps<Result>, turn: Turn): Promise<Result> => {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    const waiting = turn()
+    if (waiting !== undefined) await waiting
+  }
+}
+
+/** Called behind each step; undefined where the work may go on. */
+export type Turn = () => Promise<void> | undefined
+
+/** The work of one step: an element counts as much as a hundred characters. */
+const STEP_UNITS = 200_000
+const ELEMENT_UNITS = 100
+
+/** As `map`. `sizeOf`: the characters that are copied for an element, where they are many. */
+export function* mapInSteps<Given, Made>(
+  given: readonly Given[],
+  map: (one: Given, index: number) => Made,
+  sizeOf: (one: Given) => number = () => 0,
+): Steps<Made[]> {
+  const made: Made[] = []
+  let units = 0
+  for (const [index, one] of given.entries()) {
+    if (units >= STEP_UNITS) {
+      yield
+      units = 0
+    }
+    made.push(map(one, index))
+    units += ELEMENT_UNITS + sizeOf(one)
+  }
+  return made
+}

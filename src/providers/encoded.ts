@@ -1,0 +1,10 @@
+import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import type { Attempt, ProviderContext } from './provider.ts'
+
+/** The outcome of an encoder: at once for a request of the usual size; behind a large one, or one that went on here, others get their turn. */
+export const encoded = <Body>(
+  steps: Steps<Body>,
+  { call }: Pick<Attempt, 'call'>,
+  { turn }: Pick<ProviderContext, 'turn'>,
+): Body | Promise<Body> =>
+  turn === undefined || (call.body.searchable.length <= LARGE_BYTES && call.continued !== true) ? atOnce(steps) : inTurns(steps, turn)
