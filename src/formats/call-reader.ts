@@ -65,22 +65,25 @@ export const readTexts = (body: JsonBody, field: string): string[] => {
 }
 
 /** Parses a body ahead of its prompt, a member in each step. Throws `invalid_request`. */
-export function* readMembers(body: JsonBody): Steps<void> {
-  for (const key of body.keys) {
-    parseStrictly(body, () => body.get(key))
-    yield
+export function* readAhead(body: JsonBody): Steps<void> {
+  try {
+    yield* body.reading()
+  } catch (thrown) {
+    throw asFault(thrown)
   }
 }
 
 /** A large body is parsed member by member as it is read, so a fault in the JSON of its conversation may show only here. */
-const parseStrictly = <Read>(body: JsonBody, read: (body: JsonBody) => Read): Read => {
+const parseStrictly = (body: JsonBody, parsePrompt: CallParts['parsePrompt']): Prompt => {
   try {
-    return read(body)
+    return parsePrompt(body)
   } catch (thrown) {
-    if (thrown instanceof JsonTextError) throw new GatewayError('invalid_request', thrown.message, { cause: thrown })
-    throw thrown
+    throw asFault(thrown)
   }
 }
+
+const asFault = (thrown: unknown): unknown =>
+  thrown instanceof JsonTextError ? new GatewayError('invalid_request', thrown.message, { cause: thrown }) : thrown
 
 export const fault = (path: string, message: string) => invalidRequest([{ path, message }])
 

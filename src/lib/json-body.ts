@@ -9,6 +9,7 @@ import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseEsc
 import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
 import type { JsonValue, JsonChanges } from './json.ts'
+import type { Steps } from './steps.ts'
 
 /** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
 const WHOLE_PARSE_MAX = 32_768
@@ -129,6 +130,17 @@ export class JsonBody {
     const value = plainNumber(parse(this.#rawOf(member), member.exact))
     this.#values[key] = value
     return value
+  }
+
+  /** Parses all members ahead of those that ask for them. Throws JsonTextError. */
+  *reading(): Steps<void> {
+    for (const member of this.#members) {
+      if (this.#values[member.key] !== undefined) continue
+      const raw = this.#rawOf(member)
+      yield
+      this.#values[member.key] = plainNumber(parse(raw, member.exact))
+      yield
+    }
   }
 
   /** As `get`, with null read as absent: clients send nulls for what they leave open. */

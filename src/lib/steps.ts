@@ -37,14 +37,21 @@ export function* mapInSteps<Given, Made>(
   sizeOf: (one: Given) => number = () => 0,
 ): Steps<Made[]> {
   const made: Made[] = []
-  let units = 0
+  const isStep = startPace()
   for (const [index, one] of given.entries()) {
-    if (units >= STEP_UNITS) {
-      yield
-      units = 0
-    }
     made.push(map(one, index))
-    units += ELEMENT_UNITS + sizeOf(one)
+    if (isStep(sizeOf(one))) yield
   }
   return made
+}
+
+/** To be asked behind each element: whether the work since the last step makes up another. `size`: as above. */
+export const startPace = (): ((size?: number) => boolean) => {
+  let units = 0
+  return (size = 0) => {
+    units += ELEMENT_UNITS + size
+    if (units < STEP_UNITS) return false
+    units = 0
+    return true
+  }
 }

@@ -1,7 +1,7 @@
 /** Marks of what to cache, in a history and tools that stay in their dialect, for providers that refuse them or have others. */
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { editElements, editMembers, rawMember } from '../lib/json-splice.ts'
+import { editElements, editMembers, readMembers } from '../lib/json-splice.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
 
@@ -59,11 +59,12 @@ const BREAKPOINT = '{"mode":"explicit"}'
 const withMarks = (text: string, place: 'element' | 'part', refused: RefusedMarks, lose: () => void): string => {
   if (!text.startsWith('{') || !isMarked(text, refused)) return text
   const changes: Record<string, string | null> = {}
+  const members = readMembers(text)
   for (const name of CACHE_MARKS) {
-    const mark = refused[name] === 'taken' ? undefined : rawMember(text, name)
+    const mark = refused[name] === 'taken' ? undefined : members.get(name)
     if (mark === undefined) continue
     changes[name] = null
-    const said = place === 'element' ? rawMember(text, 'content') : undefined
+    const said = place === 'element' ? members.get('content') : undefined
     if (mark === 'null') continue
     if (refused[name] !== 'breakpoint') lose()
     else if (place === 'part') changes['prompt_cache_breakpoint'] = BREAKPOINT
@@ -72,7 +73,7 @@ const withMarks = (text: string, place: 'element' | 'part', refused: RefusedMark
     else lose()
   }
   for (const member of PARTS) {
-    const parts = rawMember(text, member)
+    const parts = members.get(member)
     if (parts?.startsWith('[') === true) changes[member] = editElements(parts, (part) => withMarks(part, 'part', refused, lose))
   }
   return Object.keys(changes).length === 0 ? text : editMembers(text, changes)

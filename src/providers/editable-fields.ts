@@ -4,6 +4,7 @@
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
+import { atOnce } from '../lib/steps.ts'
 import type { JsonObject, JsonValue, JsonChanges } from '../lib/json.ts'
 
 export interface EditableFields {
@@ -43,7 +44,7 @@ export const fieldsOfBody = (
       const [before, raw] = [body.get(name), body.raw(name)]
       put.set(name, value)
       // Text that the old and the new value share goes on as it was written.
-      changes[name] = before === undefined || raw === undefined ? JSON.stringify(value) : rewrittenText(value, before, raw)
+      changes[name] = before === undefined || raw === undefined ? JSON.stringify(value) : atOnce(rewrittenText(value, before, raw))
     },
     rename(from, to) {
       const raw = put.has(from) ? JSON.stringify(put.get(from)) : body.raw(from)

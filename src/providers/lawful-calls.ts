@@ -46,6 +46,8 @@ const withObject = (call: Call, { at = 'messages' }: Message, mapped: (field: st
   return { ...call, arguments: '{}' }
 }
 
+const OBJECT = /^\s*\{/
+
 /** Shorter text has no more values than a body may have. */
 const LONG = 2 * JSON_LIMITS.nodes
 
@@ -62,6 +64,7 @@ const refuseManyValues = ({ name, arguments: text }: Call, at: string): void => 
 }
 
 const isJsonObject = (text: string): boolean => {
+  if (!OBJECT.test(text)) return false
   try {
     return isObject(JSON.parse(text))
   } catch {

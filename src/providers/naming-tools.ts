@@ -10,7 +10,9 @@ import { parseExact } from '../lib/exact-json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { describedTool, NAMING_MEMBERS, renamedAnswer, renamedRequest, withoutBuiltIns, withoutNamespaces } from './named-tools.ts'
+import { encoded } from './encoded.ts'
 import type { Attempt, ProviderAdapter, Target, TokenCounter } from './provider.ts'
 import type { ToolNameForm } from './tool-name-form.ts'
 import { sentNames, type ToolName, type ToolNames } from './tool-names.ts'
@@ -30,16 +32,21 @@ export interface ToolNaming {
 export const namingTools =
   (adapter: ProviderAdapter, naming: ToolNaming): ProviderAdapter =>
   (attempt, context, take) => {
-    const renamed = withSentNames(attempt, naming)
-    if (renamed === null) return adapter(attempt, context, take)
-    const restored = renamed.relays ? restoredFrame : restoredEvents
-    return adapter(renamed.attempt, context, (frames) => take(frames.map((frame) => restored(frame, renamed.names))))
+    const ask = (renamed: Renamed | null): Promise<void> => {
+      if (renamed === null) return adapter(attempt, context, take)
+      const restored = renamed.relays ? restoredFrame : restoredEvents
+      return adapter(renamed.attempt, context, (frames) => take(frames.map((frame) => restored(frame, renamed.names))))
+    }
+    const renaming = encoded(withSentNames(attempt, naming), attempt, context)
+    return renaming instanceof Promise ? renaming.then(ask) : ask(renaming)
   }
 
 export const namingCountedTools =
   (counter: TokenCounter, naming: ToolNaming): TokenCounter =>
-  (attempt, context) =>
-    counter(withSentNames(attempt, naming)?.attempt ?? attempt, context)
+  async (attempt, context) => {
+    const renamed = await encoded(withSentNames(attempt, naming), attempt, context)
+    return counter(renamed?.attempt ?? attempt, context)
+  }
 
 interface Renamed {
   readonly attempt: Attempt
@@ -49,26 +56,31 @@ interface Renamed {
 }
 
 /** Null where nothing has to be renamed. */
-const withSentNames = (attempt: Attempt, { own, formFor, namespacesFor, builtInsFor }: ToolNaming): Renamed | null => {
+function* withSentNames(attempt: Attempt, { own, formFor, namespacesFor, builtInsFor }: ToolNaming): Steps<Renamed | null> {
   const { call, target } = attempt
   const form = formFor(target)
   const rules = { lawful: form?.lawful ?? null, namespaces: passesAsWritten(call, own) && (namespacesFor?.(target) ?? false) }
   if (passesAsWritten(call, own)) {
     const builtIns = builtInsFor?.(target) ?? true
     if (!mayNeedNames(call.body, form, rules.namespaces, builtIns)) return null
+    yield
     const given = namingMembers(call.dialect, call.body)
+    yield
     const flat = rules.namespaces ? given : withoutNamespaces(given)
     const request = builtIns ? flat : withoutBuiltIns(flat)
     const named = namesIn(call.dialect, request)
-    const names = sentNames(named, rules)
+    yield
+    const names = yield* sentNames(named, rules)
     if (names === null) return null
+    yield
     const sent = renamedRequest(call.dialect, request, names.sent)
     const relays = named.every(({ builtIn }) => builtIn === undefined)
-    return { names, relays, attempt: { ...attempt, call: { ...call, body: rewrittenBody(call.body, given, sent) } } }
+    return { names, relays, attempt: { ...attempt, call: { ...call, body: yield* rewrittenBody(call.body, given, sent) } } }
   }
   const prompt = call.prompt()
-  const names = sentNames(namesOf(prompt), rules)
+  const names = yield* sentNames(namesOf(prompt), rules)
   if (names === null) return null
+  yield
   const sent = renamedPrompt(prompt, names)
   return { names, relays: true, attempt: { ...attempt, call: { ...call, prompt: () => sent } } }
 }
@@ -98,15 +110,17 @@ const namesIn = (dialect: ClientDialect, request: JsonObject): readonly ToolName
   return names
 }
 
-const rewrittenBody = (body: JsonBody, given: JsonObject, sent: JsonObject): JsonBody =>
-  body.with(
-    Object.fromEntries(
-      Object.entries(sent).flatMap(([key, value]) => {
-        const [before, raw] = [given[key], body.raw(key)]
-        return before === undefined || raw === undefined || value === before ? [] : [[key, rewrittenText(value, before, raw)]]
-      }),
-    ),
-  )
+function* rewrittenBody(body: JsonBody, given: JsonObject, sent: JsonObject): Steps<JsonBody> {
+  const changes: Record<string, string> = {}
+  for (const [key, value] of Object.entries(sent)) {
+    const [before, raw] = [given[key], body.raw(key)]
+    if (before === undefined || raw === undefined || value === before) continue
+    yield
+    changes[key] = yield* rewrittenText(value, before, raw)
+  }
+  yield
+  return body.with(changes)
+}
 
 const namesOf = ({ tools, toolChoice, messages }: Prompt): readonly ToolName[] => [
   ...tools.flatMap((tool) => (tool.type === 'provider' ? [] : [nameOf(tool)])),
@@ -174,5 +188,5 @@ const restoredCall = (event: ModelEvent, names: ToolNames): ModelEvent => {
 const restoredText = (dialect: ClientDialect, json: string, names: ToolNames): string => {
   const answer = parseExact(json) as JsonObject
   const own = renamedAnswer(dialect, answer, (sent) => names.restored(sent) ?? sent)
-  return rewrittenText(own, answer, json)
+  return atOnce(rewrittenText(own, answer, json))
 }

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { DASHED, DASHED_WORD } from './tool-name-form.ts'
-import { sentNames, type ToolName } from './tool-names.ts'
+import { atOnce } from '../lib/steps.ts'
+import { sentNames as namesInSteps, type ToolName, type ToolNameRules } from './tool-names.ts'
+
+const sentNames = (own: readonly ToolName[], rules: ToolNameRules) => atOnce(namesInSteps(own, rules))
 
 /** Names that are alike once they are cut or cleaned, and ones that look as if they had been. */
 const word = fc.oneof(

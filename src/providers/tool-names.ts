@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 
 import type { BuiltInTool } from '../canonical/built-in-tools.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 
 export interface ToolName {
   readonly name: string
@@ -31,7 +32,7 @@ export interface ToolNames {
 }
 
 /** Null where every name can be sent as it is. No two names are sent as one. */
-export const sentNames = (own: readonly ToolName[], { lawful, namespaces }: ToolNameRules): ToolNames | null => {
+export function* sentNames(own: readonly ToolName[], { lawful, namespaces }: ToolNameRules): Steps<ToolNames | null> {
   const isLawful = (name: string): boolean => lawful === null || lawful.test(name)
   // Where namespaces stay, what they are called is a name of its own.
   const wanted = own.flatMap(({ name, namespace, builtIn }): ToolName[] => {
@@ -39,7 +40,7 @@ export const sentNames = (own: readonly ToolName[], { lawful, namespaces }: Tool
     if (namespace === undefined) return [{ name }]
     return namespaces ? [{ name }, { name: namespace }] : [{ name, namespace }]
   })
-  const table = assign(wanted, isLawful)
+  const table = yield* assign(wanted, isLawful)
   if (table.own.size === 0) return null
   const lookUp = (name: string): string => table.sent.get(keyOf({ name })) ?? name
   return {
@@ -68,19 +69,19 @@ interface Table {
 }
 
 /** Names that can stay do so; the others get what is left, in their order. */
-const assign = (names: readonly ToolName[], isLawful: (name: string) => boolean): Table => {
+function* assign(names: readonly ToolName[], isLawful: (name: string) => boolean): Steps<Table> {
   const isPlain = ({ name, namespace, builtIn }: ToolName): boolean => namespace === undefined && builtIn === undefined && isLawful(name)
   const taken = new Set(names.flatMap((each) => (isPlain(each) ? [each.name] : [])))
   const sent = new Map<string, string>()
   const own = new Map<string, ToolName>()
-  for (const each of names) {
+  yield* mapInSteps(names, (each) => {
     const key = keyOf(each)
-    if (isPlain(each) || sent.has(key)) continue
+    if (isPlain(each) || sent.has(key)) return
     const name = adapted(each, (form) => SAFE.test(form) && isLawful(form) && !taken.has(form))
     taken.add(name)
     sent.set(key, name)
     own.set(name, each)
-  }
+  })
   return { sent, own }
 }
 

@@ -6,6 +6,7 @@ import type { Warning } from '../../canonical/warning.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
+import { atOnce } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 
 export interface ModernRequest {
@@ -32,7 +33,7 @@ export const withModernTools = (body: JsonBody): ModernRequest => {
       ...(choice !== undefined && toolChoice === undefined ? { tool_choice: JSON.stringify(modernChoice(choice)) } : {}),
       ...(history === undefined || messages === undefined || history === messages || raw === undefined
         ? {}
-        : { messages: rewrittenText(history, messages, raw) }),
+        : { messages: atOnce(rewrittenText(history, messages, raw)) }),
     }),
     warnings,
     legacy,

@@ -5,9 +5,9 @@
  */
 import { openProof } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { type JsonSpan, type JsonTree, scanElements, scanTree } from '../../lib/json-scan.ts'
+import { type JsonTree, scanElements, scanTree } from '../../lib/json-scan.ts'
 import { editElements, editMembers, readMembers } from '../../lib/json-splice.ts'
-import { mapInSteps, type Steps } from '../../lib/steps.ts'
+import { mapInSteps, startPace, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'
 import { withPairedResults } from '../paired-results.ts'
 import type { Attempt } from '../provider.ts'
@@ -106,14 +106,15 @@ function* readMessages(text: string, reading: Reading): Steps<readonly Source[] 
   if (!text.startsWith('[')) return null
   const elements = scanElements(text)
   yield
-  let known = true
-  const read = ({ start }: JsonSpan, index: number): Source[] => {
-    const source = known ? readMessage(text, scanTree(text, TO_BLOCKS, start), index, reading) : null
-    known &&= source !== null
-    return source === null ? [] : [source]
+  const sources: Source[] = []
+  const isStep = startPace()
+  for (const [index, { start, end }] of elements.entries()) {
+    const source = yield* readMessage(text, scanTree(text, TO_BLOCKS, start), index, reading)
+    if (source === null) return null
+    sources.push(source)
+    if (isStep(end - start)) yield
   }
-  const sources = (yield* mapInSteps(elements, read, ({ start, end }) => end - start)).flat()
-  return known ? sources : null
+  return sources
 }
 
 /** A message, its content, a block of it. */
@@ -132,7 +133,7 @@ const textsOf = (text: string, { start, end, members }: JsonTree): Texts | null 
   return { json: text.slice(start, end), members: texts }
 }
 
-const readMessage = (text: string, tree: JsonTree, index: number, reading: Reading): Source | null => {
+function* readMessage(text: string, tree: JsonTree, index: number, reading: Reading): Steps<Source | null> {
   const message = textsOf(text, tree)
   const role = textIn(message?.members.get('role'))
   const content = message?.members.get('content')
@@ -143,12 +144,14 @@ const readMessage = (text: string, tree: JsonTree, index: number, reading: Readi
   const parts: RawPart[] = []
   let changed = false
   let foreign = false
+  const isStep = startPace()
   for (const block of read) {
     const part = block === null ? null : readBlock(block, at, role, reading)
     if (part === null) return null
     if (part === FOREIGN) foreign = true
     else if (part !== BLANK) parts.push(part)
     changed ||= part === FOREIGN || part === BLANK || part.raw.json !== block?.json
+    if (isStep(block?.json.length)) yield
   }
   if (foreign) {
     const told = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`

@@ -55,7 +55,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
     : own
   if (sent === placed) return null
   yield
-  return rewrittenText(
+  return yield* rewrittenText(
     sent.map(({ message }) => message),
     messages,
     given,
