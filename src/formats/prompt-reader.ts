@@ -132,14 +132,18 @@ export type Piece = Message & { readonly open: boolean }
 
 /** Dialects that send a turn in pieces (each tool result a message, each tool call an item) come out as whole turns. */
 export const joinTurns = (pieces: readonly Piece[]): Message[] => {
-  const turns: { message: Message; parts: Part[]; open: boolean }[] = []
-  for (const piece of pieces) {
+  const turns: (Omit<Message, 'parts'> & { parts: Part[] })[] = []
+  let isOpen = false
+  // Objects are written out: to spread them takes most of the time of a long conversation.
+  for (const { role, parts, at, name, open } of pieces) {
     const last = turns.at(-1)
-    if (piece.open && last?.open === true && last.message.role === piece.role) last.parts.push(...piece.parts)
-    else {
-      const { open, ...message } = piece
-      turns.push({ message, parts: [...piece.parts], open })
-    }
+    if (open && isOpen && last?.role === role) for (const part of parts) last.parts.push(part)
+    else if (at === undefined) turns.push(name === undefined ? { role, parts: [...parts] } : { role, parts: [...parts], name })
+    else turns.push(name === undefined ? { role, parts: [...parts], at } : { role, parts: [...parts], at, name })
+    isOpen = open
   }
-  return turns.map(({ message, parts }) => ({ ...message, parts: attachProofs(parts) }))
+  return turns.map((turn) => {
+    const parts = attachProofs(turn.parts)
+    return parts === turn.parts ? turn : { ...turn, parts }
+  })
 }

@@ -38,8 +38,8 @@ const readMessage = (message: Node): Piece => {
   const read = readerFor(MESSAGES, requiredText(message, 'role'))
   if (read === undefined) throw malformedMember(message, 'role', `must be one of ${Object.keys(MESSAGES).join(', ')}`)
   const name = optionalText(message, 'name')
-  const piece = { ...read(message), at: message.path }
-  return name === null ? piece : { ...piece, name }
+  const { role, parts, open } = read(message)
+  return name === null ? { role, parts, open, at: message.path } : { role, parts, open, at: message.path, name }
 }
 
 const contentMessage =

@@ -26,9 +26,10 @@ export function* encodeAnthropicRequest(attempt: Attempt): Steps<string> {
 
 /** The request body, encoded for sending. */
 export function* anthropicWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
-  return passesAsWritten(attempt.call, 'messages')
-    ? attempt.call.body.wireWith(yield* relayChanges(attempt))
-    : yield* encodeAnthropicRequest(attempt)
+  if (!passesAsWritten(attempt.call, 'messages')) return yield* encodeAnthropicRequest(attempt)
+  const changes = yield* relayChanges(attempt)
+  yield
+  return attempt.call.body.wireWith(changes)
 }
 
 function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {

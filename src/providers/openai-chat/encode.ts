@@ -24,9 +24,10 @@ import { relayChanges } from './relay-request.ts'
 /** The request body, encoded for sending. */
 export function* chatWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
   const { call, target } = attempt
-  return passesAsWritten(call, 'chat')
-    ? call.body.wireWith(yield* relayChanges(attempt, vendorOf(target.provider)))
-    : yield* encodeChatRequest(attempt)
+  if (!passesAsWritten(call, 'chat')) return yield* encodeChatRequest(attempt)
+  const changes = yield* relayChanges(attempt, vendorOf(target.provider))
+  yield
+  return call.body.wireWith(changes)
 }
 
 /** JSON text. */

@@ -19,9 +19,18 @@ import { applyFieldRules } from './field-rules.ts'
 import { replayableInput } from './replayable-input.ts'
 import { lossesTo } from '../losses.ts'
 
+/** The request body, encoded for sending. */
+export function* responsesWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
+  if (!passesAsWritten(attempt.call, 'responses')) return yield* encodeResponsesRequest(attempt)
+  const changes = yield* relayChanges(attempt)
+  yield
+  return attempt.call.body.wireWith(changes)
+}
+
+/** JSON text. */
 export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const { call, target, warn } = attempt
-  if (passesAsWritten(call, 'responses')) return ownText(attempt)
+  if (passesAsWritten(call, 'responses')) return call.body.textWith(yield* relayChanges(attempt))
   const translation = yield* translate(call.prompt(), 'openai-responses', target, warn)
   const prompt = yield* encodePrompt(translation, attempt)
   yield
@@ -54,7 +63,8 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
   return { ...(instructions === null ? {} : { instructions }), input, ...fields.object }
 }
 
-const ownText = (attempt: Attempt): string => {
+/** The changes to the client's body. */
+function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { call, target, warn } = attempt
   const { body } = call
   const given = mayBeUnheard(body.searchable, target) ? body.value('input') : undefined
@@ -65,11 +75,14 @@ const ownText = (attempt: Attempt): string => {
     stream: JSON.stringify(call.stream),
     store: 'false',
   }
+  yield
   const input = replayableInput(body, target, openAiModel(target.upstreamModel), warn)
   if (input !== null) changes['input'] = input
+  yield
   applyFieldRules(fieldsOfBody(body, changes), attempt)
+  yield
   Object.assign(changes, unmarkedLists(attempt, changes))
-  return body.textWith(changes)
+  return changes
 }
 
 const LISTS = ['input', 'tools'] as const

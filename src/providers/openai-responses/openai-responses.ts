@@ -12,7 +12,7 @@ import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
-import { encodeResponsesRequest } from './encode.ts'
+import { responsesWire } from './encode.ts'
 import { inBandFailure, responsesFailure } from './errors.ts'
 
 export const openaiResponses: ProviderAdapter = async (attempt, context, take) => {
@@ -21,7 +21,7 @@ export const openaiResponses: ProviderAdapter = async (attempt, context, take) =
     {
       url: `${target.baseUrl}/responses`,
       headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
-      body: encoded(encodeResponsesRequest(attempt), attempt, context),
+      body: encoded(responsesWire(attempt), attempt, context),
       stream: call.stream,
       failure: responsesFailure,
     },

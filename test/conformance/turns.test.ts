@@ -1,0 +1,199 @@
+/**
+ * Between two steps of the work on a large request others get their turn, on each interface and towards each dialect: the work
+ * is cut by what the request holds, so that a step stays as long as it is however much longer the conversation becomes.
+ */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { MODEL, replay, type Reply } from '../support/replay.ts'
+
+// Large bodies, on machines that do other work beside.
+setDefaultTimeout(300_000)
+
+const REFUSED: Reply = { status: 500, type: 'application/json', pieces: [] }
+
+const VENDORS: Readonly<Record<UpstreamDialect, { readonly slug: string; readonly model: string }>> = {
+  'openai-chat': { slug: 'openai', model: 'gpt-4.1' },
+  'openai-responses': { slug: 'openai', model: 'gpt-5' },
+  anthropic: { slug: 'anthropic', model: 'claude-sonnet-4-5' },
+  google: { slug: 'google', model: 'gemini-2.5-pro' },
+  bedrock: { slug: 'bedrock', model: 'anthropic.claude-sonnet-4-5-20250929-v1:0' },
+}
+
+const send = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array, clock: Clock): Promise<number> => {
+  try {
+    const { sent } = await replay({ client, upstreams: [{ dialect, reply: REFUSED, ...VENDORS[dialect] }], body, clock })
+    return sent.length
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return 0
+    throw thrown
+  }
+}
+
+const list = <Item>(count: number, item: (at: number) => Item): Item[] => Array.from({ length: count }, (_, at) => item(at))
+
+/** A tool was called and has answered, in each round. */
+const rounds = (client: ClientDialect, count: number, idOf: (at: number) => string, json = '{}'): object[] => {
+  const said = { role: 'user', content: 'x' }
+  switch (client) {
+    case 'chat':
+      return [
+        said,
+        ...list(count, idOf).flatMap((id) => [
+          { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: json } }] },
+          { role: 'tool', tool_call_id: id, content: 'r' },
+        ]),
+      ]
+    case 'responses':
+      return [
+        said,
+        ...list(count, idOf).flatMap((id) => [
+          { type: 'function_call', call_id: id, name: 'f', arguments: json },
+          { type: 'function_call_output', call_id: id, output: 'r' },
+        ]),
+      ]
+    case 'messages':
+      return [
+        said,
+        ...list(count, idOf).flatMap((id) => [
+          { role: 'assistant', content: [{ type: 'tool_use', id, name: 'f', input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'r' }] },
+        ]),
+      ]
+  }
+}
+
+const bytesOf = (client: ClientDialect, conversation: unknown, more: object = {}): Uint8Array =>
+  new TextEncoder().encode(
+    JSON.stringify({
+      model: MODEL,
+      ...(client === 'responses' ? { input: conversation } : { messages: conversation }),
+      ...(client === 'messages' ? { max_tokens: 100 } : {}),
+      ...more,
+    }),
+  )
+
+describe('a conversation that is four times as long is encoded in more steps, not in longer ones', () => {
+  /** Time passes with each look at the clock, so that every place where the work may give way is counted. */
+  const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array): Promise<number> => {
+    let now = 0
+    let turns = 0
+    const clock: Clock = {
+      now: () => 0,
+      monotonicMs: () => (now += 1000),
+      after(ms, task) {
+        if (ms > 0) return () => undefined
+        turns += 1
+        setImmediate(task)
+        return () => undefined
+      },
+    }
+    expect(await send(client, dialect, body, clock)).toBe(1)
+    return turns
+  }
+
+  describe.each(CLIENT_DIALECTS)('%s', (client) => {
+    // Items of Responses go on to their own dialect as they came.
+    const dialects = UPSTREAM_DIALECTS.filter((dialect) => client !== 'responses' || dialect !== 'openai-responses')
+    test.each(dialects)('to %s', async (dialect) => {
+      // Calls of one id have to be told apart in every dialect, also the client's own; they are about half of what a body may hold.
+      const most = client === 'messages' ? 2400 : 3000
+      const turns = (count: number) =>
+        turnsFor(
+          client,
+          dialect,
+          bytesOf(
+            client,
+            rounds(client, count, () => 'a'.repeat(100)),
+          ),
+        )
+      const [few, many] = [await turns(most / 4), await turns(most)]
+      expect(many).toBeGreaterThan(few + 4)
+    })
+  })
+})
+
+describe('no step of a hostile request takes long', () => {
+  const shape = fc.constantFrom<(client: ClientDialect) => Uint8Array>(
+    (client) =>
+      bytesOf(
+        client,
+        rounds(client, client === 'messages' ? 2400 : 3300, () => 'a'),
+      ),
+    (client) => bytesOf(client, rounds(client, client === 'messages' ? 2400 : 3300, String)),
+    (client) =>
+      bytesOf(
+        client,
+        list(19_000, (at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: 'r' })),
+      ),
+    (client) =>
+      bytesOf(
+        client,
+        list(15_000, (at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: ' ' })),
+      ),
+    (client) => bytesOf(client, [{ role: 'user', content: '"'.repeat(490_000) }]),
+    (client) => bytesOf(client, rounds(client, 1, String, `[${'1,'.repeat(3_000_000)}`)),
+    (client) => bytesOf(client, rounds(client, 1, String, `{"a":"${'\\"'.repeat(240_000)}`)),
+    (client) => bytesOf(client, rounds(client, 1, String, `{"a":[${'[],'.repeat(2_000_000)}1]}`)),
+    (client) =>
+      bytesOf(client, [{ role: 'user', content: 'x' }], {
+        tools: list(5000, (at) => {
+          const name = `${'f.'.repeat(40)}${at}`
+          return client === 'chat'
+            ? { type: 'function', function: { name } }
+            : { type: client === 'messages' ? 'custom' : 'function', name }
+        }),
+      }),
+  )
+
+  /** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
+  const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
+
+  /** Of the processor's time, by this thread: other programs on the machine do not matter. In microseconds. */
+  const cpu = (since?: NodeJS.CpuUsage): number => {
+    const { user, system } = process.threadCpuUsage(since)
+    return user + system
+  }
+
+  const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array): Promise<number> => {
+    let longest = 0
+    let began = process.threadCpuUsage()
+    const clock: Clock = {
+      ...systemClock,
+      after(ms, task) {
+        if (ms > 0) return systemClock.after(ms, task)
+        longest = Math.max(longest, cpu(began))
+        setImmediate(() => {
+          began = process.threadCpuUsage()
+          task()
+        })
+        return () => undefined
+      },
+    }
+    await send(client, dialect, body.slice(), clock)
+    return Math.max(longest, cpu(began))
+  }
+
+  test('property: at most as long as to parse 2.5 MB of JSON twelve times, on each interface, to each dialect', async () => {
+    await fc.assert(
+      fc.asyncProperty(shape, fc.constantFrom(...CLIENT_DIALECTS), fc.constantFrom(...UPSTREAM_DIALECTS), async (make, client, dialect) => {
+        const body = make(client)
+        // The first run includes the engine's compiling, and collections of garbage come at any time: the best run counts.
+        let longest = Number.POSITIVE_INFINITY
+        let limit = 0
+        for (let run = 0; run < 4 && longest > limit; run += 1) {
+          longest = Math.min(longest, await longestStep(client, dialect, body))
+          const began = process.threadCpuUsage()
+          for (let time = 0; time < 4; time += 1) JSON.parse(known)
+          limit = Math.max(limit, 3 * cpu(began))
+        }
+        expect(longest).toBeLessThanOrEqual(limit)
+      }),
+      { numRuns: 40, endOnFailure: true },
+    )
+  })
+})
