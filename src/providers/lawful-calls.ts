@@ -57,7 +57,7 @@ const refuseManyValues = ({ name, arguments: text }: Call, at: string): void => 
     scanMembers(text, { ...UNLIMITED, nodes: JSON_LIMITS.nodes }, 'repeated')
   } catch (thrown) {
     if (!(thrown instanceof JsonTextError)) throw thrown
-    // What is no JSON is for `isJsonObject` to say.
+    // Text that is no JSON is found by `isJsonObject`.
     if (thrown instanceof JsonLimitError)
       throw new GatewayError('invalid_request', `${at}: The arguments of the call of ${name} hold more than ${JSON_LIMITS.nodes} values.`)
   }

@@ -49,7 +49,7 @@ describe('a Messages client whose history holds calls of other models', () => {
     ]
     const { call } = messagesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', max_tokens: 9, messages })))
     const target = { ...TARGET, provider: 'anthropic', providerName: 'Anthropic', upstreamModel }
-    return String(anthropicWire({ call, target, number: 0, warn: () => undefined, connection: new AbortController() }))
+    return String(atOnce(anthropicWire({ call, target, number: 0, warn: () => undefined, connection: new AbortController() })))
   }
 
   test('gets ids that Claude takes, for the call and its result alike; arguments stay as they are', () => {

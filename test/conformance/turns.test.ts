@@ -153,7 +153,7 @@ describe('no step of a hostile request takes long', () => {
   /** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
   const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
 
-  /** Of the processor's time, by this thread: other programs on the machine do not matter. In microseconds. */
+  /** Microseconds of the processor's time that this thread used: other programs on the machine do not matter. */
   const cpu = (since?: NodeJS.CpuUsage): number => {
     const { user, system } = process.threadCpuUsage(since)
     return user + system
