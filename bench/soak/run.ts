@@ -1,6 +1,6 @@
 /**
  * `npm run soak -- --minutes 30 [--requests-per-second 40 | --loops 200] [--seed 1] [--database-url postgres://…]`: a service under clients that
- * leave, read slowly and run tools, and providers that fail. After a warm-up memory stays within 5 %, and once all clients are gone
+ * leave, read slowly and run tools, and providers that fail. Once memory has settled it stays within 5 %, and when all clients are gone
  * nothing of theirs is left: no hold, connection, timer or listener. Exit code 1 where that does not hold.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,8 +31,12 @@ const loops = values.loops === undefined ? null : Number(values.loops)
 const pauseMs = loops === null ? 1000 / Number(values['requests-per-second']) : 0
 /** A service that is behind is not buried: as many wait as come in four seconds. */
 const openMax = loops ?? 4 * Number(values['requests-per-second'])
-/** Caches fill, code is compiled, pools grow. */
-const WARM_UP_SHARE = 0.3
+/**
+ * Caches fill, code is compiled, pools grow: how long that takes depends on the machine, and on who else uses it. The warm-up goes on,
+ * part by part, until memory under load grows no more, for three fifths of the time at most.
+ */
+const WARM_UP_PARTS = { share: 0.1, atLeast: 3, atMost: 6 }
+const SETTLED = 1.02
 const SAMPLES = 60
 const FLAT = 1.05
 
@@ -167,6 +171,19 @@ const load = async (service: Service, pid: number, forMs: number, samples: Sampl
   await Promise.all(open)
 }
 
+/** The share of the time that it took. */
+const warmUp = async (service: Service, pid: number): Promise<number> => {
+  let lastBytes = 0
+  for (let part = 1; ; part += 1) {
+    const samples: Sample[] = []
+    await load(service, pid, totalMs * WARM_UP_PARTS.share, samples)
+    const bytes = median(samples.map(({ residentBytes: resident }) => resident))
+    const hasSettled = bytes <= lastBytes * SETTLED
+    if ((part >= WARM_UP_PARTS.atLeast && hasSettled) || part === WARM_UP_PARTS.atMost) return part * WARM_UP_PARTS.share
+    lastBytes = bytes
+  }
+}
+
 const HEALTH_MS = 5000
 let unhealthy = 0
 
@@ -209,11 +226,13 @@ const main = async (): Promise<number> => {
     `seed ${values.seed}, ${values.minutes} minutes, ${values['requests-per-second']} requests a second, commit ${Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: ROOT }).stdout.toString().trim()}`,
   )
   const { child, service } = await start()
-  const [warmUp, samples]: [Sample[], Sample[]] = [[], []]
-  await load(service, child.pid, totalMs * WARM_UP_SHARE, warmUp)
+  const warmShare = await warmUp(service, child.pid)
+  const samples: Sample[] = []
   const before = await atRest(child.pid)
-  console.log(`warm: ${Math.round(before.probe.residentBytes / MIB)} MiB at rest, heap ${(before.probe.heapBytes / MIB).toFixed(1)} MiB`)
-  await load(service, child.pid, totalMs * (1 - WARM_UP_SHARE), samples)
+  console.log(
+    `warm after ${Math.round((totalMs * warmShare) / 1000)} s: ${Math.round(before.probe.residentBytes / MIB)} MiB at rest, heap ${(before.probe.heapBytes / MIB).toFixed(1)} MiB`,
+  )
+  await load(service, child.pid, totalMs * (1 - warmShare), samples)
   const after = await atRest(child.pid)
   const gauges = await gaugesOf(service)
 
