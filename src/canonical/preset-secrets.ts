@@ -13,9 +13,11 @@ export interface PresetSecret {
   readonly kind: 'credential' | 'instructions'
 }
 
-/** In the order in which they stand. */
+/** In the order in which they stand. A field that is one word or number has none, and most are. */
 export const secretsIn = (config: JsonObject): readonly PresetSecret[] =>
-  Object.entries(config).flatMap(([field, value]) => (SCHEMA_FIELDS.has(field) ? [] : [...secretsOf(value, [field], field === 'tools')]))
+  Object.entries(config).flatMap(([field, value]) =>
+    typeof value !== 'object' || SCHEMA_FIELDS.has(field) ? [] : [...secretsOf(value, [field], field === 'tools')],
+  )
 
 /** The same value with other texts at these places; a place that it does not have is passed over. */
 export const withTexts = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path' | 'value'>[]): JsonValue =>
