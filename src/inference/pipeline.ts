@@ -28,7 +28,7 @@ import { withTool } from './plugin-tool.ts'
 import { readAlignment } from '../plugins/alignment.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
 import { readFiles, type ReadFilesParts } from './files/read-files.ts'
-import { tellFiles } from './files/tell-files.ts'
+import { failureWithFiles, tellFiles } from './files/tell-files.ts'
 import { healed, wantsHealing } from './heal-answer.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
@@ -115,7 +115,9 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
   }
 
   const answer = async (admitted: Admitted, send: TakeFrames): Promise<GatewayError | null> => {
-    const { files, call } = admitted.request
+    const { files: read, call } = admitted.request
+    // Only Chat Completions has a word for them.
+    const files = call.dialect === 'chat' ? read : undefined
     const { cache, hit } = admitted
     const capture = cache?.outcome === 'miss' ? new AnswerCapture() : null
     const write = capture === null ? send : capture.observing(send)
@@ -123,14 +125,17 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     const give = kept === null ? write : kept.observing(write)
     const watch = parts.tracing.watch(admitted)
     const tell = watch === null ? give : watch.observing(give)
-    const take = files === undefined || call.dialect !== 'chat' ? tell : tellFiles(tell, files)
+    const take = files === undefined ? tell : tellFiles(tell, files)
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
     if (hit === null) appointJudge(admitted)
     try {
       if (hit !== null) return await replay(admitted, hit, tell)
-      return wantsHealing(admitted) ? await healed(admitted, (pass) => answering(admitted, pass), take) : await answering(admitted, take)
+      const error = wantsHealing(admitted)
+        ? await healed(admitted, (pass) => answering(admitted, pass), take)
+        : await answering(admitted, take)
+      return error === null || files === undefined ? error : failureWithFiles(error, files)
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {

@@ -176,6 +176,12 @@ describe('Chat Completions: what was read comes with the answer', () => {
     expect(sent()).not.toContain('annotations')
   })
 
+  test.each([false, true])('where every provider fails, its error has what was read, streamed: %p', async (stream) => {
+    provider.script((exchange) => exchange.answer(503, JSON.stringify({ error: { message: 'Busy.' } })))
+    const { text } = await ask('chat', INVOICE, { stream })
+    expect(text).toContain(`"file_annotations":${JSON.stringify([annotation])}`)
+  })
+
   test('one of another file is not taken for it', async () => {
     const told = { ...annotation, file: { ...annotation.file, hash: 'ab'.repeat(32) } }
     await ask('chat', INVOICE, {}, [
