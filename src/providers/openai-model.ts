@@ -20,6 +20,8 @@ export interface OpenAiModel {
   readonly chatToolsRefused: 'never' | 'with-effort' | 'unless-none'
   /** Content may carry `prompt_cache_breakpoint`. */
   readonly cacheBreakpoints: boolean
+  /** The types of built-in tools that Responses refuses it. */
+  readonly refusedTools: RegExp
   /** Fields that it accepts beside those that every OpenAI model accepts. */
   readonly accepts: ReadonlySet<string>
   /** Fields that it accepts only where its effort is `none`. */
@@ -31,7 +33,8 @@ export const openAiModel = (name: string): OpenAiModel => {
   const bare = name.slice(name.lastIndexOf('/') + 1).replace(/^ft:/, '')
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bare)
   if (version !== null) return gptModel(bare, Number(version[1]), Number(version[2] ?? 0))
-  if (/^(?:o\d|codex-|computer-use)/.test(bare)) return { ...THINKING, efforts: USUAL }
+  if (/^(?:o\d|codex-)/.test(bare)) return { ...THINKING, efforts: USUAL }
+  if (bare.startsWith('computer-use')) return { ...THINKING, efforts: USUAL, refusedTools: NO_TOOLS }
   return bare.startsWith('chatgpt-') ? TALKING : UNKNOWN
 }
 
@@ -61,7 +64,17 @@ const SAMPLING = [
   'prediction',
 ]
 
+/** No type of a tool. */
+const NO_TOOLS = /^$/
+
+/** The preview of computer use belongs to one model; what comes in its place from 5.4 on has a type of its own. */
+const COMPUTER = /^computer_use_preview$/
+
+/** "Web search is currently not supported in … gpt-4.1-nano." */
+const COMPUTER_AND_SEARCH = /^(?:computer_use_preview|web_search)/
+
 const UNKNOWN: OpenAiModel = {
+  refusedTools: NO_TOOLS,
   reasons: null,
   efforts: null,
   hidesThinking: false,
@@ -72,6 +85,7 @@ const UNKNOWN: OpenAiModel = {
 }
 
 const TALKING: OpenAiModel = {
+  refusedTools: COMPUTER,
   reasons: false,
   efforts: [],
   hidesThinking: true,
@@ -98,6 +112,7 @@ const CALM_SIXTH = /^gpt-6(?:-(?:sol|luna)|\.\d+-terra)/
 const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
   const isAtLeast = (otherMajor: number, otherMinor: number): boolean => major > otherMajor || (major === otherMajor && minor >= otherMinor)
   if (name.includes('-search')) return SEARCHING
+  if (name.startsWith('gpt-4.1-nano')) return { ...TALKING, refusedTools: COMPUTER_AND_SEARCH }
   if (!isAtLeast(5, 0)) return TALKING
   const cacheBreakpoints = isAtLeast(5, 6)
   // The first chat model of the generation did not think; its followers do as much as they see fit.
@@ -108,6 +123,7 @@ const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
     // From 5.5 on the effort that nobody asks for is more than none.
     chatToolsRefused: isAtLeast(5, 5) ? 'unless-none' : isAtLeast(5, 4) ? 'with-effort' : 'never',
     cacheBreakpoints,
+    refusedTools: isAtLeast(5, 4) ? NO_TOOLS : COMPUTER,
     accepts: cacheBreakpoints ? WITH_BREAKPOINTS : FIFTH,
     acceptsUnthinking: major === 5 && minor >= 1 ? UNTHINKING : NO_FIELDS,
   }

@@ -100,3 +100,20 @@ describe('a client of the same dialect', () => {
     expect(told).toEqual(['unsupported_field messages[1]', 'unsupported_field messages[3]'])
   })
 })
+
+describe('sound and film in a message to Claude', () => {
+  const asking = (part: object): string =>
+    JSON.stringify({ model: 'a/b', max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'text', text: 'What is said?' }, part] }] })
+
+  test.each([
+    { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+    { type: 'video_url', video_url: { url: 'https://a.example/b.mp4' } },
+  ])('400: it is named: $type', (part) => {
+    expect(() => relay(asking(part), { model: 'claude-sonnet-4-5' })).toThrow(/^messages\[0\]: Anthropic .*takes no (?:audio|video)/)
+    expect(relay(asking(part), { model: 'a-model-that-hears' }).told).toEqual([])
+  })
+
+  test('their names in what is said are words like others', () => {
+    expect(relay(asking({ type: 'text', text: '"input_audio"' }), { model: 'claude-sonnet-4-5' }).told).toEqual([])
+  })
+})

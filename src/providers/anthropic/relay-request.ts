@@ -4,6 +4,7 @@ import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
 import { type EditableFields, fieldsOfBody } from '../editable-fields.ts'
+import { lossesTo } from '../losses.ts'
 import { holdsThinkingOfOthers } from '../proof-makers.ts'
 import type { Attempt } from '../provider.ts'
 import { mayBreakMarks, settleCacheMarks } from './cache-marks.ts'
@@ -12,6 +13,7 @@ import { rulesOf } from './model-rules.ts'
 import { MAY_BE_BLANK, type RelayedConversation, relayConversation, systemBlocks } from './relay-conversation.ts'
 import { applyModelRules } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
+import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { refuseStoredFiles } from './stored-files.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
@@ -19,6 +21,7 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
   refuseStoredFiles(body, attempt.target.providerName)
+  refuseSound(attempt)
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null }
   // Null is "left out" to this service, and a fault to the provider.
   for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
@@ -43,6 +46,15 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   }
   return changes
 }
+
+/** Claude reads text, pictures and documents, whatever else the dialect of its client may come to say. */
+const refuseSound = ({ call: { body }, target: given, warn }: Attempt): void => {
+  const target = rulesOf(given.upstreamModel).claude ? { ...given, inputModalities: CLAUDE_READS } : given
+  const messages = mayBeUnheard(body.searchable, target) ? body.value('messages') : undefined
+  if (Array.isArray(messages)) refuseUnheard(messages, 'messages', { target, ...lossesTo(warn) })
+}
+
+const CLAUDE_READS = ['text', 'image', 'file']
 
 /** `user` is our field for what this dialect says in `metadata.user_id`. */
 const nameUser = (fields: EditableFields): void => {

@@ -93,6 +93,37 @@ test.each(['web_search', 'web_search_preview', 'image_generation'])(
   },
 )
 
+describe('built-in tools that a model does not have are left out, with a warning', () => {
+  const called = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
+
+  test.each([
+    ['gpt-4.1-nano', 'web_search'],
+    ['gpt-4.1-nano-2025-04-14', 'web_search_preview'],
+    ['gpt-4.1', 'computer_use_preview'],
+    ['o3', 'computer_use_preview'],
+    ['gpt-5', 'computer_use_preview'],
+  ])('%s: %s', (model, type) => {
+    const { sent, warnings } = own({ tools: [called, { type }], tool_choice: { type } }, model)
+    expect([sent['tools'], sent['tool_choice'], warnings.map(({ code, field }) => [code, field])]).toEqual([
+      [called],
+      undefined,
+      [['unsupported_field', 'tools[1]']],
+    ])
+    expect(own({ tools: [{ type }], tool_choice: 'required' }, model).sent).not.toContainAnyKeys(['tools', 'tool_choice'])
+  })
+
+  test.each([
+    ['gpt-4.1', 'web_search'],
+    ['gpt-4.1-mini', 'web_search'],
+    ['gpt-4.1-nano', 'code_interpreter'],
+    ['computer-use-preview', 'computer_use_preview'],
+    ['a-deployment', 'computer_use_preview'],
+  ])('%s keeps %s', (model, type) => {
+    const { sent, warnings } = own({ tools: [{ type }], tool_choice: { type } }, model)
+    expect([sent['tools'], sent['tool_choice'], warnings]).toEqual([[{ type }], { type }, []])
+  })
+})
+
 test('fields of this interface that OpenAI does not have are left out, each with a warning', () => {
   const strange = {
     cache_control: { type: 'ephemeral' },

@@ -21,6 +21,7 @@ export const applyFieldRules = (fields: EditableFields, context: RuleContext): v
   if (accepted === undefined) return
   if (vendor.openAiModels) {
     changeVerbosity(fields, model, context)
+    dropRefusedTools(fields, model, context)
     thinkForTools(fields, context)
     mendSchemas(fields, context)
   }
@@ -68,6 +69,27 @@ const isUnderstood = (reasoning: Readonly<Record<string, unknown>>, { reasons, e
   const { effort } = reasoning
   if (OUR_MEMBERS.some((member) => Object.hasOwn(reasoning, member))) return false
   return reasons !== false && (typeof effort !== 'string' || efforts === null || efforts.includes(effort))
+}
+
+/** A whole request is refused for a built-in tool that the model does not have, and for the choice of one. */
+const dropRefusedTools = (fields: EditableFields, { refusedTools }: OpenAiModel, { target, warn }: RuleContext): void => {
+  const [tools, choice] = [fields.value('tools'), fields.value('tool_choice')]
+  if (!Array.isArray(tools)) return
+  const refusedType = (tool: JsonValue): string | null => {
+    const type = isObject(tool) ? tool['type'] : null
+    return typeof type === 'string' && refusedTools.test(type) ? type : null
+  }
+  const kept = tools.filter((tool: JsonValue, index) => {
+    const type = refusedType(tool)
+    if (type === null) return true
+    const message = `${target.upstreamModel} has no tool like ${type}; it was left out.`
+    warn({ code: 'unsupported_field', field: `${fields.told('tools')}[${index}]`, message })
+    return false
+  })
+  if (kept.length === tools.length) return
+  if (kept.length === 0) fields.remove('tools')
+  else fields.put('tools', kept)
+  if (choice !== undefined && (kept.length === 0 || refusedType(choice) !== null)) fields.remove('tool_choice')
 }
 
 /** "The following tools cannot be used with reasoning.effort 'minimal': image_gen, web_search." */
