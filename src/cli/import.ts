@@ -1,5 +1,6 @@
 /** `patchbay import WHAT FILE`: moves in from other products, with a finding for each place of their files. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -68,7 +69,7 @@ const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findi
   const tell = (at: readonly (string | number)[], outcome: Outcome, says: string): void =>
     void findings.push({ line: lineOf(at), outcome, says })
   try {
-    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, tell) }
+    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, tell, basename(path, extname(path))) }
     return { plan, findings: findings.toSorted((a, b) => a.line - b.line) }
   } catch (thrown) {
     if (thrown instanceof SettingError) throw new SettingError(`${path}: ${thrown.message}`)

@@ -6,6 +6,7 @@ import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
+import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
@@ -66,23 +67,19 @@ export type PresetResolution =
 
 /** Secrets of presets are opened with this seal as they are read, and sealed with it as they are written. */
 export const createPresetStore = (database: Database, seal: TextSeal): PresetStore => ({
-  createVersion: (input) => changeInLine(database, input.workspaceId, input.slug, () => createPresetVersion({ database, seal }, input)),
+  createVersion: (input) => inPresetLine(database, input, () => createPresetVersion({ database, seal }, input)),
   list: (input) => listPresets(database, input),
   get: (workspaceId, slug) => getPreset({ database, seal }, workspaceId, slug),
   versions: (input) => listVersions({ database, seal }, input),
   version: (workspaceId, slug, number) => getVersion({ database, seal }, workspaceId, slug, number),
   patch: (workspaceId, slug, patch, now, by) =>
-    changeInLine(database, workspaceId, slug, () => patchPreset({ database, seal }, workspaceId, slug, patch, now, by)),
+    inPresetLine(database, { workspaceId, slug }, () => patchPreset({ database, seal }, workspaceId, slug, patch, now, by)),
   moves: (query) => listMoves(database, query),
   archive: (workspaceId, slug, now, by) =>
-    changeInLine(database, workspaceId, slug, () => archivePreset({ database, seal }, workspaceId, slug, now, by)),
+    inPresetLine(database, { workspaceId, slug }, () => archivePreset({ database, seal }, workspaceId, slug, now, by)),
   resolve: (workspaceId, slug, reference) => resolvePreset({ database, seal }, workspaceId, slug, reference),
   deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
 })
-
-/** Each change locks the preset's row to its end: forty of one preset at once would hold every connection, and nine would wait. */
-const changeInLine = <T>(database: Database, workspaceId: string, slug: string, change: () => Promise<T>): Promise<T> =>
-  database.inLine(`preset ${workspaceId} ${slug}`, change)
 
 const listPresets = async (
   database: Database,

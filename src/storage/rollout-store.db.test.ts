@@ -94,4 +94,27 @@ describeEachEngine('rollouts', (engine) => {
     expect(await rollouts.quantiles('r-1', 1, 'first_token_ms')).toEqual({ p50: 11, p95: 20 })
     expect(await rollouts.quantiles('r-3', 1, 'total_ms')).toEqual({ p50: null, p95: null })
   })
+
+  test('that many change at once leave connections to others while another process holds the preset', async () => {
+    const location = await engine.locate()
+    const database = await engine.open(location)
+    const { rollouts, ref, put } = await prepare(database)
+    const other = await engine.open(location)
+    const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = other.transaction(async (transaction) => {
+      await transaction.updateTable('presets').set({ description: 'held' }).where('slug', '=', 'bot').execute()
+      locked.resolve()
+      await release.promise
+    })
+    await locked.promise
+    const asked = () => Promise.all(Array.from({ length: 5 }, () => database.ping()))
+    await asked()
+    let settled = 0
+    const changes = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? put(`r-${at}`) : rollouts.end(ref, T2, changedBy())))
+    const outcome = Promise.allSettled(changes.map((change) => change.finally(() => (settled += 1))))
+    await asked()
+    expect(settled).toBe(0)
+    release.resolve()
+    await Promise.all([holding, outcome])
+  })
 })

@@ -5,6 +5,7 @@ import type { HaltRule, RolloutState, Split, Sticky } from '../contract/rollout.
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { inPresetLine } from './preset-line.ts'
 import type { PresetRef } from './preset-test-store.ts'
 import type { PresetRolloutsTable, Schema } from './schema.ts'
 
@@ -95,52 +96,56 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
   },
 
   put: (ref, wanted, layOut, now, by) =>
-    recordChange<PutRollout>(database, by, now, async (transaction) => {
-      const preset = await lockPreset(transaction, ref)
-      if (preset === null) return { result: { kind: 'no-such-preset' }, audit: null }
-      const missing = wanted.splits.find(({ version }) => version > preset.lastVersion)
-      if (missing !== undefined) return { result: { kind: 'no-such-version', version: missing.version }, audit: null }
-      const { live } = preset
-      if (wanted.halt !== null && !wanted.splits.some(({ version, weight }) => version === live && weight > 0)) {
-        return { result: { kind: 'live-version-missing', live }, audit: null }
-      }
-      const earlier = await rowOf(transaction, preset.id)
-      const before = earlier?.state === 'running' ? toRollout(earlier) : null
-      const segments = layOut(live, before?.segments ?? [])
-      const row = {
-        id: wanted.id,
-        state: 'running',
-        live_version: live,
-        splits: JSON.stringify(wanted.splits),
-        segments: JSON.stringify(segments),
-        sticky: wanted.sticky,
-        halt: wanted.halt === null ? null : JSON.stringify(wanted.halt),
-        // Looks of earlier splits count: they had their part of the chance to be wrong.
-        looks: JSON.stringify(before?.looks ?? {}),
-        started_at: before?.startedAt ?? now,
-        updated_at: now,
-        ended_at: null,
-        reason: null,
-      } as const
-      await transaction
-        .insertInto('preset_rollouts')
-        .values({ preset_id: preset.id, ...row })
-        .onConflict((conflict) => conflict.column('preset_id').doUpdateSet(row))
-        .execute()
-      const rollout = toRollout({ preset_id: preset.id, ...row })
-      return {
-        result: { kind: 'put', rollout },
-        audit: audited(ref, before === null ? 'rollout_started' : 'rollout_changed', before, rollout),
-      }
-    }),
+    inPresetLine(database, ref, () =>
+      recordChange<PutRollout>(database, by, now, async (transaction) => {
+        const preset = await lockPreset(transaction, ref)
+        if (preset === null) return { result: { kind: 'no-such-preset' }, audit: null }
+        const missing = wanted.splits.find(({ version }) => version > preset.lastVersion)
+        if (missing !== undefined) return { result: { kind: 'no-such-version', version: missing.version }, audit: null }
+        const { live } = preset
+        if (wanted.halt !== null && !wanted.splits.some(({ version, weight }) => version === live && weight > 0)) {
+          return { result: { kind: 'live-version-missing', live }, audit: null }
+        }
+        const earlier = await rowOf(transaction, preset.id)
+        const before = earlier?.state === 'running' ? toRollout(earlier) : null
+        const segments = layOut(live, before?.segments ?? [])
+        const row = {
+          id: wanted.id,
+          state: 'running',
+          live_version: live,
+          splits: JSON.stringify(wanted.splits),
+          segments: JSON.stringify(segments),
+          sticky: wanted.sticky,
+          halt: wanted.halt === null ? null : JSON.stringify(wanted.halt),
+          // Looks of earlier splits count: they had their part of the chance to be wrong.
+          looks: JSON.stringify(before?.looks ?? {}),
+          started_at: before?.startedAt ?? now,
+          updated_at: now,
+          ended_at: null,
+          reason: null,
+        } as const
+        await transaction
+          .insertInto('preset_rollouts')
+          .values({ preset_id: preset.id, ...row })
+          .onConflict((conflict) => conflict.column('preset_id').doUpdateSet(row))
+          .execute()
+        const rollout = toRollout({ preset_id: preset.id, ...row })
+        return {
+          result: { kind: 'put', rollout },
+          audit: audited(ref, before === null ? 'rollout_started' : 'rollout_changed', before, rollout),
+        }
+      }),
+    ),
 
   end: (ref, now, by) =>
-    recordChange<boolean>(database, by, now, async (transaction) => {
-      const preset = await lockPreset(transaction, ref)
-      const before = preset === null ? null : await endRollout(transaction, preset.id, 'ended', 'It was ended.', now)
-      if (before === null) return { result: false, audit: null }
-      return { result: true, audit: audited(ref, 'rollout_ended', before, null) }
-    }),
+    inPresetLine(database, ref, () =>
+      recordChange<boolean>(database, by, now, async (transaction) => {
+        const preset = await lockPreset(transaction, ref)
+        const before = preset === null ? null : await endRollout(transaction, preset.id, 'ended', 'It was ended.', now)
+        if (before === null) return { result: false, audit: null }
+        return { result: true, audit: audited(ref, 'rollout_ended', before, null) }
+      }),
+    ),
 
   async running() {
     const rows = await database.kysely
@@ -215,17 +220,19 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
   },
 
   halt: (rollout, reason, now, by) =>
-    recordChange<boolean>(database, by, now, async (transaction) => {
-      const preset = await lockPreset(transaction, rollout)
-      const row = preset === null ? undefined : await rowOf(transaction, preset.id)
-      if (preset === null || row?.id !== rollout.id) return { result: false, audit: null }
-      const before = await endRollout(transaction, preset.id, 'halted', reason, now)
-      if (before === null) return { result: false, audit: null }
-      return {
-        result: true,
-        audit: { ...audited(rollout, 'rollout_halted', before, null), after: { reason, version: before.liveVersion } },
-      }
-    }),
+    inPresetLine(database, rollout, () =>
+      recordChange<boolean>(database, by, now, async (transaction) => {
+        const preset = await lockPreset(transaction, rollout)
+        const row = preset === null ? undefined : await rowOf(transaction, preset.id)
+        if (preset === null || row?.id !== rollout.id) return { result: false, audit: null }
+        const before = await endRollout(transaction, preset.id, 'halted', reason, now)
+        if (before === null) return { result: false, audit: null }
+        return {
+          result: true,
+          audit: { ...audited(rollout, 'rollout_halted', before, null), after: { reason, version: before.liveVersion } },
+        }
+      }),
+    ),
 })
 
 /** The rollout that was ended, and what it was; null where none ran. The caller has the lock of the preset, and tells other processes. */

@@ -45,6 +45,7 @@ const FILES: readonly (readonly [string, string])[] = [
   ['portkey', 'fallback.json'],
   ['portkey', 'conditional.json'],
   ['portkey', 'guarded.json'],
+  ['portkey', 'pc-cached-1f2e3d.json'],
   ['bifrost', 'providers.json'],
   ['bifrost', 'governance.json'],
   ['bifrost', 'mixed.json'],
@@ -238,10 +239,34 @@ describe('LiteLLM', () => {
   })
 })
 
+test("Portkey: a config as its API answers it, without a name, is named by the file; the heaviest target's cache holds, a day at most", async () => {
+  const { stdout } = await move('portkey', 'pc-cached-1f2e3d.json')
+  expect(await preset('pc-cached-1f2e3d')).toMatchObject({
+    designated_version: {
+      config: { model: 'anthropic/claude-sonnet-5', models: ['openai/gpt-5.4-mini'], cache_enabled: true, cache_ttl_seconds: 120 },
+    },
+  })
+  expect(findings(stdout)).toEqual(
+    expect.arrayContaining([
+      'changed pc-cached-1f2e3d.json:6: the same request is answered from the cache for 86400 s; one that is alike is not',
+      'taken pc-cached-1f2e3d.json:10: the response cache, for 120 s',
+      'changed pc-cached-1f2e3d.json:4: pc-cached-1f2e3d: settings of the first target hold for all',
+    ]),
+  )
+})
+
 test('Portkey: fallbacks, conditions on the model and words that are denied are kept', async () => {
   await move('portkey', 'fallback.json')
   expect(await preset('prod-fallback')).toMatchObject({
-    designated_version: { config: { model: 'openai/gpt-5.4', models: ['anthropic/claude-sonnet-5'], temperature: 0.4 } },
+    designated_version: {
+      config: {
+        model: 'openai/gpt-5.4',
+        models: ['anthropic/claude-sonnet-5'],
+        temperature: 0.4,
+        cache_enabled: true,
+        cache_ttl_seconds: 3600,
+      },
+    },
   })
   const { stdout } = await move('portkey', 'conditional.json')
   expect(await preset('claude-sonnet')).toMatchObject({ designated_version: { config: { model: 'anthropic/claude-sonnet-5' } } })

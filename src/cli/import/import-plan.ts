@@ -44,5 +44,12 @@ export interface ImportPlan {
 
 export type Path = readonly (string | number)[]
 
-/** Reads a file's value, and says what becomes of each place. Throws SettingError where the file is something else. */
-export type ImportReader = (value: unknown, tell: (path: Path, outcome: Outcome, says: string) => void) => Partial<ImportPlan>
+/**
+ * Reads a file's value, and says what becomes of each place. `fileName`, without its ending, names what has no name in the file.
+ * Throws SettingError where the file is something else.
+ */
+export type ImportReader = (
+  value: unknown,
+  tell: (path: Path, outcome: Outcome, says: string) => void,
+  fileName: string,
+) => Partial<ImportPlan>

@@ -7,8 +7,8 @@ import { keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
 
 type Tell = Parameters<ImportReader>[1]
 
-export const readPortkey: ImportReader = (value, tell) => {
-  const configs = configsOf(value, [])
+export const readPortkey: ImportReader = (value, tell, fileName) => {
+  const configs = configsOf(value, [], fileName)
   if (configs.length === 0) throw new SettingError('the file holds no config of Portkey: expected "strategy" and "targets", or "provider".')
   const guardrails: JsonObject[] = []
   const presets = configs.flatMap(({ name, config, path }) => {
@@ -24,8 +24,8 @@ interface Named {
   readonly path: Path
 }
 
-const configsOf = (value: unknown, path: Path, name = 'portkey'): readonly Named[] => {
-  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => configsOf(item, [...path, at], `portkey-${at + 1}`))
+const configsOf = (value: unknown, path: Path, name: string): readonly Named[] => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => configsOf(item, [...path, at], `${name}-${at + 1}`))
   if (!isObject(value)) return []
   const own = [value['name'], value['slug'], value['id']].find((one) => typeof one === 'string' && one !== '')
   const named = typeof own === 'string' ? own : name
@@ -88,6 +88,7 @@ const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path
       isObject(target) && typeof target['name'] === 'string' ? [[target['name'], { target: target, path: [...path, 'targets', at] }]] : [],
     ),
   )
+  const around = cacheOf(config, path, tell)
   const conditions = valuesIn(strategy['conditions'])
   if (typeof strategy['default'] === 'string')
     tell([...path, 'strategy', 'default'], 'cannot', `a model that no condition names is served as it is, not by ${strategy['default']}`)
@@ -101,15 +102,16 @@ const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path
       return []
     }
     const inner = isObject(then.target['strategy']) ? then.target['strategy'] : {}
-    return presetOf(asked, targetsOf(then.target, then.path, tell), inner, then.path, tell)
+    return presetOf(asked, targetsOf(then.target, then.path, tell, around), inner, then.path, tell)
   })
 }
 
-/** In the order in which they are asked; those of targets inside of targets in their place. */
-const targetsOf = (config: JsonObject, path: Path, tell: Tell): readonly Target[] => {
+/** In the order in which they are asked; those of targets inside of targets in their place. `outer`: settings that hold around it. */
+const targetsOf = (config: JsonObject, path: Path, tell: Tell, outer: JsonObject = {}): readonly Target[] => {
   tellMembers(config, path, tell)
+  const around = { ...outer, ...cacheOf(config, path, tell) }
   const { targets } = config
-  if (!Array.isArray(targets)) return targetOf(config, path, tell)
+  if (!Array.isArray(targets)) return targetOf(config, path, tell, around)
   const strategy = objectIn(config['strategy'])
   if (strategy['mode'] === 'loadbalance')
     tell([...path, 'strategy'], 'changed', 'weights become an order: the heaviest is asked first, the others where it fails')
@@ -119,10 +121,10 @@ const targetsOf = (config: JsonObject, path: Path, tell: Tell): readonly Target[
     weight: isObject(target) && typeof target['weight'] === 'number' ? target['weight'] : 1,
   }))
   const ordered = strategy['mode'] === 'loadbalance' ? weighted.toSorted((a, b) => b.weight - a.weight) : weighted
-  return ordered.flatMap(({ target, at }) => (isObject(target) ? targetsOf(target, [...path, 'targets', at], tell) : []))
+  return ordered.flatMap(({ target, at }) => (isObject(target) ? targetsOf(target, [...path, 'targets', at], tell, around) : []))
 }
 
-const targetOf = (config: JsonObject, path: Path, tell: Tell): readonly Target[] => {
+const targetOf = (config: JsonObject, path: Path, tell: Tell, around: JsonObject): readonly Target[] => {
   const params = objectIn(config['override_params'])
   const { model: asked, ...settings } = params
   const at = typeof asked === 'string' ? /^@([^/]+)\/(.+)$/.exec(asked) : null
@@ -138,7 +140,33 @@ const targetOf = (config: JsonObject, path: Path, tell: Tell): readonly Target[]
     return []
   }
   if (provider !== null) tell(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
-  return [{ provider, model: upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream), params: settings }]
+  return [
+    {
+      provider,
+      model: upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream),
+      params: { ...around, ...settings },
+    },
+  ]
+}
+
+const TTL_MAX_SECONDS = 86_400
+
+/** Answers are kept for seven days there where nobody says how long. */
+const cacheOf = (config: JsonObject, path: Path, tell: Tell): JsonObject => {
+  const { cache } = config
+  if (cache === undefined) return {}
+  const { mode, max_age: seconds } = objectIn(cache)
+  const where: Path = [...path, 'cache']
+  if (mode !== 'simple' && mode !== 'semantic') {
+    tell(where, 'cannot', 'this mode of the cache has no counterpart')
+    return {}
+  }
+  const isWithin = typeof seconds === 'number' && seconds >= 1 && seconds <= TTL_MAX_SECONDS
+  const ttl = isWithin ? Math.floor(seconds) : TTL_MAX_SECONDS
+  if (mode === 'semantic') tell(where, 'changed', `the same request is answered from the cache for ${ttl} s; one that is alike is not`)
+  else if (isWithin) tell(where, 'taken', `the response cache, for ${ttl} s`)
+  else tell(where, 'changed', `the response cache, for ${ttl} s: a day is the longest here`)
+  return { cache_enabled: true, cache_ttl_seconds: ttl }
 }
 
 const tellMembers = (config: JsonObject, path: Path, tell: Tell): void => {
@@ -166,7 +194,7 @@ const MEMBERS: Readonly<Record<string, string | null>> = {
   after_request_hooks: null,
   retry: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
   request_timeout: 'time limits are in the file: timeouts.total',
-  cache: 'the response cache is asked for by the request',
+  cache: null,
   custom_host: 'an address of your own is a provider in the file',
 }
 
