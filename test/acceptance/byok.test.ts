@@ -1,5 +1,4 @@
 /** Customers' own provider keys: entered once, never shown, used first, paid by the customer. */
-import { writeFileSync } from 'node:fs'
 
 import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -261,7 +260,7 @@ describe('at inference', () => {
 
   test('where the operator moves the provider to another address, it is not sent there; entered anew, it is', async () => {
     const { id } = await enter({})
-    writeFileSync(service.configPath, config(spare.url))
+    service.configure(config(spare.url))
     service.signal('SIGHUP')
     await until(() => service.stderr().includes('configuration reloaded'), 'the reload')
     const before = spare.exchanges.length

@@ -49,7 +49,7 @@ test('patchbay doctor knows the models that were imported, also where the file n
   expect((await services.run(['catalogue', 'import', join(FIXTURES, 'litellm.json'), ...flags], key)).code).toBe(0)
   // The list has one model of an enabled provider that the shipped catalogue lacks.
   expect(await configuration()).toMatchObject({ state: 'fine', says: expect.stringContaining(`${before + 1} models`) as string })
-  writeFileSync(own.configPath, `${providers}models:\n  openai/gpt-7-nova: { name: Our own name }\n`)
+  own.configure(`${providers}models:\n  openai/gpt-7-nova: { name: Our own name }\n`)
   expect(await configuration()).toMatchObject({ state: 'fine' })
 })
 

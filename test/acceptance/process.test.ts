@@ -389,7 +389,7 @@ models:
     const service = await services.start()
     expect((await infer(service, { model: 'fake/new', messages })).status).toBe(404)
     const stream = await startReading(service, { model: 'sandbox/lorem', messages, stream: true, sandbox: { tokens: 50, delay_ms: 10 } })
-    writeFileSync(service.configPath, withModel('new'))
+    service.configure(withModel('new'))
     service.signal('SIGHUP')
     await until(async () => (await infer(service, { model: 'fake/new', messages })).status === 200, 'the new model')
     expect(upstream.last.body.model).toBe('up-new')
@@ -399,7 +399,7 @@ models:
   test('a bad file keeps the old one and says why', async () => {
     upstream.script(say('Hi.'))
     const service = await services.start({ config: withModel('old') })
-    writeFileSync(service.configPath, 'provders: {}\n')
+    service.configure('provders: {}\n')
     service.signal('SIGHUP')
     await until(() => service.stderr().includes('provders'), 'the reason')
     expect((await infer(service, { model: 'fake/old', messages })).text).toContain('Hi.')

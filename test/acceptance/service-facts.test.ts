@@ -1,5 +1,4 @@
 /** The service's facts of itself, of its providers, and of what is looked for. */
-import { writeFileSync } from 'node:fs'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
@@ -64,11 +63,11 @@ describe('GET /service', () => {
   })
 
   test('tells why a file was not taken, until one is', async () => {
-    writeFileSync(service.configPath, `${CONFIG}\nnonsense: 1\n`)
+    service.configure(`${CONFIG}\nnonsense: 1\n`)
     service.signal('SIGHUP')
     await until(async () => ((await facts()).data['config_errors'] as unknown[]).length === 1, 'the fault')
     expect(JSON.stringify((await facts()).data['config_errors'])).toContain('nonsense')
-    writeFileSync(service.configPath, CONFIG)
+    service.configure(CONFIG)
     service.signal('SIGHUP')
     await until(async () => ((await facts()).data['config_errors'] as unknown[]).length === 0, 'the end of the fault')
   })

@@ -22,7 +22,9 @@ export const startService = async (directory: string): Promise<Service> => {
   // Each failure has a model of its own, so that it closes no door to the others.
   writeFileSync(
     config,
-    `providers: { failing: { name: Failing, dialects: [openai-chat, openai-responses, anthropic], base_url: "${vendors.url}/failing", any_model: true } }\n` +
+    // A machine that is busy with other work refuses requests; that is no finding.
+    `limits: { loop_lag_ms: 0 }\n` +
+      `providers: { failing: { name: Failing, dialects: [openai-chat, openai-responses, anthropic], base_url: "${vendors.url}/failing", any_model: true } }\n` +
       `tools: { web_search: { engines: { house: { kind: searxng, url: "${vendors.url}${ENGINE_PATH}" } } } }\n`,
   )
   const child = spawn(

@@ -4,7 +4,6 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
@@ -13,6 +12,7 @@ import { Client } from 'pg'
 
 import type { Database, Engine } from '../../src/storage/database.ts'
 import { type DatabaseLocation, openDatabase, type OpenDatabaseOptions } from '../../src/storage/open-database.ts'
+import { onFreePort } from './free-port.ts'
 
 export interface TestEngine {
   readonly name: Engine
@@ -146,19 +146,20 @@ const startPostgres = async (binaries: string): Promise<string> => {
     throw new Error(`initdb: ${made.stderr ?? String(made.error)}`)
   }
 
-  const port = await freePort()
   // The shell stops the server and removes its files when our end of its stdin closes, which also happens when we are killed.
   const script = `"$0" -D "$1" -p "$2" -h 127.0.0.1 -k '' -c fsync=off -c max_connections=200 >"$3/log" 2>&1 &
     server=$!; read -r _; kill -QUIT $server; wait $server; rm -rf "$3"`
-  const keeper = spawn('/bin/sh', ['-c', script, join(binaries, 'postgres'), data, String(port), directory], {
-    ...owner,
-    cwd: directory,
-    stdio: ['pipe', 'ignore', 'ignore'],
+  return onFreePort(async (port) => {
+    const keeper = spawn('/bin/sh', ['-c', script, join(binaries, 'postgres'), data, String(port), directory], {
+      ...owner,
+      cwd: directory,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    keeper.unref()
+    const url = `postgres://patchbay@127.0.0.1:${port}/postgres`
+    if ((await dataDirectoryOf(url)) !== data) throw new Error(`another server answers at port ${port}`)
+    return url
   })
-  keeper.unref()
-  const url = `postgres://patchbay@127.0.0.1:${port}/postgres`
-  await untilAnswers(url)
-  return url
 }
 
 /** PostgreSQL refuses to run as root. */
@@ -171,27 +172,24 @@ const unprivilegedOwner = (): { uid: number; gid: number } | undefined => {
   throw new Error('there is no user to run it as')
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port'))))
-    })
-  })
-
-const untilAnswers = async (url: string): Promise<void> => {
+/** Waits until it answers. */
+const dataDirectoryOf = async (url: string): Promise<unknown> => {
   for (let tries = 1; ; tries++) {
+    const client = new Client({ connectionString: url })
     try {
-      await administer(url, 'select 1')
-      return
+      await client.connect()
+      return (await client.query<{ data_directory: string }>('show data_directory')).rows[0]?.data_directory
     } catch (error) {
-      if (tries === 100) throw error
+      if (tries === STARTING_TRIES) throw error
       await Bun.sleep(50)
+    } finally {
+      await client.end()
     }
   }
 }
+
+/** A machine that does other work besides may take half a minute. */
+const STARTING_TRIES = 600
 
 /** Started while the module loads, because suites are declared before anything asynchronous of theirs runs. */
 const POSTGRES = await findPostgres()

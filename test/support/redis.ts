@@ -1,10 +1,11 @@
 /** A Redis or Valkey of its own for the tests of a file, from a program found on this machine; else they are skipped, with a line. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 
 import { afterAll } from 'bun:test'
+
+import { onFreePort } from './free-port.ts'
 
 const findProgram = (): string | null => {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
@@ -32,9 +33,10 @@ export interface StartedRedis {
 }
 
 /** Ended after the tests of the file at the latest. `port`: that of one that was stopped. */
-export const startRedis = async (port?: number): Promise<StartedRedis> => {
-  const chosen = port ?? (await freePort())
-  const child = spawn(PROGRAM ?? '', ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
+export const startRedis = (port?: number): Promise<StartedRedis> => (port === undefined ? onFreePort(startOn) : startOn(port))
+
+const startOn = async (port: number): Promise<StartedRedis> => {
+  const child = spawn(PROGRAM ?? '', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   started.add(child)
@@ -43,7 +45,7 @@ export const startRedis = async (port?: number): Promise<StartedRedis> => {
   child.once('exit', () => ready.reject(new Error('redis-server does not start')))
   await ready.promise
   return {
-    url: `redis://127.0.0.1:${chosen}`,
+    url: `redis://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
     stop: () => end(child),
   }
@@ -61,11 +63,3 @@ const end = async (child: ChildProcess): Promise<void> => {
   child.kill('SIGKILL')
   await ended
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })

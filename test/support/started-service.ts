@@ -34,6 +34,8 @@ export interface StartedService {
   /** From the start of the process to its ready line. */
   readonly readyMs: number
   readonly pid: number
+  /** Writes its configuration file anew; SIGHUP makes it read it. */
+  configure(config: string): void
   /** The lines that it has written so far. */
   stdout(): string
   stderr(): string
@@ -107,6 +109,7 @@ export const useServices = (): Services => {
         inferenceKey: /^inference key (\S+)$/m.exec(texts.stdout())?.[1] ?? '',
         readyMs,
         pid: child.pid ?? 0,
+        configure: (newConfig) => writeFileSync(configPath, patientConfig(newConfig)),
         stdout: texts.stdout,
         stderr: texts.stderr,
         signal: (name) => void child.kill(name),
@@ -121,7 +124,12 @@ export const useServices = (): Services => {
 }
 
 /** A process that is behind because the machine is busy with other tests refuses requests; that is no finding. */
-const patientConfig = (config: string): string => (/^limits:/m.test(config) ? config : `${config}\nlimits: { loop_lag_ms: 0 }\n`)
+const patientConfig = (config: string): string => {
+  if (config.includes('loop_lag_ms')) return config
+  const limits = /^limits:( \{)?/m
+  if (!limits.test(config)) return `${config}\nlimits: { loop_lag_ms: 0 }\n`
+  return config.replace(limits, (_, inline?: string) => (inline === undefined ? 'limits:\n  loop_lag_ms: 0' : 'limits: { loop_lag_ms: 0,'))
+}
 
 /** The whole line, and on the first start all that follows it in the same write. */
 const READY = /^patchbay ready (\S+)\n/m
