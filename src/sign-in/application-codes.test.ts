@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { GatewayError } from '../errors.ts'
+import { systemIds } from '../lib/id.ts'
+import type { OauthCodeRecord, OauthCodeStore } from '../storage/oauth-code-store.ts'
+import { createApplicationCodes } from './application-codes.ts'
+
+const SECOND_MS = 1000
+const TEN_MINUTES_MS = 600 * SECOND_MS
+
+test.each([
+  [TEN_MINUTES_MS - SECOND_MS, 'a key is made'],
+  [TEN_MINUTES_MS + SECOND_MS, '403 Authorization code expired'],
+])('%i ms after its making, a code is exchanged: %s', async (afterMs, expected) => {
+  const clock = createFakeClock()
+  const codes = createApplicationCodes({
+    store: storeOfOne(),
+    keys: {
+      create: () => Promise.reject(new Error('a key is made')),
+      revoke: () => Promise.reject(new Error('a key is taken back')),
+    },
+    clock,
+    ids: systemIds,
+    peppers: () => [{ id: 'p', bytes: new Uint8Array(32) }],
+  })
+  const { code } = await codes.make(
+    { callback_url: 'https://app.example.com/', code_challenge: 'the very words', code_challenge_method: 'plain' },
+    { workspaceId: 'w', userId: 'ada', mostUsd: null },
+  )
+  clock.advance(afterMs)
+  const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })
+  expect(await exchanged.catch(wordsOf)).toEqual(expected)
+})
+
+const wordsOf = (thrown: Error): string => (thrown instanceof GatewayError ? `${thrown.status} ${thrown.message}` : thrown.message)
+
+/** Holds the code that was made last. */
+const storeOfOne = (): OauthCodeStore => {
+  let held: OauthCodeRecord | null = null
+  return {
+    insert: async (code) => {
+      held = code
+    },
+    find: async (digests) => (held !== null && digests.includes(held.digest) ? held : null),
+    claim: async () => true,
+    settle: async () => true,
+    replayed: async () => null,
+    deleteExpired: async () => 0,
+  }
+}
