@@ -2,6 +2,7 @@
 import { type FunctionComponent, lazy } from 'react'
 
 import { isServiceThere, reachedAgain } from './api/connection.ts'
+import { queryClient } from './api/query-client.ts'
 import { isMissingScript, reloadOnce } from './new-version.ts'
 
 type Load = () => Promise<object>
@@ -39,6 +40,7 @@ const IDLE_MS = 2000
 /** A screen that is there already opens at once, also while the service is away. The mark tells when all of them are. */
 export const loadScreensLater = (): void => {
   setTimeout(() => {
+    if (queryClient.isFetching() > 0) return loadScreensLater()
     void Promise.all(loads.map((load) => load())).then(
       () => performance.mark('patchbay screens loaded'),
       () => undefined,

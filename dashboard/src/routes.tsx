@@ -1,4 +1,4 @@
-/** Every screen with its path. A screen is loaded when it is first opened. */
+/** Every screen with its path. Those that people land on come with the page, which then needs no further script for its first rows; another one is loaded when it is first opened. */
 import { createRootRoute, createRoute, createRouter, retainSearchParams, type AnyRoute } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 
@@ -7,6 +7,9 @@ import { Empty } from './parts/empty.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { PAGE_BASE } from './page.ts'
 import { parseSearch, stringifySearch, validateSearch } from './search.ts'
+import { OverviewScreen } from './screens/overview/overview-screen.tsx'
+import { RequestScreen } from './screens/requests/request-screen.tsx'
+import { RequestsScreen } from './screens/requests/requests-screen.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({
@@ -21,25 +24,11 @@ const root = createRootRoute({
 const screen = <Path extends string, Parent extends AnyRoute>(parent: Parent, path: Path, component: FunctionComponent) =>
   createRoute({ getParentRoute: () => parent, path, component })
 
-const requests = screen(
-  root,
-  '/requests',
-  lazyScreen(() => import('./screens/requests/requests-screen.tsx'), 'RequestsScreen'),
-)
+const requests = screen(root, '/requests', RequestsScreen)
 
 const tree = root.addChildren([
-  screen(
-    root,
-    '/',
-    lazyScreen(() => import('./screens/overview/overview-screen.tsx'), 'OverviewScreen'),
-  ),
-  requests.addChildren([
-    screen(
-      requests,
-      '$id',
-      lazyScreen(() => import('./screens/requests/request-screen.tsx'), 'RequestScreen'),
-    ),
-  ]),
+  screen(root, '/', OverviewScreen),
+  requests.addChildren([screen(requests, '$id', RequestScreen)]),
   screen(
     root,
     '/presets',

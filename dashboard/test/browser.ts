@@ -6,7 +6,7 @@ import { afterAll, expect } from 'bun:test'
 import axe from 'axe-core'
 import { existsSync } from 'node:fs'
 
-import { type Browser, type BrowserContextOptions, chromium, type Page, type Response } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 import { patient } from '../../test/support/patience.ts'
 
@@ -108,8 +108,7 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
       faults.push(`request to another origin: ${url}`)
   })
   page.on('response', (response) => {
-    if (response.status() >= 400 && !isBusy(response))
-      refused.push({ status: response.status(), what: `${response.request().method()} ${response.url()}` })
+    if (response.status() >= 400) refused.push({ status: response.status(), what: `${response.request().method()} ${response.url()}` })
   })
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
@@ -143,10 +142,6 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
     },
   }
 }
-
-/** A read that had to wait too long on a busy machine is refused with the time to wait, and the page asks again. */
-const isBusy = (response: Response): boolean =>
-  response.status() === 503 && response.request().method() === 'GET' && response.headers()['retry-after'] !== undefined
 
 const TABS_MAX = 120
 

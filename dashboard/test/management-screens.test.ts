@@ -47,19 +47,34 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.getByText('Tried with the saved rules.').waitFor()
   })
 
-  test('a pattern that cannot be matched in one pass is explained before it is saved', async () => {
+  test('a pattern that cannot be matched in one pass is explained under its field before it is saved, and another one is not', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
     visitor.expectStatus(400)
     await page.getByRole('button', { name: 'New guardrail' }).first().click()
     await page.getByLabel('Name').fill('codes')
     await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByLabel('Add a built-in filter').selectOption('email')
     await page.getByRole('button', { name: '+ pattern' }).click()
-    await page.getByRole('textbox', { name: 'Pattern' }).fill('(?=x)')
-    await page
-      .getByText(/invalid_regex_pattern/)
-      .first()
-      .waitFor()
+    await page.getByRole('textbox', { name: 'Pattern' }).fill('ACME-\\d+')
+    await page.getByRole('button', { name: '+ pattern' }).click()
+    const [right, wrong] = [page.getByRole('textbox', { name: 'Pattern' }).first(), page.getByRole('textbox', { name: 'Pattern' }).last()]
+    await wrong.fill('(?=x)')
+    const fault = page
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('textbox', { name: 'Pattern' }) })
+      .last()
+      .getByRole('alert')
+    await fault.getByText(/invalid_regex_pattern/).waitFor()
+    expect(await wrong.getAttribute('aria-describedby')).toBe(await fault.getAttribute('id'))
+    expect([await right.getAttribute('aria-invalid'), await wrong.getAttribute('aria-invalid')]).toEqual(['false', 'true'])
+    await visitor.checkAccessible()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await fault.waitFor()
+    await wrong.fill('x')
+    await fault.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('codes is saved').waitFor()
     visitor.check()
   })
 

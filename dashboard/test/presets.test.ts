@@ -46,10 +46,24 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.getByText('v1 of support-bot is live now').waitFor()
     expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
 
-    await page.getByRole('button', { name: 'Undo' }).last().click()
+    await page.keyboard.press('z')
     await page.getByText('v2 of support-bot is live again').waitFor()
     expect(await versionOf(service, 'support-bot')).toBe('support-bot@2')
     check()
+  })
+
+  test('is rolled back on a phone of 390 pixels, in two presses', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { page, checkAccessible } = await signedIn(browser, service, '/presets/support-bot', { viewport: { width: 390, height: 844 } })
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Roll back support-bot to v1' })
+    await dialog.locator('del', { hasText: 'politely' }).waitFor()
+    await checkAccessible()
+    await dialog.getByRole('button', { name: 'Roll back to v1' }).click()
+    await page.getByText('v1 of support-bot is live now').waitFor()
+    expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
   })
 
   test('whose draft a colleague overtook: the save is held back, both texts are shown, and nothing is lost', async () => {

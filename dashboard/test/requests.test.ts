@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 
 import { until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
@@ -143,5 +144,41 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
     const seen = await page.locator('[data-row] .status').allTextContents()
     expect(seen.toSorted((one, other) => (one < other ? -1 : 1))).toEqual(['▲Error', '●OK', '◐Left'])
     await visitor.checkAccessible()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const marks = await page.locator('[data-row] .status > [aria-hidden]').all()
+      const pictures: GreyPicture[] = []
+      for (const mark of marks) pictures.push(await greyPicture(page, await mark.screenshot()))
+      for (const [index, { contrast, dark }] of pictures.entries()) {
+        expect(contrast).toBeGreaterThan(3)
+        for (const other of pictures.slice(index + 1)) {
+          const differs = dark.filter((isDark, at) => isDark !== other.dark[at]).length
+          expect(differs / dark.length).toBeGreaterThan(0.05)
+        }
+      }
+    }
   })
 })
+
+interface GreyPicture {
+  /** Between its darkest and its lightest point, as WCAG counts it. */
+  readonly contrast: number
+  /** Point by point, of a square of 24: nearer to its darkest than to its lightest. */
+  readonly dark: readonly boolean[]
+}
+
+/** A picture without its colours. */
+const greyPicture = async (page: Page, png: Buffer): Promise<GreyPicture> =>
+  (await page.evaluate(`(async () => {
+    const image = new Image()
+    image.src = 'data:image/png;base64,${png.toString('base64')}'
+    await image.decode()
+    const canvas = Object.assign(document.createElement('canvas'), { width: 24, height: 24 })
+    const context = canvas.getContext('2d')
+    context.drawImage(image, 0, 0, 24, 24)
+    const { data } = context.getImageData(0, 0, 24, 24)
+    const light = (channel) => (channel <= 10 ? channel / 3294.6 : ((channel / 255 + 0.055) / 1.055) ** 2.4)
+    const greys = Array.from({ length: 576 }, (_, at) => 0.2126 * light(data[4 * at]) + 0.7152 * light(data[4 * at + 1]) + 0.0722 * light(data[4 * at + 2]))
+    const [least, most] = [Math.min(...greys), Math.max(...greys)]
+    return { contrast: (most + 0.05) / (least + 0.05), dark: greys.map((grey) => grey - least < most - grey) }
+  })()`)) as GreyPicture

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { useServices } from '../../test/support/started-service.ts'
 import { SNIPPETS, withModel } from '../src/snippets.ts'
@@ -29,5 +31,33 @@ test.each(SNIPPETS.map((snippet) => [snippet.name, snippet] as const))(
     const text = withModel(snippet, '@preset/support-bot')
     expect(text).toContain('@preset/support-bot')
     expect(text).not.toMatch(/gpt-5\.4|claude-opus|deepseek/)
+  },
+)
+
+const MODULES = join(import.meta.dirname, '../../node_modules')
+const IMPORTS = /from '([^']+)'/g
+
+/** Those of other languages and packages are installed and run by `npm run test:clients`. */
+const RUNNABLE = SNIPPETS.filter(
+  ({ language, text }) =>
+    language === 'js' && [...text.matchAll(IMPORTS)].every(([, name = '']) => name.startsWith('node:') || existsSync(join(MODULES, name))),
+)
+
+test('the snippets of JavaScript whose packages are installed are those of the SDKs of OpenAI and Anthropic, and more', () => {
+  expect(RUNNABLE.map(({ id }) => id)).toEqual(expect.arrayContaining(['openai-node', 'anthropic-node']))
+})
+
+test.each(RUNNABLE.map((snippet) => [snippet.name, snippet] as const))(
+  'the snippet of %s prints the answer of the model when it is run as it is shown',
+  async (_, snippet) => {
+    const service = await services.start()
+    const directory = services.directory()
+    symlinkSync(MODULES, join(directory, 'node_modules'))
+    writeFileSync(join(directory, 'snippet.mjs'), withModel(snippet, 'sandbox/echo'))
+    const ran = await Bun.$`${process.execPath} snippet.mjs`
+      .cwd(directory)
+      .env({ PATH: process.env['PATH'], HOME: directory, PATCHBAY_URL: service.url, INFERENCE_KEY: service.inferenceKey })
+      .quiet()
+    expect(ran.stdout.toString()).toContain('Hello!')
   },
 )

@@ -19,12 +19,12 @@ export class ApiError extends Error {
     this.metadata = about.metadata ?? {}
   }
 
-  /** The faults of a body, each with its path: `name: Too short.` */
-  get issues(): readonly string[] {
+  /** The faults of a body; the path is '' where it is the whole body. */
+  get issues(): readonly { readonly path: string; readonly message: string }[] {
     const { issues } = this.metadata
     if (!Array.isArray(issues)) return []
     return (issues as readonly { path?: unknown; message?: unknown }[]).flatMap(({ path, message }) =>
-      typeof message === 'string' ? [typeof path === 'string' && path !== '' ? `${path}: ${message}` : message] : [],
+      typeof message === 'string' ? [{ path: typeof path === 'string' ? path : '', message }] : [],
     )
   }
 

@@ -4,7 +4,8 @@ import { Button } from './button.tsx'
 
 /** Where the answer names what is wrong with a body, that is the message: its own sentence only says that something is. */
 export const messageOf = (thrown: unknown): string => {
-  if (thrown instanceof ApiError && thrown.issues.length > 0) return thrown.issues.join('\n')
+  if (thrown instanceof ApiError && thrown.issues.length > 0)
+    return thrown.issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n')
   return thrown instanceof Error ? thrown.message : 'Something went wrong.'
 }
 

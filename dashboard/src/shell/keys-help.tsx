@@ -14,6 +14,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['/', 'Filter'],
   ['f', 'Follow live'],
   ['c', 'Create'],
+  ['z', 'Undo, while it is offered'],
   ['⌘↵', 'Run'],
   ['⌘S', 'Save a draft'],
 ]

@@ -1,13 +1,20 @@
 /** For those who run the installation: whose requests, presets, keys and figures the screens show. */
-import { useQuery } from '@tanstack/react-query'
+import { useIsFetching, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 
 import { currentSession } from '../api/session.ts'
 import { workspaceList } from '../api/workspaces.ts'
 
 export const WorkspaceSwitch = () => {
   const isOperator = useQuery(currentSession).data?.is_operator === true
-  const workspaces = useQuery({ ...workspaceList, enabled: isOperator }).data ?? []
+  // The screen's own questions go first.
+  const isBusy = useIsFetching() > 0
+  const [isTurn, setTurn] = useState(false)
+  useEffect(() => {
+    if (isOperator && !isBusy) setTurn(true)
+  }, [isOperator, isBusy])
+  const workspaces = useQuery({ ...workspaceList, enabled: isTurn }).data ?? []
   const { workspace = '' } = useSearch({ strict: false })
   const navigate = useNavigate()
   if (workspaces.length < 2) return null

@@ -1,11 +1,20 @@
+import { useId } from 'react'
+
 import type { FilterAction, FilterSide } from '../../../../src/contract/guardrail.ts'
 import { Button } from '../../parts/button.tsx'
-import { BUILTINS, type FilterRow } from './filter-rows.ts'
+import { BUILTINS, type FilterRow, type PatternFaults } from './filter-rows.ts'
 
 const ACTIONS: readonly FilterAction[] = ['block', 'redact', 'flag']
 const SIDES: readonly FilterSide[] = ['input', 'output', 'both']
 
-export const FilterForm = ({ rows, onRows }: { rows: readonly FilterRow[]; onRows: (rows: readonly FilterRow[]) => void }) => {
+interface FilterFormProps {
+  readonly rows: readonly FilterRow[]
+  readonly faults: PatternFaults
+  readonly onRows: (rows: readonly FilterRow[]) => void
+}
+
+export const FilterForm = ({ rows, faults, onRows }: FilterFormProps) => {
+  const about = useId()
   const change = (id: number, changes: Partial<FilterRow>): void =>
     onRows(rows.map((row) => (row.id === id ? { ...row, ...changes } : row)))
   const add = (slug: FilterRow['slug']): void =>
@@ -27,6 +36,7 @@ export const FilterForm = ({ rows, onRows }: { rows: readonly FilterRow[]; onRow
       <ul className="filter-rows">
         {rows.map((row) => {
           const name = row.slug ?? (row.label || 'pattern')
+          const fault = faults.get(row.id)
           return (
             <li key={row.id}>
               {row.slug === null ? (
@@ -37,6 +47,8 @@ export const FilterForm = ({ rows, onRows }: { rows: readonly FilterRow[]; onRow
                     className="mono"
                     value={row.pattern}
                     spellCheck={false}
+                    aria-invalid={fault !== undefined}
+                    aria-describedby={fault === undefined ? undefined : `${about}-${row.id}`}
                     onChange={(event) => change(row.id, { pattern: event.target.value })}
                   />
                   <input
@@ -59,6 +71,11 @@ export const FilterForm = ({ rows, onRows }: { rows: readonly FilterRow[]; onRow
               >
                 ×
               </button>
+              {fault === undefined ? null : (
+                <p id={`${about}-${row.id}`} className="fault" role="alert">
+                  {fault}
+                </p>
+              )}
             </li>
           )
         })}

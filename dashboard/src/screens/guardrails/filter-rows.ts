@@ -1,5 +1,6 @@
 /** Filters as the form has them: one row each, built-in or a pattern. */
 import type { BuiltinSlug, FilterAction, FilterSide } from '../../../../src/contract/guardrail.ts'
+import { ApiError } from '../../api/api-error.ts'
 import type { Guardrail, GuardrailDraft } from '../../api/guardrails.ts'
 
 export interface FilterRow {
@@ -43,11 +44,31 @@ export const rowsOf = ({ content_filter_builtins, content_filters }: Guardrail):
   })),
 ]
 
+/** A pattern that is not written yet is no part of the draft. */
+const isDrafted = ({ slug, pattern }: FilterRow): boolean => slug === null && pattern !== ''
+
+/** By the id of its row: why the pattern cannot be used. */
+export type PatternFaults = ReadonlyMap<number, string>
+
+export const PATTERN_PATH = /(?:^|\.)content_filters\[(\d+)\]\.pattern$/
+
+/** The faults of an answer that belong to a row of the form. */
+export const patternFaults = (rows: readonly FilterRow[], thrown: unknown): PatternFaults => {
+  if (!(thrown instanceof ApiError)) return new Map()
+  const drafted = rows.filter(isDrafted)
+  return new Map(
+    thrown.issues.flatMap(({ path, message }) => {
+      const row = drafted[Number(PATTERN_PATH.exec(path)?.[1] ?? Number.NaN)]
+      return row === undefined ? [] : [[row.id, message] as const]
+    }),
+  )
+}
+
 export const draftOf = (rows: readonly FilterRow[]): GuardrailDraft => {
   const builtins = rows.flatMap(({ slug, action, side }) => (slug === null ? [] : [{ slug, action, applies_to: side, label: undefined }]))
-  const patterns = rows.flatMap(({ slug, pattern, label, action, side }) =>
-    slug !== null || pattern === '' ? [] : [{ pattern, label: label === '' ? null : label, action, applies_to: side }],
-  )
+  const patterns = rows
+    .filter(isDrafted)
+    .map(({ pattern, label, action, side }) => ({ pattern, label: label === '' ? null : label, action, applies_to: side }))
   return {
     content_filter_builtins: builtins.length === 0 ? null : builtins.map(({ slug, action, applies_to }) => ({ slug, action, applies_to })),
     content_filters: patterns.length === 0 ? null : patterns,

@@ -11,24 +11,31 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { AssignDialog } from './assign-dialog.tsx'
-import { draftOf, type FilterRow, rowsOf } from './filter-rows.ts'
+import { draftOf, type FilterRow, patternFaults, rowsOf } from './filter-rows.ts'
 import { FilterForm } from './filter-form.tsx'
 import { TestBox } from './test-box.tsx'
 
 export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const [rows, setRows] = useState<readonly FilterRow[]>(() => rowsOf(guardrail))
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [fault, setFault] = useState<unknown>(null)
+  const [tested, setTested] = useState<unknown>(null)
   const [act, setAct] = useState<'delete' | 'assign' | null>(null)
   const navigate = useNavigate()
   const draft = draftOf(rows)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(rowsOf(guardrail)))
+  // The test box tries what is typed, so a pattern is refused before it is saved.
+  const refused = patternFaults(rows, fault ?? tested)
+  const change = (next: readonly FilterRow[]): void => {
+    setFault(null)
+    setRows(next)
+  }
   const save = (): void => {
     setBusy(true)
     setFault(null)
     saveGuardrail(guardrail.id, draft)
       .then(() => toast(`${guardrail.name} is saved: in force now.`))
-      .catch((thrown: unknown) => setFault(messageOf(thrown)))
+      .catch(setFault)
       .finally(() => setBusy(false))
   }
   return (
@@ -47,16 +54,16 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
           </span>
         }
       >
-        {fault === null ? null : (
+        {fault === null || refused.size > 0 ? null : (
           <p className="note bad" role="alert">
-            {fault}
+            {messageOf(fault)}
           </p>
         )}
-        <FilterForm rows={rows} onRows={setRows} />
+        <FilterForm rows={rows} faults={refused} onRows={change} />
         <Assignments id={guardrail.id} />
       </Panel>
       <Panel title="Test">
-        <TestBox guardrail={guardrail} draft={isChanged ? draft : null} />
+        <TestBox guardrail={guardrail} draft={isChanged ? draft : null} onTested={setTested} />
       </Panel>
       {act === 'assign' ? <AssignDialog guardrail={guardrail} onClose={() => setAct(null)} /> : null}
       {act === 'delete' ? (

@@ -1,16 +1,25 @@
 /** A text through the rules as they stand in the form: each filter with what it matched, and what would go on. Nothing is recorded. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useState } from 'react'
+import { useDeferredValue, useEffect, useState } from 'react'
 
 import { type Guardrail, type GuardrailDraft, type GuardrailTest, testGuardrail } from '../../api/guardrails.ts'
+import { ApiError } from '../../api/api-error.ts'
 import { keyList } from '../../api/keys.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { type Mark, Status } from '../../parts/status.tsx'
+import { PATTERN_PATH } from './filter-rows.ts'
 
 const EXAMPLE = 'Mail ada@example.com about card 4111 1111 1111 1111.'
 
-export const TestBox = ({ guardrail, draft }: { guardrail: Guardrail; draft: GuardrailDraft | null }) => {
+interface TestBoxProps {
+  readonly guardrail: Guardrail
+  readonly draft: GuardrailDraft | null
+  /** Called with what was thrown by the newest test, null where it went well. */
+  readonly onTested: (thrown: unknown) => void
+}
+
+export const TestBox = ({ guardrail, draft, onTested }: TestBoxProps) => {
   const [text, setText] = useState(EXAMPLE)
   const [side, setSide] = useState<'input' | 'output'>('input')
   const [asKey, setAsKey] = useState('')
@@ -28,6 +37,7 @@ export const TestBox = ({ guardrail, draft }: { guardrail: Guardrail; draft: Gua
     placeholderData: keepPreviousData,
     retry: false,
   })
+  useEffect(() => onTested(test.error), [test.error, onTested])
   return (
     <div className="stack">
       <div className="row">
@@ -50,11 +60,17 @@ export const TestBox = ({ guardrail, draft }: { guardrail: Guardrail; draft: Gua
       <Field label="Text" hint={draft === null ? 'Tried with the saved rules.' : 'Tried with the rules of the form, which are not saved.'}>
         <textarea rows={4} value={text} onChange={(event) => setText(event.target.value)} />
       </Field>
-      {test.error === null ? null : <ErrorNote error={test.error} />}
+      {test.error === null ? null : isOfPattern(test.error) ? (
+        <p className="soft">A pattern cannot be used: it is explained below its field.</p>
+      ) : (
+        <ErrorNote error={test.error} />
+      )}
       {test.data === undefined ? null : <TestResult test={test.data} text={text} />}
     </div>
   )
 }
+
+const isOfPattern = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.issues.some(({ path }) => PATTERN_PATH.test(path))
 
 const OUTCOMES: Readonly<Record<GuardrailTest['outcome'], readonly [Mark, string]>> = {
   passed: ['ok', 'Passes as it is'],

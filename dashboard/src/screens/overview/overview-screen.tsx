@@ -73,13 +73,14 @@ const Figures = ({ range, workspace }: Scope) => {
   return (
     <Panel title="Requests, errors and spend" quiet>
       <Loaded query={sums} rows={5}>
-        {({ data, groups: [all] }) => (
+        {({ data, groups: [all], ...summed }) => (
           <>
             <dl className="figures">
-              <Figure name="Requests" value={count(all?.requests ?? 0)} q="" />
+              <Figure name="Requests" value={count(all?.requests ?? 0)} summed={summed} q="" />
               <Figure
                 name="Errors"
                 value={all === undefined || all.requests === 0 ? '–' : percent(all.errors / all.requests)}
+                summed={summed}
                 q="status:error"
                 isBad={(all?.errors ?? 0) > 0}
               />
@@ -109,11 +110,20 @@ const Figures = ({ range, workspace }: Scope) => {
   )
 }
 
-const Figure = ({ name, value, q, isBad = false }: { name: string; value: string; q: string; isBad?: boolean }) => (
+interface FigureProps {
+  readonly name: string
+  readonly value: string
+  /** The time that was summed: whole hours, so that the list has what was counted. */
+  readonly summed: Pick<TimeRange, 'from' | 'to'>
+  readonly q: string
+  readonly isBad?: boolean
+}
+
+const Figure = ({ name, value, summed, q, isBad = false }: FigureProps) => (
   <div>
     <dt>{name}</dt>
     <dd className={isBad ? 'bad' : undefined}>
-      <Link to="/requests" search={(search) => ({ range: search['range'], q: q || undefined })}>
+      <Link to="/requests" search={{ from: summed.from, to: summed.to, q: q || undefined }}>
         {isBad ? <span aria-hidden="true">▲ </span> : null}
         {value}
       </Link>

@@ -47,7 +47,7 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
       }
     >
       <Loaded query={used} rows={4}>
-        {({ groups }) => {
+        {({ groups, ...summed }) => {
           const named = groups.filter((group) => group.other !== true && BY[by].name(group) !== null)
           const top = Math.max(...named.map(({ cost }) => cost), 0)
           return (
@@ -61,7 +61,7 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
                   title: by,
                   isHead: true,
                   cell: (group) => (
-                    <Link to="/requests" search={(before) => ({ range: before['range'], q: filterText(BY[by].filter(group)) })}>
+                    <Link to="/requests" search={{ from: summed.from, to: summed.to, q: filterText(BY[by].filter(group)) }}>
                       {BY[by].name(group)}
                     </Link>
                   ),

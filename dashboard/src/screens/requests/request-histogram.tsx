@@ -14,33 +14,42 @@ import { usageSlots } from '../../usage-slots.ts'
 /** The key that sums are kept by. */
 const SUMMED = ['key', 'model', 'provider', 'preset', 'preset_version', 'user_id', 'interface', 'error_type', 'workspace_id'] as const
 
-export const RequestHistogram = ({ filter, range }: { filter: Query; range: TimeRange }) => {
+interface RequestHistogramProps {
+  readonly filter: Query
+  readonly range: TimeRange
+  /** The rows are asked for first. */
+  readonly isTurn: boolean
+}
+
+export const RequestHistogram = ({ filter, range, isTurn }: RequestHistogramProps) => {
   const navigate = useNavigate()
   const left = Object.keys(filter).filter((name) => filter[name] !== undefined && !SUMMED.some((summed) => summed === name))
   const { from, to, interval } = range
   const summed = Object.fromEntries(SUMMED.flatMap((name) => (filter[name] === undefined ? [] : [[name, filter[name]]])))
-  const sums = useQuery(usage({ ...summed, from, to, interval }))
+  const sums = useQuery({ ...usage({ ...summed, from, to, interval }), enabled: isTurn })
   return (
     <Panel title="Requests over time" quiet>
-      <Loaded query={sums} rows={3}>
-        {({ data }) => (
-          <>
-            <ColumnsChart
-              label="Requests over time"
-              series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
-              slots={usageSlots(data, range)}
-              format={count}
-              height={64}
-              onOpen={(first, last) =>
-                void navigate({ to: '.', search: (search) => ({ ...search, from: first, to: last, range: undefined }) })
-              }
-            />
-            {left.length === 0 ? null : (
-              <p className="faint small">The columns count more than the list: {left.join(', ')} cannot be summed.</p>
-            )}
-          </>
-        )}
-      </Loaded>
+      <div className="histogram">
+        <Loaded query={sums} rows={3}>
+          {({ data }) => (
+            <>
+              <ColumnsChart
+                label="Requests over time"
+                series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
+                slots={usageSlots(data, range)}
+                format={count}
+                height={64}
+                onOpen={(first, last) =>
+                  void navigate({ to: '.', search: (search) => ({ ...search, from: first, to: last, range: undefined }) })
+                }
+              />
+              {left.length === 0 ? null : (
+                <p className="faint small">The columns count more than the list: {left.join(', ')} cannot be summed.</p>
+              )}
+            </>
+          )}
+        </Loaded>
+      </div>
     </Panel>
   )
 }

@@ -84,7 +84,7 @@ export const RequestsScreen = () => {
         {listIsShown ? (
           <div className="requests-list">
             <FilterBar faults={faults} />
-            {id === null && isReady ? <RequestHistogram filter={filter} range={range} /> : null}
+            {id === null && isReady ? <RequestHistogram filter={filter} range={range} isTurn={list.isFetched} /> : null}
             <p className="rows-note" role="status">
               {live.waiting > 0 ? (
                 <button type="button" className="link-button" onClick={live.show}>

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
 
+import type { TimeRange } from '../../range.ts'
 import { requestsFilter, type SpendFilterValues } from './spend-groups.ts'
 
 /** The filters that the sums are narrowed to, each with a way back. */
-export const SpendFilter = ({ filter }: { filter: SpendFilterValues }) => {
+export const SpendFilter = ({ filter, time }: { filter: SpendFilterValues; time: Pick<TimeRange, 'from' | 'to'> }) => {
   const given = Object.entries(filter)
   if (given.length === 0) return null
   return (
@@ -15,10 +16,7 @@ export const SpendFilter = ({ filter }: { filter: SpendFilterValues }) => {
           <span className="hidden-text">take away</span>
         </Link>
       ))}
-      <Link
-        to="/requests"
-        search={(before) => ({ q: requestsFilter(filter), range: before['range'] ?? '30d', from: before['from'], to: before['to'] })}
-      >
+      <Link to="/requests" search={{ q: requestsFilter(filter), from: time.from, to: time.to }}>
         Their requests
       </Link>
     </div>

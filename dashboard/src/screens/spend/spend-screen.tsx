@@ -63,7 +63,7 @@ export const SpendScreen = () => {
           CSV
         </Button>
       </ScreenHead>
-      <SpendFilter filter={filter} />
+      <SpendFilter filter={filter} time={sums.data ?? range} />
       <Loaded query={sums} rows={8}>
         {(data) => (
           <>
@@ -78,7 +78,7 @@ export const SpendScreen = () => {
               />
             </Panel>
             <Panel title="Groups" quiet>
-              <SpendTable groups={data.groups} dimension={group} filter={filter} />
+              <SpendTable used={data} dimension={group} filter={filter} />
             </Panel>
           </>
         )}

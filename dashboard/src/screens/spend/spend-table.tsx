@@ -9,15 +9,14 @@ import { type Dimension, DIMENSIONS, groupName, groupValue } from './spend-serie
 
 type Group = Usage['groups'][number]
 
-export const SpendTable = ({
-  groups,
-  dimension,
-  filter,
-}: {
-  groups: readonly Group[]
-  dimension: Dimension
-  filter: SpendFilterValues
-}) => {
+interface SpendTableProps {
+  readonly used: Usage
+  readonly dimension: Dimension
+  readonly filter: SpendFilterValues
+}
+
+export const SpendTable = ({ used, dimension, filter }: SpendTableProps) => {
+  const { groups } = used
   const total = groups.reduce((sum, { cost }) => sum + cost, 0)
   return (
     <Table
@@ -29,7 +28,7 @@ export const SpendTable = ({
         {
           title: DIMENSIONS.find(({ id }) => id === dimension)?.title ?? dimension,
           isHead: true,
-          cell: (group) => <GroupLink group={group} dimension={dimension} filter={filter} />,
+          cell: (group) => <GroupLink group={group} used={used} dimension={dimension} filter={filter} />,
         },
         { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
         { title: 'Share', align: 'right', cell: ({ cost }) => percent(total === 0 ? 0 : cost / total), wideOnly: true },
@@ -46,7 +45,7 @@ export const SpendTable = ({
   )
 }
 
-const GroupLink = ({ group, dimension, filter }: { group: Group; dimension: Dimension; filter: SpendFilterValues }) => {
+const GroupLink = ({ group, used, dimension, filter }: SpendTableProps & { readonly group: Group }) => {
   const name = groupName(group, dimension)
   const lead = leadOf(group, dimension, filter)
   if (lead === null) return <>{name}</>
@@ -55,7 +54,8 @@ const GroupLink = ({ group, dimension, filter }: { group: Group; dimension: Dime
       {name}
     </Link>
   ) : (
-    <Link to="/requests" search={(before) => ({ q: lead.q, range: before['range'] ?? '30d', from: before['from'], to: before['to'] })}>
+    // Sums are of whole hours: the list has the time that was summed.
+    <Link to="/requests" search={{ q: lead.q, from: used.from, to: used.to }}>
       {name}
     </Link>
   )

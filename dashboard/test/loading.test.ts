@@ -1,0 +1,110 @@
+/** How much is asked for before a person sees something, and the states that every list goes through. */
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+/** Each list, the operation that it shows, and something that is there once it is loaded. */
+const LISTS = [
+  ['/requests', 'generations', '[data-row]'],
+  ['/presets', 'presets', 'text=support-bot'],
+  ['/keys', 'keys', 'text=First inference key'],
+  ['/spend', 'usage', 'text=First inference key'],
+  ['/models', 'providers', 'text=Sandbox'],
+  ['/audit', 'audit-log', 'role=link[name=support-bot]'],
+  ['/workspaces', 'workspaces', 'text=default'],
+  ['/guardrails', 'guardrails', 'text=Nothing is filtered'],
+] as const
+
+/** The part of the screen that moved, times how far: 0.01 and less is 0 to those who measure pages. */
+const SHIFTS = `globalThis.shift = 0
+new PerformanceObserver((list) => {
+  for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) shift += value
+}).observe({ type: 'layout-shift', buffered: true })`
+
+describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
+  test('a page asks for at most six things before its first rows, with nothing in the browser’s cache', async () => {
+    const service = await services.start()
+    await chat(service, { model: 'sandbox/echo' })
+    const { page } = await signedIn(browser, service)
+    const session = await page.context().newCDPSession(page)
+    await session.send('Network.enable')
+    await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+    await page.goto(`${service.url}/dashboard/requests`)
+    await page.locator('[data-row]').first().waitFor()
+    const asked = (await page.evaluate(`(() => {
+      const all = performance.getEntriesByType('resource')
+      const { responseEnd } = all.find(({ name }) => name.includes('/api/v1/generations'))
+      return [location.href, ...all.flatMap(({ name, startTime }) => (startTime < responseEnd ? [name] : []))]
+    })()`)) as string[]
+    expect(asked.some((url) => url.includes('/api/v1/generations'))).toBe(true)
+    expect({ asked, isFew: asked.length <= 6 }).toEqual({ asked, isFew: true })
+  })
+
+  test.each(LISTS)(
+    '%s has rows of its height while it waits, says what failed in its place, keeps what it knows, and never jumps',
+    async (path, operation, loaded) => {
+      const service = await services.start()
+      await savePreset(service, 'support-bot', 'Answer politely.')
+      await chat(service, { model: '@preset/support-bot' })
+      const { page, ...visitor } = await signedIn(browser, service, '/settings')
+      visitor.expectStatus(500)
+      await page.addInitScript(SHIFTS)
+      let answers: 'held' | 'failed' | 'true' = 'held'
+      let release = Promise.withResolvers<void>()
+      await page.route(
+        (url) => url.pathname === `/api/v1/${operation}`,
+        async (route) => {
+          if (answers === 'held') await release.promise
+          if (answers === 'failed') await route.fulfill({ status: 500, json: { error: { code: 500, message: 'It broke.' } } })
+          else await route.continue()
+        },
+      )
+      await page.goto(`${service.url}/dashboard${path}`)
+      const content = page.locator('#content')
+      await content.getByRole('status', { name: 'Loading' }).first().waitFor()
+      await visitor.checkAccessible()
+      answers = 'failed'
+      release.resolve()
+      const failure = content.getByRole('alert').filter({ hasText: 'It broke.' }).first()
+      await failure.waitFor()
+      await visitor.checkAccessible()
+
+      answers = 'held'
+      release = Promise.withResolvers<void>()
+      await page.reload()
+      await content.getByRole('status', { name: 'Loading' }).first().waitFor()
+      await forget(page)
+      answers = 'true'
+      release.resolve()
+      await content.locator(loaded).first().waitFor()
+      await page.waitForLoadState('networkidle')
+      expect(Number(await page.evaluate('shift'))).toBeCloseTo(0, 2)
+
+      answers = 'failed'
+      await readAgain(page)
+      await content.getByText('This is what was last known.').first().waitFor()
+      expect(await content.locator(loaded).first().isVisible()).toBe(true)
+      answers = 'true'
+      await content.getByRole('button', { name: 'Try again' }).first().click()
+      await content.getByText('This is what was last known.').first().waitFor({ state: 'detached' })
+      visitor.check()
+    },
+  )
+})
+
+/** Letters of the own font may move what they stand in before the first list is there. */
+const forget = (page: Page): Promise<unknown> => page.evaluate('document.fonts.ready.then(() => (shift = 0))')
+
+/** As if the person came back to the page after a while. */
+const readAgain = async (page: Page): Promise<void> => {
+  await page.evaluate(`const now = Date.now
+    Date.now = () => now() + 60000
+    dispatchEvent(new Event('visibilitychange'))`)
+}

@@ -1,0 +1,97 @@
+/** Each figure leads to the requests that it counts, to the last one at the borders of its time. */
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+
+import { until, useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, savePreset } from './calls.ts'
+import { countHours } from './count-hours.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+const MINUTE_MS = 60_000
+/** Minutes ago: near the beginning of the day that is shown, at full hours and beside them, and now. */
+const AGES = [24 * 60 - 1, 24 * 60 + 5, 24 * 60 + 59, 600, 601, 599, 61, 60, 3, 2, 1, 0]
+
+const moveInTime = (dataDir: string): void => {
+  const database = new Database(join(dataDir, 'patchbay.db'))
+  const rows = database.query('select id from generations order by id').all() as { id: string }[]
+  const move = database.query('update generations set created_at = ?, ended_at = ?, cost_nanos = ? where id = ?')
+  rows.forEach(({ id }, index) => {
+    const at = new Date(Date.now() - (AGES[index] ?? 0) * MINUTE_MS).toISOString()
+    move.run(at, at, 1_000_000 * (index + 1), id)
+  })
+  countHours(database)
+  database.close()
+}
+
+/** How many requests the list has, all pages of it. */
+const listed = async (page: Page): Promise<number> => {
+  await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
+  await page.getByText('These are all.').waitFor()
+  return Number(await page.getByRole('table', { name: 'Requests', exact: true }).getAttribute('aria-rowcount')) - 1
+}
+
+describe.skipIf(BROWSER_PATH === null)('a figure', () => {
+  test('of spend, of the overview and of a column opens exactly the requests that it counts', async () => {
+    const first = await services.start()
+    await savePreset(first, 'support-bot', 'Answer politely.')
+    await savePreset(first, 'classifier', 'Name the category.')
+    for (const [index] of AGES.entries())
+      await chat(
+        first,
+        index % 3 === 0
+          ? { model: 'sandbox/error/provider_overloaded' }
+          : { model: `@preset/${index % 2 === 0 ? 'support-bot' : 'classifier'}` },
+      )
+    await first.stop()
+    moveInTime(first.dataDir)
+    const service = { ...(await services.start({ dataDir: first.dataDir })), managementKey: first.managementKey }
+
+    const { page, ...visitor } = await signedIn(browser, service, '/spend?group=preset&range=24h')
+    const groups = page.getByRole('table', { name: 'Spend by preset' })
+    for (const slug of ['support-bot', 'classifier']) {
+      const row = groups.getByRole('row').filter({ has: page.getByRole('link', { name: slug }) })
+      await row.waitFor()
+      const requests = Number(await row.getByRole('cell').nth(2).textContent())
+      expect(requests).toBeGreaterThan(0)
+      await row.getByRole('link', { name: slug }).click()
+      expect({ slug, listed: await listed(page) }).toEqual({ slug, listed: requests })
+      await page.goBack()
+    }
+
+    await page.goto(`${service.url}/dashboard/`)
+    for (const name of ['Requests', 'Errors'] as const) {
+      const figure = page.getByRole('region', { name: 'Requests, errors and spend' }).locator('.figures > div').filter({ hasText: name })
+      const link = figure.getByRole('link')
+      await link.waitFor()
+      const all = Number(await page.locator('.figures > div').filter({ hasText: 'Requests' }).getByRole('link').textContent())
+      const share = Number(/([\d.]+)/.exec((await link.textContent()) ?? '')?.[1])
+      await link.click()
+      const found = await listed(page)
+      if (name === 'Requests') expect(found).toBe(all)
+      else expect((found / all) * 100).toBeCloseTo(share, 0)
+      await page.goBack()
+    }
+
+    await page.goto(`${service.url}/dashboard/requests`)
+    await listed(page)
+    const chart = page.getByRole('group', { name: /^Requests over time/ })
+    await chart.focus()
+    const columns = page.getByRole('region', { name: 'Requests over time' }).locator('tbody tr')
+    const counts = await columns.evaluateAll((rows) =>
+      rows.map((row) => [...row.children].slice(1).reduce((sum, cell) => sum + Number(cell.textContent), 0)),
+    )
+    const chosen = counts.findIndex((count) => count > 0)
+    for (let presses = 0; presses <= chosen; presses += 1) await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await until(() => new URL(page.url()).searchParams.has('from'), 'the range of the column')
+    expect(await listed(page)).toBe(counts[chosen] ?? -1)
+    visitor.check()
+  })
+})
