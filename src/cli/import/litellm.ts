@@ -308,6 +308,8 @@ const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   content_policy_fallbacks: 'a refusal does not move on to another model',
   drop_params: 'what a provider does not take is left out with a warning; `strict` refuses it',
   set_verbose: '--log-level debug',
+  cache: 'answers are kept where a preset says cache_enabled, or a request asks for it',
+  cache_params: 'how long an answer is kept is cache_ttl_seconds of a preset; --redis-url shares them',
   json_logs: 'logs are JSON lines',
   master_key: 'management keys are made with "patchbay keys create --kind management"',
   database_url: '--database-url',

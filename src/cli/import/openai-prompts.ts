@@ -155,11 +155,23 @@ const plainPart = (part: JsonValue): JsonValue => {
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
 
 /** Declared ones, and those that the texts name. */
+/** An answer has the text as it was asked for: with the values of its variables in it, unless each was asked for as itself. */
+const tellFilledIn = ({ prompt }: JsonObject, found: JsonObject, path: Path, tell: Tell): void => {
+  const given = isObject(prompt) && isObject(prompt['variables']) ? Object.keys(prompt['variables']) : []
+  for (const name of given.filter((one) => found[one] === undefined))
+    tell(
+      [...path, 'prompt'],
+      'changed',
+      `the value of ${name} is filled in for good: ask with "{{${name}}}" as its value to keep the variable`,
+    )
+}
+
 const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path: Path, tell: Tell): JsonObject => {
   const variables: Record<string, JsonValue> = {}
   for (const { content } of messages)
     for (const part of typeof content === 'string' ? [content] : content.map((one) => (one.type === 'input_text' ? one.text : '')))
       for (const [, name = ''] of part.matchAll(PLACEHOLDER)) variables[name] ??= { type: 'text' }
+  tellFilledIn(entry, variables, path, tell)
   const { variables: declared } = entry
   const named: readonly (readonly [string, JsonValue])[] = Array.isArray(declared)
     ? (declared as readonly JsonValue[]).map((item) => (isObject(item) ? [wordIn(item['name']), item] : [wordIn(item), null]))

@@ -62,6 +62,9 @@ const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject
     tell(path, 'changed', `${name}: settings of the first target hold for all`)
   const models = targets.flatMap(({ model }) => model ?? [])
   const providers = [...new Set(targets.flatMap(({ provider }) => provider ?? []))]
+  const nameless = models.length === 0 ? [] : targets.filter(({ model }) => model === null)
+  for (const { provider } of nameless)
+    tell(path, 'cannot', `${name}: the target ${provider ?? ''} without a model is left out: add its model to the fallbacks of the preset`)
   const [model, ...fallbacks] = [...new Set(models)]
   const only =
     models.length === 0 && providers.length > 0
