@@ -19,7 +19,7 @@ import { REASONS } from './vendors/failures.ts'
 
 const AT_ONCE = 2
 /** A client that hangs must not hold the rest. */
-const DRIVER_MS = 600_000
+const DRIVER_MS = 1_500_000
 
 const wanted = process.argv.slice(2)
 const clients = KNOWN_CLIENTS.filter(({ id }) => wanted.length === 0 || wanted.includes(id))
