@@ -63,6 +63,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     leavesOut: [
       [/tools/, 'It calls no tools.'],
       [/streamed/, 'Streamed or not, it is asked in the same way.'],
+      [/^a page/, 'It opens every address in a question itself, before it asks.'],
       [/^(a wrong key|429|500)$/, 'It tries again for minutes before it says why.'],
     ],
   },
