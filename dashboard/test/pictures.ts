@@ -64,7 +64,7 @@ test('pictures', async () => {
     ['audit', '/audit'],
     ['settings', '/settings'],
   ]
-  const { page } = await signedIn(browser, service, '', { viewport: { width: 1280, height: 760 } })
+  const { page } = await signedIn(browser, service, '', { viewport: { width: 1280, height: 700 } })
   for (const [name, path] of screens) {
     await page.goto(`${service.url}/dashboard${path}`)
     await page.waitForLoadState('networkidle').catch(() => undefined)
