@@ -294,7 +294,9 @@ export const createApp = (parts: AppParts): App => {
           }),
         )
         if (person !== null) response = endWithSession(response, person.sessionId, parts.sessions)
-        if (response instanceof LongAnswer) response = writtenAtPace(response, parts.bodyRoom.enter(holder), request.method === 'GET')
+        // Nobody reads the body of an answer to HEAD.
+        if (response instanceof LongAnswer && request.method !== 'HEAD')
+          response = writtenAtPace(response, parts.bodyRoom.enter(holder), request.method === 'GET')
       }
     } catch (thrown) {
       failure = asRefusedUpgrade(asFailure(thrown), request.headers)
