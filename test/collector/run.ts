@@ -142,6 +142,13 @@ const start = (program: string, args: readonly string[], env: Readonly<Record<st
   return { said: () => said }
 }
 
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -164,6 +171,7 @@ try {
   process.stdout.write(faults.length === 0 ? 'The collector understood every trace and metric.\n' : '')
   process.exitCode = faults.length === 0 ? 0 : 1
 } finally {
-  for (const child of children) child.kill('SIGTERM')
+  // A service whose directory is gone before it has ended waits for it.
+  await Promise.all(children.map(ended))
   rmSync(root, { recursive: true, force: true })
 }
