@@ -70,7 +70,7 @@ const NO_TOOLS = /^$/
 /** The preview of computer use belongs to one model; what comes in its place from 5.4 on has a type of its own. */
 const COMPUTER = /^computer_use_preview$/
 
-/** "Web search is currently not supported in … gpt-4.1-nano." */
+/** The smallest model of 4.1 cannot search the web. */
 const COMPUTER_AND_SEARCH = /^(?:computer_use_preview|web_search)/
 
 const UNKNOWN: OpenAiModel = {
