@@ -55,7 +55,13 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   if (!isWorker) await announce(server.url, firstKeys, () => takeBackFirstKeys(service, firstKeys))
 
   await signals.asked
-  await drain(service, server, settings.drainSeconds, workers, signals)
+  try {
+    await drain(service, server, settings.drainSeconds, workers, signals)
+  } catch (thrown) {
+    // It has nothing else to do: a process that stayed would hold the port and the database.
+    person.write(`patchbay: stopped, and not everything could be written: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    process.exitCode = 1
+  }
   await person.flush()
   // A write to a log that nobody reads any more never ends, and would keep the process.
   process.exit()

@@ -166,16 +166,20 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     },
     async close() {
       for (const stop of stops) stop()
-      await stopEvaluations()
-      await stopTelling()
-      for (const farewell of farewells) await farewell()
-      parts.answers.close()
-      await stopLedger()
-      await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
-      await recorder.close()
-      await parts.contents.flush()
-      ground.journal?.close()
-      await database.close()
+      try {
+        await stopEvaluations()
+        await stopTelling()
+        for (const farewell of farewells) await farewell()
+        parts.answers.close()
+        await stopLedger()
+        await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
+        await recorder.close()
+        await parts.contents.flush()
+        ground.journal?.close()
+      } finally {
+        // Whatever failed: a database whose file is gone is saved as it closes.
+        await database.close()
+      }
     },
   }
 }

@@ -5,7 +5,7 @@
  *
  * A process has files of its own, named after it. An entry is a line of JSON; a line that was cut is none.
  */
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Journal {
@@ -59,7 +59,8 @@ export const openJournal = (
 
   const remove = ({ path, descriptor }: Segment): void => {
     closeSync(descriptor)
-    unlinkSync(path)
+    // Somebody may have deleted it, or the whole directory: nothing of it is wanted any more.
+    rmSync(path, { force: true })
   }
 
   return {

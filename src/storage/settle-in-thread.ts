@@ -63,8 +63,11 @@ export const settleInThread = async (
     writeTraces: async (change) => void (await database.alone(() => thread.ask({ kind: 'traces', change }))),
     checkpoint: () => (thread.runs() ? checkpoint() : database.checkpoint()),
     async close() {
-      if (thread.runs()) await thread.ask({ kind: 'close' })
-      await database.close()
+      try {
+        if (thread.runs()) await thread.ask({ kind: 'close' })
+      } finally {
+        await database.close()
+      }
     },
   }
 }

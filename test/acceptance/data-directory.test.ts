@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 
-import { call, savePreset } from '../support/calls.ts'
+import { call, infer, savePreset } from '../support/calls.ts'
 import { patient } from '../support/patience.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
@@ -109,6 +110,20 @@ test('the database was deleted while the service runs: it is not ready, refuses 
   copyFileSync(join(service.dataDir, rescued), join(service.dataDir, 'patchbay.db'))
   const again = await services.start({ dataDir: service.dataDir })
   expect((await call(again, 'GET', '/presets/kept', { key: service.managementKey })).status).toBe(200)
+})
+
+test('the whole directory was deleted while the service runs: it ends all the same, and saves what it has', async () => {
+  const service = await services.start()
+  await savePreset(service, 'kept', { model: 'sandbox/echo' })
+  // Its settlement is in the journal.
+  await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] })
+  await call(service, 'GET', '/generations')
+  rmSync(service.dataDir, { recursive: true })
+  expect(await service.stop()).toBe(0)
+  const [rescued = ''] = readdirSync(service.dataDir).filter((name) => name.startsWith('patchbay.rescued-'))
+  const database = new Database(join(service.dataDir, rescued))
+  expect(database.query('select slug from presets').all()).toEqual([{ slug: 'kept' }])
+  database.close()
 })
 
 test('what management wrote is in the database file within seconds: the log is not all that holds it', async () => {
