@@ -195,9 +195,9 @@ describe('text that is no YAML', () => {
     ['two documents', 'sandbox: true\n---\nsandbox: false', 'not valid YAML'],
     ['an alias of nothing', 'a: *nothing', 'not valid YAML'],
   ])('%s is a fault that says where', (_, text, where) => {
-    const told = fault(text)
-    expect(told).toStartWith('not valid YAML')
-    expect(told).toContain(where)
+    const reported = fault(text)
+    expect(reported).toStartWith('not valid YAML')
+    expect(reported).toContain(where)
   })
 
   test.each([

@@ -124,9 +124,9 @@ describe('a fault is one sentence that names its source', () => {
     'postgres://me:hunter2@db/x\nmore',
     ' postgres://me:hunter2@db/x',
   ])('a password is not repeated: %j', (url) => {
-    for (const told of [fault({ databaseUrl: url }), fault({}, { PATCHBAY_DATABASE_URL: url })]) {
-      expect(told).toContain('must be a URL')
-      expect(told).not.toContain('hunter2')
+    for (const reported of [fault({ databaseUrl: url }), fault({}, { PATCHBAY_DATABASE_URL: url })]) {
+      expect(reported).toContain('must be a URL')
+      expect(reported).not.toContain('hunter2')
     }
   })
 })

@@ -15,8 +15,8 @@ const provider = startIdentityProvider()
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url')
 
-const asking = (service: StartedService, wish: Readonly<Record<string, string>> = {}): string =>
-  `${service.url}/auth?${new URLSearchParams({ code_challenge: CHALLENGE, code_challenge_method: 'S256', ...wish }).toString()}`
+const asking = (service: StartedService, asked: Readonly<Record<string, string>> = {}): string =>
+  `${service.url}/auth?${new URLSearchParams({ code_challenge: CHALLENGE, code_challenge_method: 'S256', ...asked }).toString()}`
 
 const signIn = async (visitor: Awaited<ReturnType<typeof browser.visit>>, key: string): Promise<void> => {
   // Nobody is signed in: the page asks, and is told so.

@@ -41,16 +41,16 @@ const fits = ({ enabled, groups }: FilterRules, trace: RequestTrace, patterns: F
   )
 
 const holds = ({ field, operator, value = '' }: Rule, trace: RequestTrace, patterns: Filtering['patterns']): boolean => {
-  const told = VALUES[field](trace)
-  if (operator === 'exists' || operator === 'not_exists') return (told !== null && told !== '') === (operator === 'exists')
-  if (told === null) return operator === 'not_equals' || operator === 'not_contains'
-  const text = String(told)
+  const reported = VALUES[field](trace)
+  if (operator === 'exists' || operator === 'not_exists') return (reported !== null && reported !== '') === (operator === 'exists')
+  if (reported === null) return operator === 'not_equals' || operator === 'not_contains'
+  const text = String(reported)
   const wanted = String(value)
   switch (operator) {
     case 'equals':
-      return isEqual(told, value)
+      return isEqual(reported, value)
     case 'not_equals':
-      return !isEqual(told, value)
+      return !isEqual(reported, value)
     case 'contains':
       return text.includes(wanted)
     case 'not_contains':
@@ -64,18 +64,18 @@ const holds = ({ field, operator, value = '' }: Rule, trace: RequestTrace, patte
       return pattern !== undefined && matches(pattern, text)
     }
     case 'gt':
-      return Number(told) > Number(value)
+      return Number(reported) > Number(value)
     case 'lt':
-      return Number(told) < Number(value)
+      return Number(reported) < Number(value)
     case 'gte':
-      return Number(told) >= Number(value)
+      return Number(reported) >= Number(value)
     case 'lte':
-      return Number(told) <= Number(value)
+      return Number(reported) <= Number(value)
   }
 }
 
-const isEqual = (told: string | number, value: string | number): boolean =>
-  typeof told === 'number' ? told === Number(value) : told === String(value)
+const isEqual = (reported: string | number, value: string | number): boolean =>
+  typeof reported === 'number' ? reported === Number(value) : reported === String(value)
 
 const VALUES: Readonly<Record<FilterField, (trace: RequestTrace) => string | number | null>> = {
   model: ({ model }) => model,

@@ -108,12 +108,12 @@ const NAMES: ReadonlySet<string> = new Set(['trace_id', 'trace_name', 'span_name
 /** Scalars as they are, all else as JSON text. A trace id that had to be hashed is told as the client wrote it. */
 const metadataOf = ({ named }: RequestTrace): Span['metadata'] => {
   if (named === null) return {}
-  const told = Object.entries(named).flatMap(([key, value]): [string, AttributeValue][] => {
+  const reported = Object.entries(named).flatMap(([key, value]): [string, AttributeValue][] => {
     if (NAMES.has(key) || value === null) return []
     return [[key, typeof value === 'object' ? JSON.stringify(value) : value]]
   })
   const id = namedText(named, 'trace_id')
-  return Object.fromEntries(id !== null && traceIdOf(id).isHashed ? [['trace_id', id], ...told] : told)
+  return Object.fromEntries(id !== null && traceIdOf(id).isHashed ? [['trace_id', id], ...reported] : reported)
 }
 
 const aboutRequest = (trace: RequestTrace, view: TraceView): Attributes => ({

@@ -84,8 +84,8 @@ test('what it says of a failure holds neither the secret nor what was stored', (
     unseal(sealed, context, [second])
     throw new Error('it opened')
   } catch (thrown) {
-    const told = String(thrown)
-    expect(told).toContain('does not open')
-    for (const part of ['the secret', sealed.sealedSecret, sealed.wrappedDataKey]) expect(told).not.toContain(part)
+    const reported = String(thrown)
+    expect(reported).toContain('does not open')
+    for (const part of ['the secret', sealed.sealedSecret, sealed.wrappedDataKey]) expect(reported).not.toContain(part)
   }
 })

@@ -42,17 +42,17 @@ export const builtInCall = (tool: BuiltInTool, json: string): JsonObject | null 
 export const builtInArguments = (tool: BuiltInTool, item: Readonly<Record<string, unknown>>): string => {
   const said = item[tool === 'apply_patch' ? 'operation' : 'action']
   if (!isObject(said)) return '{}'
-  const told = Object.entries(said).filter(
+  const reported = Object.entries(said).filter(
     ([name, value]) => value !== null && !(tool === 'local_shell' && (name === 'type' || (name === 'env' && isEmpty(value)))),
   )
-  return JSON.stringify(Object.fromEntries(told))
+  return JSON.stringify(Object.fromEntries(reported))
 }
 
 /** The text of an output. A patch says how it went in its status, and may say no more. */
 export const builtInOutput = ({ output = null, status }: Readonly<Record<string, unknown>>): string => {
-  const told = output === null ? '' : typeof output === 'string' ? output : JSON.stringify(output)
-  if (status === 'failed') return told === '' ? status : `${status}: ${told}`
-  return told === '' && typeof status === 'string' ? status : told
+  const reported = output === null ? '' : typeof output === 'string' ? output : JSON.stringify(output)
+  if (status === 'failed') return reported === '' ? status : `${status}: ${reported}`
+  return reported === '' && typeof status === 'string' ? status : reported
 }
 
 /** The tool that an item calls; null for any other item, and for one that the provider ran. */
@@ -114,10 +114,12 @@ const FUNCTIONS: Readonly<Record<BuiltInTool, Definition>> = {
 /** The skills of a local shell: instructions in files that the model may read with it. */
 const skillsOf = ({ environment }: Readonly<Record<string, unknown>>): readonly string[] => {
   const skills: unknown[] = isObject(environment) && Array.isArray(environment['skills']) ? environment['skills'] : []
-  const told = skills.flatMap((skill) =>
+  const reported = skills.flatMap((skill) =>
     isObject(skill) ? [`- ${text(skill['name'])} (${text(skill['path'])}): ${text(skill['description'])}`] : [],
   )
-  return told.length === 0 ? [] : ['Skills, each a folder with instructions that you read before you do what they are about:', ...told]
+  return reported.length === 0
+    ? []
+    : ['Skills, each a folder with instructions that you read before you do what they are about:', ...reported]
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -85,7 +85,7 @@ const countPart = (part: Json, counted: Counted): void => {
   }
   if (!kinds.has('other')) return
   if (source === null) counted.linked += isText(part) ? 0 : Math.max(1, links)
-  else if (source.isImage && source.isTold) counted.images += 1
+  else if (source.isImage && source.isReported) counted.images += 1
   else counted.bytes += Math.ceil((source.length * 3) / 4)
   if (isMedia && source !== null && !kinds.has('image')) counted.characters += source.length
 }
@@ -105,7 +105,7 @@ interface Inline {
   readonly length: number
   readonly isImage: boolean
   /** Its type is told; bare base64 in the place of a picture is one. */
-  readonly isTold: boolean
+  readonly isReported: boolean
 }
 
 /** Deeper than any dialect puts the data of a part. */
@@ -120,7 +120,7 @@ const inlineIn = (value: unknown, depth: number): Inline | null => {
   if (typeof value === 'string') return dataUrl(value)
   if (Array.isArray(value)) return firstOf(value as unknown[], (entry) => inlineIn(entry, depth + 1))
   if (!isObject(value) || TEXTS.has(textOf(value, 'type') ?? '')) return null
-  const told = textOf(value, 'media_type') ?? textOf(value, 'mimeType') ?? textOf(value, 'mime_type')
+  const reported = textOf(value, 'media_type') ?? textOf(value, 'mimeType') ?? textOf(value, 'mime_type')
   return firstOf(Object.entries(value), ([name, entry]) => {
     const field = plainName(name)
     if (PART_FIELDS.has(field)) return null
@@ -128,8 +128,8 @@ const inlineIn = (value: unknown, depth: number): Inline | null => {
     return (
       dataUrl(entry) ?? {
         length: entry.length,
-        isImage: told === null || /^image\//i.test(told),
-        isTold: told !== null,
+        isImage: reported === null || /^image\//i.test(reported),
+        isReported: reported !== null,
       }
     )
   })
@@ -138,7 +138,7 @@ const inlineIn = (value: unknown, depth: number): Inline | null => {
 const dataUrl = (text: string): Inline | null => {
   const [head, mediaType] = DATA_URL.exec(text) ?? []
   if (head === undefined || mediaType === undefined) return null
-  return { length: text.length - head.length, isImage: /^image\//i.test(mediaType), isTold: true }
+  return { length: text.length - head.length, isImage: /^image\//i.test(mediaType), isReported: true }
 }
 
 const LINK = /^\s*(?:https?|gs|s3|file|data):/i

@@ -53,15 +53,15 @@ export const inputTokens = (usage: Usage): number =>
 export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning
 
 /** The counts that were told, with `least` tokens of each kind where nothing sane was told of it; null: what was told stands. */
-export const withEstimates = (told: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage =>
-  least.input === null && least.output === null ? told : estimated(told, least)
+export const withEstimates = (reported: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage =>
+  least.input === null && least.output === null ? reported : estimated(reported, least)
 
-const estimated = (told: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage => ({
-  ...told,
+const estimated = (reported: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage => ({
+  ...reported,
   ...(least.input === null
     ? {}
     : {
-        inputFresh: Math.max(inputTokens(told), least.input),
+        inputFresh: Math.max(inputTokens(reported), least.input),
         inputCacheRead: 0,
         inputCacheWrite5m: 0,
         inputCacheWrite1h: 0,
@@ -69,7 +69,7 @@ const estimated = (told: Usage, least: { readonly input: number | null; readonly
       }),
   ...(least.output === null
     ? {}
-    : { output: Math.max(outputTokens(told), least.output), outputReasoning: 0, outputAudio: 0, outputImage: 0 }),
+    : { output: Math.max(outputTokens(reported), least.output), outputReasoning: 0, outputAudio: 0, outputImage: 0 }),
   untoldInput: false,
   untoldOutput: false,
   estimated: true,

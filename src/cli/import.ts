@@ -82,8 +82,11 @@ const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: r
   const lines = text.split('\n')
   const isLines = path.endsWith('.jsonl') || path.endsWith('.ndjson')
   if (!isLines) return { value: plainValue(path, text), lineOf: linesIn(text) }
-  const told = lines.flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]))
-  return { value: told.map(({ line, number }) => plainValue(`${path}:${number}`, line)), lineOf: ([at]) => told[Number(at)]?.number ?? 1 }
+  const reported = lines.flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]))
+  return {
+    value: reported.map(({ line, number }) => plainValue(`${path}:${number}`, line)),
+    lineOf: ([at]) => reported[Number(at)]?.number ?? 1,
+  }
 }
 
 /** Wrapped, since a file may hold a list. */

@@ -13,8 +13,9 @@ export const startSettings = (settings: ServeSettings, env: Environment): readon
       const parsed = schema.safeParse(text)
       return parsed.success && parsed.data === value
     }
-    const told = env[variable] || undefined
-    const source = told !== undefined && isSame(told) ? 'variable' : isSame(undefined) ? 'default' : flag === null ? 'variable' : 'flag'
+    const reported = env[variable] || undefined
+    const source =
+      reported !== undefined && isSame(reported) ? 'variable' : isSame(undefined) ? 'default' : flag === null ? 'variable' : 'flag'
     return {
       name: flag === null ? variable : `--${flag}`,
       value: shown(variable, value),

@@ -96,8 +96,8 @@ const contradictedRule = (
   const named = membersOf(sent).filter((member) => new RegExp(`\\b${member}\\b`).test(message))
   const who = `${provider.slug} (${dialect})`
   if (named.length > 0) return `we hold that ${who} accepts ${named.join(', ')} for ${upstreamModel}`
-  const told = warnings.map(({ field }) => field)
-  return `no field that we sent is named; sent were ${membersOf(sent).join(', ')}${told.length === 0 ? '' : `, left out or changed ${told.join(', ')}`}`
+  const reported = warnings.map(({ field }) => field)
+  return `no field that we sent is named; sent were ${membersOf(sent).join(', ')}${reported.length === 0 ? '' : `, left out or changed ${reported.join(', ')}`}`
 }
 
 /** Names of the members of a body, and of the objects in it, the longest first; the words of a conversation are none. */

@@ -5,7 +5,7 @@ export interface Ending {
   /** Takes note of an event. */
   see(event: ModelEvent): void
   /** The model has ended by itself. */
-  readonly told: boolean
+  readonly reported: boolean
   /**
    * Why the model ended. Upstreams say `stop` also after tool calls and refusals; clients decide by the reason whether
    * to run tools, so it is corrected here (docs/contract/chat-completions.md#answer).
@@ -20,7 +20,7 @@ export interface Ending {
 }
 
 export const watchEnding = (): Ending => {
-  let told = false
+  let reported = false
   let said: FinishReason = 'stop'
   let native: string | null = null
   let stopSequence: string | null = null
@@ -29,15 +29,15 @@ export const watchEnding = (): Ending => {
   return {
     see(event) {
       if (event.type === 'finish') {
-        told = true
+        reported = true
         said = event.reason
         native = event.native
         stopSequence = event.stopSequence ?? null
       } else if (event.type === 'tool-call') called = true
       else if (event.type === 'refusal' && event.text !== '') refusal = (refusal ?? '') + event.text
     },
-    get told() {
-      return told
+    get reported() {
+      return reported
     },
     get reason() {
       if (said !== 'stop') return said

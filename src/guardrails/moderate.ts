@@ -129,11 +129,11 @@ const openaiVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonl
 }
 
 const webhookVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonly string[]): Verdict | null => {
-  const { flagged, reasons, flagged_input: told } = answer
+  const { flagged, reasons, flagged_input: reported } = answer
   if (typeof flagged !== 'boolean') throw new Error('The webhook answered no verdict.')
   if (!flagged) return null
   const given = Array.isArray(reasons) ? reasons.filter((reason) => typeof reason === 'string').slice(0, 20) : []
-  return { reasons: given.length === 0 ? ['flagged'] : given, text: typeof told === 'string' ? told : (texts.at(-1) ?? '') }
+  return { reasons: given.length === 0 ? ['flagged'] : given, text: typeof reported === 'string' ? reported : (texts.at(-1) ?? '') }
 }
 
 /** At most `max` characters: the beginning and the end, with `...` between. */

@@ -11,13 +11,13 @@ export const answerHeaders = ({ generationId, request, warnings, cache }: Admitt
 
 /** The work of the response cache, under both names (docs/contract/response-cache.md#headers). */
 const cacheHeaders = (cache: CacheUse): Record<string, string> => {
-  const told = {
+  const reported = {
     status: cache.outcome.toUpperCase(),
     ttl: String(cache.ttlSeconds),
     ...(cache.outcome === 'hit' ? { age: String(cache.ageSeconds), 'source-id': cache.answer.sourceId } : {}),
   }
   return Object.fromEntries(
-    Object.entries(told).flatMap(([name, value]) => CACHE_PREFIXES.map((prefix) => [`${prefix}${name}`, value] as const)),
+    Object.entries(reported).flatMap(([name, value]) => CACHE_PREFIXES.map((prefix) => [`${prefix}${name}`, value] as const)),
   )
 }
 

@@ -26,12 +26,12 @@ export const errorHeaders = (error: GatewayError): Record<string, string> => ({
 })
 
 /** Headers for our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */
-const rateLimitHeaders = (told: unknown): Record<string, string> =>
-  isObject(told)
+const rateLimitHeaders = (reported: unknown): Record<string, string> =>
+  isObject(reported)
     ? {
-        'x-ratelimit-limit': String(told['limit']),
-        'x-ratelimit-remaining': String(told['remaining']),
-        'x-ratelimit-reset': String(told['reset']),
+        'x-ratelimit-limit': String(reported['limit']),
+        'x-ratelimit-remaining': String(reported['remaining']),
+        'x-ratelimit-reset': String(reported['reset']),
       }
     : {}
 

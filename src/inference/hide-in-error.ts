@@ -28,7 +28,7 @@ const hiddenCause = (cause: unknown, hide: (text: string) => string): unknown =>
   const message = hide(cause.message)
   const inner = cause.cause === undefined ? undefined : hiddenCause(cause.cause, hide)
   if (message === cause.message && inner === cause.cause) return cause
-  const told = new Error(message, inner === undefined ? {} : { cause: inner })
-  told.name = cause.name
-  return told
+  const reported = new Error(message, inner === undefined ? {} : { cause: inner })
+  reported.name = cause.name
+  return reported
 }

@@ -507,28 +507,28 @@ test('nothing is registered before the answer begins: what is admitted and never
 describe('the permit of a request', () => {
   const asking = async (more: Partial<PipelineParts> = {}) => {
     const clock = createFakeClock()
-    const told: string[] = []
-    const permit = { handOver: () => told.push('handed over'), end: () => told.push('ended') }
+    const reported: string[] = []
+    const permit = { handOver: () => reported.push('handed over'), end: () => reported.push('ended') }
     const pipeline = pipelineOf(clock, { settle: ({ request }) => request.permit?.end(0), ...more })
     const outcome = await pipeline.admit(receivedFrom({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] }, { permit }))
-    return { told, pipeline, outcome, clock }
+    return { reported, pipeline, outcome, clock }
   }
 
   test('stays with the door where the request is refused, by whatever step', async () => {
     const unknownModel = await asking()
-    expect([unknownModel.outcome instanceof Refused, unknownModel.told]).toEqual([true, []])
+    expect([unknownModel.outcome instanceof Refused, unknownModel.reported]).toEqual([true, []])
     const models = createModels([model('m/one', [plainEndpoint(provider('a', 1), 'one-1', {})])], [])
     const noMoney = await asking({ models, admit: () => Promise.reject(new GatewayError('payment_required')) })
-    expect([noMoney.outcome instanceof Refused && noMoney.outcome.error.type, noMoney.told]).toEqual(['payment_required', []])
+    expect([noMoney.outcome instanceof Refused && noMoney.outcome.error.type, noMoney.reported]).toEqual(['payment_required', []])
   })
 
   test('is taken over when the answer begins, and ended with it', async () => {
     const models = createModels([model('m/one', [plainEndpoint(provider('a', 1), 'one-1', {})])], [])
-    const { told, pipeline, outcome } = await asking({ models })
-    expect(told).toEqual([])
+    const { reported, pipeline, outcome } = await asking({ models })
+    expect(reported).toEqual([])
     if (outcome instanceof Refused) throw outcome.error
     await pipeline.answer(outcome, () => undefined)
-    expect(told).toEqual(['handed over', 'ended'])
+    expect(reported).toEqual(['handed over', 'ended'])
   })
 })
 
@@ -614,7 +614,7 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
 test('an attempt for which this machine has no connection left asks nobody, teaches nothing of its provider, and the next one answers', async () => {
   const lack: Step = { do: 'throw', thrown: noConnectionLeft(new Error('EMFILE')) }
   const { run, reports } = await outcome([[lack], [say('a'), finish]])
-  expect(reports.map(({ outcome: told }) => told)).toEqual(['cancelled', 'ok'])
+  expect(reports.map(({ outcome: reported }) => reported)).toEqual(['cancelled', 'ok'])
   expect(run.log.error).toBeNull()
   const alone = await outcome([[lack]])
   expect([alone.run.log.asked, alone.run.log.error?.status, alone.run.log.error?.retryAfterSeconds]).toEqual([false, 503, 1])
@@ -641,8 +641,8 @@ describe('usage', () => {
   test.each<[string, Partial<Usage>, Partial<Usage>]>([
     ['no output at all', { inputFresh: 5 }, { inputFresh: 5, output: 2 }],
     ['no input at all', { output: 9 }, { output: 9 }],
-  ])('of an answer that tells %s is estimated there, and marked', async (_what, told, expected) => {
-    const { run, bodyLength } = await outcome([[say('12345678'), used(told), finish]])
+  ])('of an answer that tells %s is estimated there, and marked', async (_what, reported, expected) => {
+    const { run, bodyLength } = await outcome([[say('12345678'), used(reported), finish]])
     expect(run.bill.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), ...expected, estimated: true }))
   })
 

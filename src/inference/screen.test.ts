@@ -41,13 +41,13 @@ test('a changed body is read anew, with the headers that were passed on', async 
 })
 
 test('a screened answer has one choice: a request for more is warned, and a strict one refused', async () => {
-  for (const [action, told] of [
+  for (const [action, reported] of [
     ['redact', ['n']],
     ['block', ['n']],
     ['flag', []],
   ] as const) {
     const { screened } = await screenedUnder([emailGuardrail(action, 'output')])
-    expect(screened.warnings.map(({ field }) => field)).toEqual([...told])
+    expect(screened.warnings.map(({ field }) => field)).toEqual([...reported])
   }
   const strict = receivedFrom(BODY, { principal: { ...PRINCIPAL, strict: true } })
   expect(screenedUnder([emailGuardrail('redact', 'output')], strict)).rejects.toThrow('only the first choice is answered')

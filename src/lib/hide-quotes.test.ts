@@ -19,20 +19,20 @@ describe('a quotation of a hidden text is replaced', () => {
     ['cut off', PROMPT.slice(0, 40)],
     ['its end', PROMPT.slice(30)],
   ])('%s', (_, quoted) => {
-    const told = hide(`Invalid value: '${quoted}' is not allowed.`)
-    expect(told).toContain('[hidden]')
-    expect(told).toStartWith('Invalid value: ')
-    expect(told).toEndWith(' is not allowed.')
-    expect(told).not.toMatch(/oracle|delphi|answer|always/i)
+    const reported = hide(`Invalid value: '${quoted}' is not allowed.`)
+    expect(reported).toContain('[hidden]')
+    expect(reported).toStartWith('Invalid value: ')
+    expect(reported).toEndWith(' is not allowed.')
+    expect(reported).not.toMatch(/oracle|delphi|answer|always/i)
   })
 
   test('any part of it of twice sixteen signs, wherever it stands', () => {
     fc.assert(
       fc.property(fc.nat(PROMPT.length - 40), fc.string(), fc.string(), (from, before, after) => {
         const part = PROMPT.slice(from, from + 40)
-        const told = hide(`${before} ${part} ${after}`)
-        expect(told).toContain('[hidden]')
-        expect(told).not.toContain(part.slice(10, 30))
+        const reported = hide(`${before} ${part} ${after}`)
+        expect(reported).toContain('[hidden]')
+        expect(reported).not.toContain(part.slice(10, 30))
       }),
     )
   })

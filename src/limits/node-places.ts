@@ -68,8 +68,8 @@ export const createNodePlaces = ({ clock, consult, own, onHeard }: NodePlacesPar
     const { most, taken, held: mine } = own()
     looks += 1
     if (looks % IDLE_LOOKS !== 0 && (most === 0 || taken < most * BUSY_PART)) return
-    const told = Object.fromEntries([...mine].filter(([, places]) => most > 0 && places >= most * TOLD_PART))
-    const said = JSON.stringify({ most, taken, held: told } satisfies z.infer<typeof saidSchema>)
+    const reported = Object.fromEntries([...mine].filter(([, places]) => most > 0 && places >= most * TOLD_PART))
+    const said = JSON.stringify({ most, taken, held: reported } satisfies z.infer<typeof saidSchema>)
     hear((await consult((store) => store.tellPlaces(said))) ?? [])
   }
 

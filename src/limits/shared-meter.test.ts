@@ -49,13 +49,13 @@ const scripted = () => {
 const open = async (nodes = 3) => {
   const clock = createFakeClock()
   const script = scripted()
-  const told: (string | null)[] = []
+  const reported: (string | null)[] = []
   const meter = createSharedMeter({
     clock,
     store: script.store,
     nodes: () => nodes,
     timeoutMs: () => 50,
-    onAway: (thrown) => told.push(thrown === null ? null : (thrown as Error).message),
+    onAway: (thrown) => reported.push(thrown === null ? null : (thrown as Error).message),
   })
   await meter.connect()
   meter.start()
@@ -65,7 +65,7 @@ const open = async (nodes = 3) => {
     for (let request = 0; request < many; request += 1) if ((await meter.enter(of)) === null) admitted += 1
     return admitted
   }
-  return { clock, meter, told, enterMany, ...script }
+  return { clock, meter, reported, enterMany, ...script }
 }
 
 test('a key without bounds is let in at once, and nobody is asked', async () => {
@@ -101,7 +101,7 @@ test('a refusal of the store is the answer, and the request no longer counts as 
 
 describe('while the store is away', () => {
   test('a request waits for it no longer than the timeout, and those after it not at all', async () => {
-    const { meter, clock, be, told } = await open()
+    const { meter, clock, be, reported } = await open()
     be('hangs')
     const limited = bounds({ requestsPerMinute: 30 })
     const waiting = meter.enter(limited)
@@ -109,7 +109,7 @@ describe('while the store is away', () => {
     clock.advance(51)
     expect(await waiting).toBeNull()
     expect(meter.enter(limited)).toBeNull()
-    expect(told).toEqual(['It did not answer within 50 ms.'])
+    expect(reported).toEqual(['It did not answer within 50 ms.'])
     expect([meter.away, meter.decidedAlone]).toEqual([true, 2])
   })
 
@@ -135,7 +135,7 @@ describe('while the store is away', () => {
   })
 
   test('it is found again by itself, is told what was used meanwhile, and both turns are told of once', async () => {
-    const { meter, clock, be, told, asked, corrected, enterMany } = await open(3)
+    const { meter, clock, be, reported, asked, corrected, enterMany } = await open(3)
     const limited = bounds({ requestsPerMinute: 30, tokensPerMinute: 600, concurrency: 30 })
     be('fails')
     expect(await enterMany(5, limited)).toBe(5)
@@ -143,12 +143,12 @@ describe('while the store is away', () => {
       clock.advance(1000)
       await turn()
     }
-    expect(told).toEqual(['refused'])
+    expect(reported).toEqual(['refused'])
     be('answers')
     const before = asked.length
     clock.advance(1000)
     await turn()
-    expect(told).toEqual(['refused', null])
+    expect(reported).toEqual(['refused', null])
     // The first of the five was asked about, and may have been counted.
     expect(corrected.at(-1)).toEqual({ ...limited, running: 5, usedTokens: 4, usedRequests: 4 })
     await meter.enter(limited)
@@ -158,17 +158,17 @@ describe('while the store is away', () => {
   test('a store that was never there is told of once, and the service starts', async () => {
     const { store, be } = scripted()
     be('fails')
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const meter = createSharedMeter({
       clock: createFakeClock(),
       store,
       nodes: () => 2,
       timeoutMs: () => 50,
-      onAway: (thrown) => told.push(thrown),
+      onAway: (thrown) => reported.push(thrown),
     })
     await meter.connect()
     await meter.connect()
-    expect([meter.away, told.length]).toEqual([true, 1])
+    expect([meter.away, reported.length]).toEqual([true, 1])
     expect(meter.enter(bounds({ requestsPerMinute: 2 }))).toBeNull()
   })
 })

@@ -46,9 +46,9 @@ export const layerImports = (shipped: Catalogue['models'], imports: readonly Cat
     for (const [id, entry] of Object.entries(listed)) {
       const below = models[id]
       const endpoints = [...(below?.endpoints ?? [])]
-      for (const told of entry.endpoints) {
-        const at = endpoints.findIndex((endpoint) => isSameEndpoint(endpoint, told))
-        const merged = at < 0 ? told : withNews(endpoints[at] ?? told, told)
+      for (const reported of entry.endpoints) {
+        const at = endpoints.findIndex((endpoint) => isSameEndpoint(endpoint, reported))
+        const merged = at < 0 ? reported : withNews(endpoints[at] ?? reported, reported)
         sources.set(merged, { from: kind, asOf })
         if (at < 0) endpoints.push(merged)
         else endpoints[at] = merged
@@ -67,14 +67,14 @@ export const layerImports = (shipped: Catalogue['models'], imports: readonly Cat
 export const isSameEndpoint = (one: EndpointEntry, other: EndpointEntry): boolean =>
   one.provider === other.provider && one.model === other.model && one.service_tier === other.service_tier && one.variant === other.variant
 
-const withNews = (known: EndpointEntry, told: EndpointEntry): EndpointEntry => ({
+const withNews = (known: EndpointEntry, reported: EndpointEntry): EndpointEntry => ({
   ...known,
-  ...told,
-  prices: newPrices(known.prices, told.prices),
+  ...reported,
+  prices: newPrices(known.prices, reported.prices),
 })
 
 /** A list that agrees on input and output says nothing against the other prices that are known; one that does not replaces them all. */
-const newPrices = (known: PriceEntry | undefined, told: PriceEntry | undefined): PriceEntry | undefined =>
-  known !== undefined && told !== undefined && known.prompt === told.prompt && known.completion === told.completion
-    ? { ...known, ...told }
-    : (told ?? known)
+const newPrices = (known: PriceEntry | undefined, reported: PriceEntry | undefined): PriceEntry | undefined =>
+  known !== undefined && reported !== undefined && known.prompt === reported.prompt && known.completion === reported.completion
+    ? { ...known, ...reported }
+    : (reported ?? known)

@@ -10,7 +10,7 @@ import type { ProviderDialect } from './provider-dialects.ts'
 export const plainEndpoint = (
   provider: Provider,
   upstreamModel: string,
-  told: Partial<Omit<ModelEndpoint, 'provider' | 'upstreamModel'>> = {},
+  reported: Partial<Omit<ModelEndpoint, 'provider' | 'upstreamModel'>> = {},
 ): ModelEndpoint => ({
   provider,
   upstreamModel,
@@ -23,7 +23,7 @@ export const plainEndpoint = (
   dataPolicy: provider.dataPolicy ?? UNTOLD,
   distillable: null,
   supportedParameters: [],
-  ...told,
+  ...reported,
 })
 
 const UNTOLD: DataPolicy = { training: null, retains: null }

@@ -4,9 +4,9 @@ import type { Model, ModelEndpoint } from './model.ts'
 
 /** `tier`: what the answer, or else the request, calls it; null: nothing is known of it. */
 export const endpointThatServed = ({ endpoints }: Pick<Model, 'endpoints'>, asked: ModelEndpoint, tier: string | null): ModelEndpoint => {
-  const told = tier === null ? undefined : TIERS.get(tier.toLowerCase())
-  if (told === undefined || told === asked.serviceTier) return asked
-  const serving = endpoints.filter(({ provider, serviceTier }) => provider.slug === asked.provider.slug && serviceTier === told)
+  const reported = tier === null ? undefined : TIERS.get(tier.toLowerCase())
+  if (reported === undefined || reported === asked.serviceTier) return asked
+  const serving = endpoints.filter(({ provider, serviceTier }) => provider.slug === asked.provider.slug && serviceTier === reported)
   return serving.reduce<ModelEndpoint | null>((best, one) => (best === null || priceOf(one) > priceOf(best) ? one : best), null) ?? asked
 }
 

@@ -54,9 +54,9 @@ export const judgesTask = ({ rules }: Alignment): string =>
 /** The probabilities in the judge's answer; null where it gave none, or not one for each rule. */
 export const readVerdict = (text: string, { rules }: Alignment): readonly number[] | null => {
   const value = jsonIn(text)
-  const told = isObject(value) ? value['probabilities'] : null
-  if (!Array.isArray(told) || told.length !== rules.length) return null
-  return told.every((one): one is number => typeof one === 'number' && one >= 0 && one <= 1) ? told : null
+  const reported = isObject(value) ? value['probabilities'] : null
+  if (!Array.isArray(reported) || reported.length !== rules.length) return null
+  return reported.every((one): one is number => typeof one === 'number' && one >= 0 && one <= 1) ? reported : null
 }
 
 /** Judges put fences and words around their JSON. */

@@ -55,7 +55,7 @@ const cheapest = (
   { endpoints }: Model,
   priceOf: (prices: { readonly prompt: number; readonly completion: number }) => number,
 ): number | null => {
-  const prices = endpoints.flatMap(({ prices: told }) => (told === null ? [] : [priceOf(told)]))
+  const prices = endpoints.flatMap(({ prices: reported }) => (reported === null ? [] : [priceOf(reported)]))
   return prices.length === 0 ? null : Math.min(...prices)
 }
 

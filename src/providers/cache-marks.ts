@@ -23,15 +23,15 @@ export const withTakenMarks = (
 ): Record<string, string> => {
   const changed: Record<string, string> = {}
   if (!isMarked(body.searchable, refused)) return changed
-  let told = false
+  let reported = false
   let lost = false
   const lose = (): void => void (lost = true)
   for (const [field, text] of Object.entries(lists())) {
     if (text === undefined || !text.startsWith('[')) continue
     const unmarked = editElements(text, (element, index) => {
       const next = withMarks(element, 'element', refused, lose)
-      if (lost && !told) {
-        told = true
+      if (lost && !reported) {
+        reported = true
         warn(`${field}[${index}]`)
       }
       return next

@@ -5,7 +5,7 @@ import type { FailureKind } from './failure-sentences.ts'
 import type { Target } from './provider.ts'
 import { beginningOf, redact } from './redact.ts'
 import { retryHintInText } from './retry-hint.ts'
-import { isEmptyPhrase, type ToldError } from './told-error.ts'
+import { isEmptyPhrase, type ToldError } from './reported-error.ts'
 
 /** A provider's error body may hold our own account's data: it is shown up to this size, redacted. */
 const RAW_MAX_BYTES = 4096
@@ -18,7 +18,7 @@ export const FLAGGED_INPUT_MAX = 100
 export interface ProviderFailure {
   /** That of the response; null inside a body or a stream that began with 200 and names none. */
   readonly status: number | null
-  readonly told: Pick<ToldError, 'words' | 'message'> & Partial<ToldError>
+  readonly reported: Pick<ToldError, 'words' | 'message'> & Partial<ToldError>
   readonly raw: string
   /** The wait that the response's headers ask for. */
   readonly retryAfterSeconds?: number | undefined
@@ -26,7 +26,7 @@ export interface ProviderFailure {
 
 export const failureError = (failure: ProviderFailure, kind: FailureKind, target: Target): GatewayError => {
   const type: ErrorType = kind === 'our_account' ? 'provider_unavailable' : kind
-  const code = failure.told.words[0]
+  const code = failure.reported.words[0]
   return new GatewayError(type, sentence(failure, kind, target), {
     metadata: {
       provider_name: target.providerName,
@@ -36,7 +36,7 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
     },
     // It is sent where waiting helps (docs/contract/errors.md#retry-after).
     ...(WAITED_FOR.has(ERRORS[type].status)
-      ? { retryAfterSeconds: failure.retryAfterSeconds ?? retryHintInText(failure.told.message) }
+      ? { retryAfterSeconds: failure.retryAfterSeconds ?? retryHintInText(failure.reported.message) }
       : {}),
   })
 }
@@ -44,9 +44,9 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
 const WAITED_FOR: ReadonlySet<number> = new Set([429, 503])
 
 /** `flagged_input` is here where the provider tells it; else the caller, who knows the prompt, adds it. */
-const moderation = ({ told }: ProviderFailure, target: Target): Readonly<Record<string, unknown>> => {
-  const { reasons = [], flaggedInput = null } = told
-  const reason = told.words[0] ?? 'content_policy_violation'
+const moderation = ({ reported }: ProviderFailure, target: Target): Readonly<Record<string, unknown>> => {
+  const { reasons = [], flaggedInput = null } = reported
+  const reason = reported.words[0] ?? 'content_policy_violation'
   return {
     reasons: (reasons.length > 0 ? reasons : [reason]).slice(0, REASONS_MAX).map((each) => redact(each, target).slice(0, CODE_MAX)),
     ...(flaggedInput === null ? {} : { flagged_input: excerpt(flaggedInput, FLAGGED_INPUT_MAX) }),
@@ -105,11 +105,12 @@ const STATUSES: Readonly<Record<number, FailureKind>> = {
 }
 
 /** The provider's reason in plain words; its HTML, its silence and its empty phrases are replaced by ours. */
-const sentence = ({ status, told }: ProviderFailure, kind: FailureKind, target: Target): string => {
+const sentence = ({ status, reported }: ProviderFailure, kind: FailureKind, target: Target): string => {
   const { providerName } = target
   if (kind === 'our_account')
     return `${providerName} refused the credential that this service holds for it${status === null ? '' : ` (status ${status})`}.`
-  const reason = told.message === null || isEmptyPhrase(told.message) ? null : redact(told.message.trim(), target).slice(0, MESSAGE_MAX)
+  const reason =
+    reported.message === null || isEmptyPhrase(reported.message) ? null : redact(reported.message.trim(), target).slice(0, MESSAGE_MAX)
   if (reason !== null) return `${providerName}: ${reason}`
   return status === null
     ? `${providerName} answered with an error that it does not explain.`

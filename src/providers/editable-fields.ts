@@ -18,7 +18,7 @@ export interface EditableFields {
   rename(from: string, to: string): void
   remove(name: string): void
   /** Where the client wrote it: what warnings name. */
-  told(name: string): string
+  reported(name: string): string
 }
 
 /** A client's own JSON, of which only what is changed is written anew. `changes` holds what was changed before, and gets the rest. */
@@ -59,7 +59,7 @@ export const fieldsOfBody = (
       if (body.has(name)) changes[name] = null
       else delete changes[name]
     },
-    told: (name) => name,
+    reported: (name) => name,
   }
 }
 
@@ -86,6 +86,6 @@ export const fieldsOfObject = (
     remove(name) {
       delete object[name]
     },
-    told: (name) => paths[name] ?? name,
+    reported: (name) => paths[name] ?? name,
   }
 }

@@ -5,7 +5,7 @@
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'
-import { failedBase } from './told-error.ts'
+import { failedBase } from './reported-error.ts'
 
 /** Names that leave nothing open, whatever stands beside them. */
 const CODES: Readonly<Record<string, FailureKind>> = {

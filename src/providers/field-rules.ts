@@ -25,7 +25,7 @@ export const keepAccepted = (
     fields.remove(name)
     // The tools were told of.
     if (saysNothing(name, value) || (toolsGo && name === 'tool_choice')) continue
-    const field = fields.told(name)
+    const field = fields.reported(name)
     warn({
       code: 'unsupported_field',
       field,
@@ -77,7 +77,7 @@ const isTextAlone = (value: JsonValue): boolean => Array.isArray(value) && value
 
 export const clampOutput = (fields: EditableFields, name: string, context: RuleContext): void => {
   const asked = fields.value(name)
-  const most = typeof asked === 'number' ? outputWithin(asked, fields.told(name), context) : null
+  const most = typeof asked === 'number' ? outputWithin(asked, fields.reported(name), context) : null
   if (most !== null) fields.put(name, most)
 }
 
@@ -113,7 +113,7 @@ export const shortIdentifier = (name: string, most: number): string => createHas
 export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext): void => {
   if (fields.value('prompt_cache_options') === undefined) return
   fields.remove('prompt_cache_options')
-  const field = fields.told('prompt_cache_options')
+  const field = fields.reported('prompt_cache_options')
   warn({ code: 'unsupported_field', field, message: `${field} was left out with the marks that it is about.` })
 }
 
@@ -126,7 +126,7 @@ export const nameServiceTier = (fields: EditableFields, { warn }: RuleContext): 
   fields.put('service_tier', TIERS[asked] ?? asked)
   warn({
     code: 'mapped_field',
-    field: fields.told('service_tier'),
+    field: fields.reported('service_tier'),
     message: `${asked} became ${TIERS[asked]}, this provider's name for it.`,
   })
 }
@@ -147,7 +147,7 @@ export const limitMetadata = (fields: EditableFields, { warn }: RuleContext): vo
   if (lost.length === 0) return
   fields.put('metadata', kept)
   for (const key of lost) {
-    const field = `${fields.told('metadata')}.${key}`
+    const field = `${fields.reported('metadata')}.${key}`
     warn({ code: 'unsupported_field', field, message: 'This provider takes at most 16 pairs of strings; this one was left out.' })
   }
 }

@@ -18,9 +18,9 @@ const promptOf = (...turns: readonly (readonly Part[])[]): Prompt => ({
 })
 
 const mend = (...turns: readonly (readonly Part[])[]) => {
-  const told: string[] = []
-  const { messages } = atOnce(withLawfulCalls(promptOf(...turns), (field) => void told.push(field)))
-  return { parts: messages.flatMap(({ parts }) => parts), told }
+  const reported: string[] = []
+  const { messages } = atOnce(withLawfulCalls(promptOf(...turns), (field) => void reported.push(field)))
+  return { parts: messages.flatMap(({ parts }) => parts), reported }
 }
 
 describe('ids', () => {
@@ -71,15 +71,15 @@ describe('ids', () => {
 
 describe('arguments', () => {
   test.each(['[1]', '{"a":', '7', 'null', 'text'])('%s is replaced by an empty object, and told', (args) => {
-    expect(mend([call('a', args)])).toEqual({ parts: [call('a', '{}')], told: ['messages[0]'] })
+    expect(mend([call('a', args)])).toEqual({ parts: [call('a', '{}')], reported: ['messages[0]'] })
   })
 
   test('none are an empty object', () => {
-    expect(mend([call('a', ' ')])).toEqual({ parts: [call('a', '{}')], told: [] })
+    expect(mend([call('a', ' ')])).toEqual({ parts: [call('a', '{}')], reported: [] })
   })
 
   test('an object stays as it was written, and so does any text of a tool that takes text', () => {
     const written = [call('a', '{ "n": 1.0, "n2": 12345678901234567890 }'), call('b', 'any text', { custom: true })]
-    expect(mend(written)).toEqual({ parts: written, told: [] })
+    expect(mend(written)).toEqual({ parts: written, reported: [] })
   })
 })

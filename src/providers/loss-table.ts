@@ -106,11 +106,11 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
 export const fieldOutcomes = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldOutcome[] => {
   const meanings = fieldMeanings(client, field)
   const own = dialect === OWN_DIALECT[client]
-  return [...new Set(meanings.map((meaning) => fateOf(meaning, dialect, own ? (OWN_EXCEPTIONS[client][field] ?? 'bytes') : null)))]
+  return [...new Set(meanings.map((meaning) => outcomeOf(meaning, dialect, own ? (OWN_EXCEPTIONS[client][field] ?? 'bytes') : null)))]
 }
 
 /** `own`: the outcome of a field that stays in its dialect. */
-const fateOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldOutcome | null): FieldOutcome => {
+const outcomeOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldOutcome | null): FieldOutcome => {
   if (isForTheService(meaning)) return 'service'
   if (meaning === 'refused') return 'refused'
   if (meaning === 'written') return 'mapped'

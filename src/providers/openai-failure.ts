@@ -4,7 +4,7 @@ import { failureError, kindOfStatus } from './classify-failure.ts'
 import { kindOfSentence, type FailureKind } from './failure-sentences.ts'
 import { kindOfBroadCode, kindOfCode, statusOfKind } from './failure-words.ts'
 import type { Target } from './provider.ts'
-import { readToldError, type ToldError } from './told-error.ts'
+import { readReportedError, type ToldError } from './reported-error.ts'
 
 export interface OpenaiFailure {
   /** That of the response; null for an error inside a body or a stream of status 200. */
@@ -15,19 +15,19 @@ export interface OpenaiFailure {
 }
 
 export const openaiFailure = ({ status: responded, body, raw, retryAfterSeconds }: OpenaiFailure, target: Target): GatewayError => {
-  const told = readToldError(body)
-  const status = responded ?? told.status ?? statusOfKind(told.words)
-  return failureError({ status, told, raw, retryAfterSeconds }, kindOf(told, status), target)
+  const reported = readReportedError(body)
+  const status = responded ?? reported.status ?? statusOfKind(reported.words)
+  return failureError({ status, reported, raw, retryAfterSeconds }, kindOf(reported, status), target)
 }
 
-const kindOf = (told: ToldError, status: number | null): FailureKind =>
-  told.type ??
-  kindOfCode(told.words) ??
-  kindOfSentence(told.message, status) ??
+const kindOf = (reported: ToldError, status: number | null): FailureKind =>
+  reported.type ??
+  kindOfCode(reported.words) ??
+  kindOfSentence(reported.message, status) ??
   // Under a status of its own, a name for everything says less than the status does.
-  (status === null || status === 400 ? kindOfBroadCode(told.words) : null) ??
-  (status === 400 && isAboutMessage(told) ? 'invalid_prompt' : null) ??
-  (status === null ? unknownKind(told) : kindOfStatus(status))
+  (status === null || status === 400 ? kindOfBroadCode(reported.words) : null) ??
+  (status === 400 && isAboutMessage(reported) ? 'invalid_prompt' : null) ??
+  (status === null ? unknownKind(reported) : kindOfStatus(status))
 
 /** One of the messages is at fault, not the request around them. */
 const isAboutMessage = ({ param, message }: ToldError): boolean => ELEMENT.test(param ?? '') || INVALID_ELEMENT.test(message ?? '')

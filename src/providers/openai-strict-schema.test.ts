@@ -23,12 +23,12 @@ describe('strict mode takes', () => {
 })
 
 test('a schema of a Messages client is enforced where it can be, and told of where not; others say themselves', () => {
-  const told: string[] = []
+  const reported: string[] = []
   const hold = (schema: unknown, dialect: 'chat' | 'messages') =>
-    heldFormat({ type: 'json-schema', name: 'r', schema }, dialect, ({ code, field }) => void told.push(`${code} ${field}`))
+    heldFormat({ type: 'json-schema', name: 'r', schema }, dialect, ({ code, field }) => void reported.push(`${code} ${field}`))
   expect(hold(closed, 'messages')).toMatchObject({ strict: true })
   expect(hold(closed, 'chat')).not.toHaveProperty('strict')
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   expect(hold({ type: 'object' }, 'messages')).not.toHaveProperty('strict')
-  expect(told).toEqual(['mapped_field output_config.format'])
+  expect(reported).toEqual(['mapped_field output_config.format'])
 })

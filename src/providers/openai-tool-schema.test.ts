@@ -6,8 +6,8 @@ import type { Warning } from '../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { mendedTools } from './openai-tool-schema.ts'
 
-const mend = (parameters: JsonValue, more: JsonObject = {}): { called: JsonObject; told: readonly Warning[] } => {
-  const told: Warning[] = []
+const mend = (parameters: JsonValue, more: JsonObject = {}): { called: JsonObject; reported: readonly Warning[] } => {
+  const reported: Warning[] = []
   const tools = [{ name: 'f', parameters, ...more }]
   const [called = {}] = mendedTools(
     tools,
@@ -23,10 +23,10 @@ const mend = (parameters: JsonValue, more: JsonObject = {}): { called: JsonObjec
         upstreamModel: 'b',
         maxCompletionTokens: null,
       },
-      warn: (warning) => told.push(warning),
+      warn: (warning) => reported.push(warning),
     },
   )
-  return { called: called as JsonObject, told }
+  return { called: called as JsonObject, reported }
 }
 
 const sent = (parameters: JsonValue): JsonValue | undefined => mend(parameters).called['parameters']
@@ -41,9 +41,9 @@ describe('a schema that OpenAI takes', () => {
     ['with lists that say what they hold', { type: 'object', properties: { a: { type: 'array', items: text } } }],
     ['with a property called items', { type: 'object', properties: { items: text, anyOf: text } }],
   ])('stays the same object: %s', (_, schema) => {
-    const { called, told } = mend(schema)
+    const { called, reported } = mend(schema)
     expect(called['parameters']).toBe(schema)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('of something other than an object is for OpenAI to refuse', () => {
@@ -83,13 +83,13 @@ describe('a schema that OpenAI refuses', () => {
       { type: 'object', properties: { a: text, b: number }, required: ['a', 'b'] },
     ],
   ])('%s, and that is told', (_, given, wanted) => {
-    const { called, told } = mend(given)
+    const { called, reported } = mend(given)
     expect(called['parameters']).toEqual(wanted)
-    expect(told).toMatchObject([{ code: 'mapped_field', field: 'tools[0]' }])
+    expect(reported).toMatchObject([{ code: 'mapped_field', field: 'tools[0]' }])
   })
 
   test('an object gets the properties that go without saying, without a word', () => {
-    expect(mend({ type: 'object' })).toEqual({ called: { name: 'f', parameters: { type: 'object', properties: {} } }, told: [] })
+    expect(mend({ type: 'object' })).toEqual({ called: { name: 'f', parameters: { type: 'object', properties: {} } }, reported: [] })
   })
 
   test('alternatives become one object that requires what each of them requires, and the model is told of them', () => {
@@ -113,9 +113,9 @@ describe('a schema that OpenAI refuses', () => {
   })
 
   test('is not held to strictly where strict mode would refuse it, and that is told', () => {
-    const { called, told } = mend({ anyOf: [{ properties: { a: text } }] }, { strict: true })
+    const { called, reported } = mend({ anyOf: [{ properties: { a: text } }] }, { strict: true })
     expect(called['strict']).toBeUndefined()
-    expect(told[0]?.message).toContain('strictly')
+    expect(reported[0]?.message).toContain('strictly')
     expect(mend({}, { strict: true }).called).toEqual({
       name: 'f',
       strict: true,

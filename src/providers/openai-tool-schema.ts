@@ -18,11 +18,11 @@ export const mendedTools = (
     const called = isMap(tool) ? functionIn(tool) : null
     const next = called === null ? null : mendedFunction(called)
     if (!isMap(tool) || called === null || next === null) return tool
-    if (next.told !== null)
+    if (next.reported !== null)
       warn({
         code: 'mapped_field',
         field: `${field}[${index}]`,
-        message: `${target.upstreamModel} takes no schema like that of ${nameOf(called)}; ${next.told}`,
+        message: `${target.upstreamModel} takes no schema like that of ${nameOf(called)}; ${next.reported}`,
       })
     return withFunction(tool, next.called)
   })
@@ -40,7 +40,7 @@ export interface FunctionPlace {
 interface MendedFunction {
   readonly called: JsonObject
   /** The change made to the schema; null where nothing has to be told. */
-  readonly told: string | null
+  readonly reported: string | null
 }
 
 const mendedFunction = (called: JsonObject): MendedFunction | null => {
@@ -48,17 +48,17 @@ const mendedFunction = (called: JsonObject): MendedFunction | null => {
   if (parameters === undefined) return null
   const mended = mendedSchema(parameters)
   if (mended === null) return null
-  const { schema, told } = mended
-  if (strict !== true || fitsStrictMode(schema)) return { called: { ...called, parameters: schema }, told }
+  const { schema, reported } = mended
+  if (strict !== true || fitsStrictMode(schema)) return { called: { ...called, parameters: schema }, reported }
   const closed = { ...schema, additionalProperties: false, required: [] }
   // A function without arguments can be held to its schema.
-  if (fitsStrictMode(closed)) return { called: { ...called, parameters: closed }, told }
-  return { called: { ...rest, parameters: schema }, told: `${told ?? OTHER_FORM} Calls are not held to it strictly.` }
+  if (fitsStrictMode(closed)) return { called: { ...called, parameters: closed }, reported }
+  return { called: { ...rest, parameters: schema }, reported: `${reported ?? OTHER_FORM} Calls are not held to it strictly.` }
 }
 
 interface MendedSchema {
   readonly schema: JsonObject
-  readonly told: string | null
+  readonly reported: string | null
 }
 
 const OTHER_FORM = 'it was sent in another form.'
@@ -66,7 +66,7 @@ const IN_WORDS = 'what could not be said in another form is told to the model in
 
 /** Null where OpenAI takes the schema as it is, or where it is one of no object. */
 const mendedSchema = (given: JsonValue): MendedSchema | null => {
-  if (!isMap(given)) return { schema: { type: 'object', properties: {} }, told: OTHER_FORM }
+  if (!isMap(given)) return { schema: { type: 'object', properties: {} }, reported: OTHER_FORM }
   const filled = withItems(given)
   const whole = resolved(filled, filled)
   if (!isOfObject(whole)) return null
@@ -76,9 +76,9 @@ const mendedSchema = (given: JsonValue): MendedSchema | null => {
   const schema =
     type === 'object' && isMap(properties) ? root : { ...root, type: 'object', properties: isMap(properties) ? properties : {} }
   if (schema === given) return null
-  if (Object.keys(lost).length > 0) return { schema: withWords(schema, lost), told: IN_WORDS }
+  if (Object.keys(lost).length > 0) return { schema: withWords(schema, lost), reported: IN_WORDS }
   // That an object may have properties goes without saying.
-  return { schema, told: root === given && type === 'object' ? null : OTHER_FORM }
+  return { schema, reported: root === given && type === 'object' ? null : OTHER_FORM }
 }
 
 const isOfObject = ({ type }: JsonObject): boolean => type === undefined || type === 'object' || (isList(type) && type.includes('object'))

@@ -13,7 +13,7 @@ const get = createSafeFetch({ clock: systemClock, trustedHosts: ['localhost'] })
 const post = (url: string) => upstream.post({ url, headers: {}, body: '{}', stream: false, connection: new AbortController() })
 const load = (url: string) => get({ url, headers: {}, body: null, timeoutMs: 5000, maxBytes: 10 })
 
-const told = async (asking: () => Promise<unknown>): Promise<object> => {
+const reported = async (asking: () => Promise<unknown>): Promise<object> => {
   try {
     await asking()
     return { failed: false }
@@ -32,12 +32,12 @@ const asked = [
   () => load('http://localhost:9/'),
 ]
 const before: object[] = []
-for (const ask of asked) before.push(await told(ask))
+for (const ask of asked) before.push(await reported(ask))
 try {
   for (;;) openSync('/dev/null', 'r')
 } catch {
   const after: object[] = []
-  for (const ask of asked) after.push(await told(ask))
+  for (const ask of asked) after.push(await reported(ask))
   writeSync(1, JSON.stringify({ before, after }))
   process.exit(0)
 }

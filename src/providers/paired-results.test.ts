@@ -12,9 +12,9 @@ const text = (said: string): Part => ({ type: 'text', text: said })
 const user = (...parts: readonly Part[]): Message => ({ role: 'user', parts })
 const assistant = (...parts: readonly Part[]): Message => ({ role: 'assistant', parts })
 
-const paired = (messages: readonly Message[], openEnd = true): { messages: readonly Message[]; told: readonly Warning[] } => {
-  const told: Warning[] = []
-  return { messages: atOnce(withPairedResults(messages, (warning) => told.push(warning), { openEnd })), told }
+const paired = (messages: readonly Message[], openEnd = true): { messages: readonly Message[]; reported: readonly Warning[] } => {
+  const reported: Warning[] = []
+  return { messages: atOnce(withPairedResults(messages, (warning) => reported.push(warning), { openEnd })), reported }
 }
 
 /** Programs that count calls anew use few ids many times over. */
@@ -85,16 +85,16 @@ describe('calls and their results', () => {
 
   test('what is in order stays the same object, without a word', () => {
     const given = [user(text('Hi')), assistant(call('a'), call('b')), user(result('b', '1'), result('a', '2')), assistant(call('a'))]
-    const { messages, told } = paired(given)
+    const { messages, reported } = paired(given)
     expect(messages).toBe(given)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('a result of no call is text of the user, with its pictures', () => {
     const picture: Part = { type: 'image', url: 'data:image/png;base64,AA==' }
-    const { messages, told } = paired([user({ type: 'tool-result', callId: 'x', text: 'Go on.', media: [picture] }), user(text('Hi'))])
+    const { messages, reported } = paired([user({ type: 'tool-result', callId: 'x', text: 'Go on.', media: [picture] }), user(text('Hi'))])
     expect(messages).toEqual([user(text('Go on.'), picture), user(text('Hi'))])
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   test('the second result of one call is text of the user', () => {
@@ -103,9 +103,9 @@ describe('calls and their results', () => {
   })
 
   test('a result before its call is sent behind it', () => {
-    const { messages, told } = paired([user(text('Hi'), result('a', 'early')), assistant(call('a')), user(text('Go on'))])
+    const { messages, reported } = paired([user(text('Hi'), result('a', 'early')), assistant(call('a')), user(text('Go on'))])
     expect(messages).toEqual([user(text('Hi')), assistant(call('a')), user(result('a', 'early')), user(text('Go on'))])
-    expect(told.map(({ code }) => code)).toEqual(['mapped_field'])
+    expect(reported.map(({ code }) => code)).toEqual(['mapped_field'])
   })
 
   test('a call that was never answered gets an answer that says so, unless it is the last word', () => {
@@ -116,9 +116,9 @@ describe('calls and their results', () => {
   })
 
   test('a call that is the last word gets one too, where a provider wants each call answered', () => {
-    const { messages, told } = paired([user(text('Hi')), assistant(call('a'))], false)
+    const { messages, reported } = paired([user(text('Hi')), assistant(call('a'))], false)
     expect(messages[2]).toEqual(user(result('a', 'This call was not answered.')))
-    expect(told.map(({ code }) => code)).toEqual(['mapped_field'])
+    expect(reported.map(({ code }) => code)).toEqual(['mapped_field'])
   })
 
   test('its work grows with the conversation only', () => {

@@ -51,8 +51,8 @@ export const createReachability = ({ clock, connectMs, probe }: { clock: Clock; 
       const expire = (): void => {
         endProbe()
         if (isReached(origin)) return
-        const told = `The provider could not be connected to within ${connectMs / 1000} seconds.`
-        connection.abort(new GatewayError('timeout', told, { cause: new Unreached() }))
+        const reported = `The provider could not be connected to within ${connectMs / 1000} seconds.`
+        connection.abort(new GatewayError('timeout', reported, { cause: new Unreached() }))
       }
       let cancel = clock.after(connectMs * ALONE, () => {
         endProbe = probe(url, () => reach(origin))

@@ -18,8 +18,8 @@ export const SECRETS = new RegExp(
 /** An event of a stream may be megabytes; nothing behind this is ever shown. */
 const READ_MAX = 64 * 1024
 
-export const redact = (told: string, { apiKey }: Pick<Target, 'apiKey'>): string => {
-  const text = told.slice(0, READ_MAX)
+export const redact = (reported: string, { apiKey }: Pick<Target, 'apiKey'>): string => {
+  const text = reported.slice(0, READ_MAX)
   const known = apiKey === null || apiKey.length < 4 ? text : text.replaceAll(apiKey, '[redacted]')
   return known.replace(SECRETS, '[redacted]')
 }

@@ -9,8 +9,8 @@ export const retryHint = (headers: Headers, nowMs: number): number | undefined =
 
 /** From a sentence: `Please try again in 6m0.5s.`, `Please retry in 34.07s.`, `Wait 20 seconds and retry.` */
 export const retryHintInText = (message: string | null): number | undefined => {
-  const told = message === null ? null : SENTENCE.exec(message.slice(0, SAID_MAX))
-  return told?.[1] === undefined ? undefined : duration(told[1])
+  const reported = message === null ? null : SENTENCE.exec(message.slice(0, SAID_MAX))
+  return reported?.[1] === undefined ? undefined : duration(reported[1])
 }
 
 const SAID_MAX = 2000
@@ -66,9 +66,9 @@ const remainingHeader = (name: string): string | null => {
 const resetTime = (text: string, nowMs: number): number | undefined => {
   if (/^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/.test(text)) return duration(text)
   if (/^\d{1,13}(?:\.\d+)?$/.test(text)) {
-    const told = Number(text)
-    if (told < 1e8) return whole(told)
-    return whole((told < 1e11 ? told * 1000 - nowMs : told - nowMs) / 1000)
+    const reported = Number(text)
+    if (reported < 1e8) return whole(reported)
+    return whole((reported < 1e11 ? reported * 1000 - nowMs : reported - nowMs) / 1000)
   }
   return /^\d{4}-\d\d-\d\dT/.test(text) ? whole((Date.parse(text) - nowMs) / 1000) : undefined
 }

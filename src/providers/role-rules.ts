@@ -56,7 +56,7 @@ export const isTeachable = (provider: string): boolean => {
 export const vendorRules = (provider: string): readonly RoleRule[] => (vendorOf(provider).systemFirst ? ['system-first'] : [])
 
 /** None for a refusal of anything else. */
-export const rulesToldBy = ({ message }: GatewayError): readonly RoleRule[] =>
+export const rulesReportedBy = ({ message }: GatewayError): readonly RoleRule[] =>
   SENTENCES.find(([sentence]) => sentence.test(message))?.[1] ?? []
 
 const SENTENCES: readonly (readonly [RegExp, readonly RoleRule[]])[] = [

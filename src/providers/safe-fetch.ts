@@ -219,8 +219,8 @@ const send = (
           return
         }
         const type = message.headers['content-type'] ?? null
-        const told = status === 429 || status >= 500 ? message.headers['retry-after'] : undefined
-        const wait = told === undefined ? undefined : retryHint(new Headers({ 'retry-after': told }), clock.now())
+        const reported = status === 429 || status >= 500 ? message.headers['retry-after'] : undefined
+        const wait = reported === undefined ? undefined : retryHint(new Headers({ 'retry-after': reported }), clock.now())
         readAnswer(message, compressed, maxBytes).then(
           (bytes) => resolve({ response: responseOf(status, type, url, bytes, wait), location: null }),
           reject,

@@ -8,7 +8,7 @@ import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
-import { isTeachable, type RoleRule, rulesToldBy, vendorRules } from './role-rules.ts'
+import { isTeachable, type RoleRule, rulesReportedBy, vendorRules } from './role-rules.ts'
 import { settledBody, settledPrompt } from './settled-roles.ts'
 
 /** `own`: the clients that speak the provider's dialect. */
@@ -30,7 +30,7 @@ export const settlingRoles =
       }
       const refusal = await refusalOf(adapter, settled, context, beginning(take, answered))
       if (refusal === null) return
-      const wider: ReadonlySet<RoleRule> = new Set([...rules, ...(began ? [] : rulesToldBy(refusal))])
+      const wider: ReadonlySet<RoleRule> = new Set([...rules, ...(began ? [] : rulesReportedBy(refusal))])
       const again = wider.size === rules.size ? null : withRules({ ...attempt, warn }, wider, own, true)
       if (again === null) throw refusal
       rules = wider
@@ -66,7 +66,7 @@ const beginning =
   }
 
 /** Null where the request keeps the rules. `told`: the client is told also where nothing changes its place. */
-const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, told: boolean): Attempt | null => {
+const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, reported: boolean): Attempt | null => {
   if (rules.size === 0) return null
   const { call, target, warn } = attempt
   const native = passesAsWritten(call, own)
@@ -74,7 +74,7 @@ const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDi
   const prompt = native ? null : settledPrompt(call.prompt(), rules)
   const settled = body ?? prompt
   if (settled === null) return null
-  if (told || settled.moved)
+  if (reported || settled.moved)
     warn({
       code: 'mapped_field',
       field: call.dialect === 'responses' ? 'input' : 'messages',
@@ -86,11 +86,11 @@ const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDi
 
 /** The request is encoded again: what was told of it is not told twice. */
 const once = (warn: Attempt['warn']): Attempt['warn'] => {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return (warning: Warning) => {
     const key = JSON.stringify([warning.code, warning.field, warning.message])
-    if (told.has(key)) return
-    told.add(key)
+    if (reported.has(key)) return
+    reported.add(key)
     warn(warning)
   }
 }

@@ -35,13 +35,13 @@ const begin = (script: Script, words: EventReader = reader): { clock: FakeClock;
   upstream.script(script)
   const clock = createFakeClock()
   const heard: string[] = []
-  const told = ({ events }: Frame): string[] => events.map((event) => (event.type === 'text' ? event.text : event.type))
+  const reported = ({ events }: Frame): string[] => events.map((event) => (event.type === 'text' ? event.text : event.type))
   const read = async (): Promise<string[]> => {
     const connection = new AbortController()
     const request = { url: upstream.url, headers: {}, body: '{}', stream: true, connection }
     try {
       const response = await createUpstream(clock, TIMEOUTS).post(request)
-      await streamFrames(response, words, target, (frames) => void heard.push(...frames.flatMap(told)))
+      await streamFrames(response, words, target, (frames) => void heard.push(...frames.flatMap(reported)))
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
       heard.push(`thrown ${thrown.type}: ${thrown.message}`)

@@ -87,14 +87,14 @@ export const tellingTextCalls =
     const { call } = attempt
     const isOwn = passesAsWritten(call, own)
     const declared = isOwn ? ownDeclared(attempt) : declaredIn(call.prompt())
-    return adapter(attempt, context, declared.size > 0 || (makesThem && !isOwn) ? toldAs(declared, take) : take)
+    return adapter(attempt, context, declared.size > 0 || (makesThem && !isOwn) ? reportedAs(declared, take) : take)
   }
 
 const NONE: ReadonlySet<string> = new Set()
 
 const declaredIn = ({ tools }: Prompt): ReadonlySet<string> => new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
 
-const toldAs = (declared: ReadonlySet<string>, take: TakeFrames): TakeFrames => {
+const reportedAs = (declared: ReadonlySet<string>, take: TakeFrames): TakeFrames => {
   const calls = textCalls(declared)
   return (frames) => {
     // Nearly every batch has no part in a call.
@@ -127,10 +127,10 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
     const { index, to, held } = open
     open = null
     const json = to === 'json' ? '"}' : inputOf(held)
-    const told: ModelEvent[] = json === '' ? [] : [{ type: 'tool-arguments', index, json }]
+    const reported: ModelEvent[] = json === '' ? [] : [{ type: 'tool-arguments', index, json }]
     const next = waiting
     waiting = []
-    return [...told, ...next.flatMap(tell)]
+    return [...reported, ...next.flatMap(tell)]
   }
 
   const begin = (event: CallEvent): ModelEvent[] => {

@@ -8,7 +8,7 @@ export const tokenCount = (value: unknown): number | null => {
 }
 
 /** The sane part of a sum of counts. `untold`: the first, which every answer has, is not told, or one of them cannot be. */
-export const toldTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly untold: boolean } => {
+export const reportedTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly untold: boolean } => {
   const counts = [first, ...others].map(tokenCount)
   return {
     tokens: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
@@ -20,10 +20,10 @@ export const toldTotal = (first: unknown, ...others: readonly unknown[]): { read
  * A total split by parts that it includes. Null where they cannot be: one is no count, or together they are
  * more than the whole. Then nothing is known but the total.
  */
-export const partsOf = (total: number, told: readonly unknown[]): readonly number[] | null => {
+export const partsOf = (total: number, reported: readonly unknown[]): readonly number[] | null => {
   const parts: number[] = []
   let sum = 0
-  for (const value of told) {
+  for (const value of reported) {
     const count = tokenCount(value)
     if (count === null) return null
     parts.push(count)

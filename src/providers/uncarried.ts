@@ -46,8 +46,9 @@ export const refuseUnread = (
   place: Place,
   context: Pick<Losses, 'lose' | 'refuse'> & { readonly target: Pick<Target, 'providerName' | 'inputModalities'> },
 ): void => {
-  const { inputModalities: told } = context.target
-  if (told === null || told === undefined || (part.type !== 'audio' && part.type !== 'video') || told.includes(part.type)) return
+  const { inputModalities: reported } = context.target
+  if (reported === null || reported === undefined || (part.type !== 'audio' && part.type !== 'video') || reported.includes(part.type))
+    return
   uncarried(part, place, context, `has a model here that takes no ${part.type}`)
 }
 

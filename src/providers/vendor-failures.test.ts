@@ -10,7 +10,7 @@ import { blockedPrompt, googleFailure } from './google/errors.ts'
 import { chatFailure } from './openai-chat/errors.ts'
 import { inBandFailure, responsesFailure } from './openai-responses/errors.ts'
 import type { Target } from './provider.ts'
-import { parseOrNull } from './told-error.ts'
+import { parseOrNull } from './reported-error.ts'
 import { patient } from '../../test/support/patience.ts'
 
 const target: Target = {
@@ -988,8 +988,8 @@ describe('what is shown', () => {
     const body = JSON.stringify({
       error: { code: 403, message: 'Flagged.', metadata: { error_type: 'content_policy_violation', reasons } },
     })
-    const told = chatFailure(403, body, target).metadata['reasons'] as string[]
-    expect([told.length, told[0], told[1]?.length]).toEqual([20, 'our [redacted]', 200])
+    const reported = chatFailure(403, body, target).metadata['reasons'] as string[]
+    expect([reported.length, reported[0], reported[1]?.length]).toEqual([20, 'our [redacted]', 200])
   })
 
   test('the payload in at most 4 KB, cut between characters, without what looks like a credential', () => {

@@ -23,7 +23,7 @@ const COST_TIERS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 const MIDDLE = COST_TIERS[2]
 type CostTier = (typeof COST_TIERS)[number]
 
-interface RouterWishes {
+interface RouterPreferences {
   readonly allowed: readonly string[]
   readonly excluded: readonly string[]
   readonly costTier: CostTier
@@ -79,19 +79,19 @@ const lastSpeaker = ({ body }: Call): string | null => {
   return isObject(last) && typeof last['model'] === 'string' ? last['model'] : null
 }
 
-const readRouter = (name: string, { body }: Call): RouterWishes => {
+const readRouter = (name: string, { body }: Call): RouterPreferences => {
   const plugins = body.value('plugins')
   const routers = Array.isArray(plugins) ? plugins.filter((item) => isObject(item) && item['enabled'] !== false) : []
   const own = `${ownModelName(name)}-router`
   const plugin = [own, 'auto-router', 'auto-beta-router'].flatMap(
     (id) => routers.find((item) => isObject(item) && item['id'] === id) ?? [],
   )[0]
-  const wishes = isObject(plugin) ? plugin : {}
+  const preferences = isObject(plugin) ? plugin : {}
   return {
-    allowed: texts(wishes['allowed_models']),
-    excluded: texts(wishes['excluded_models']),
-    costTier: COST_TIERS.find((tier) => tier === wishes['cost_tier']) ?? MIDDLE,
-    pins: wishes['pin_model'] === true,
+    allowed: texts(preferences['allowed_models']),
+    excluded: texts(preferences['excluded_models']),
+    costTier: COST_TIERS.find((tier) => tier === preferences['cost_tier']) ?? MIDDLE,
+    pins: preferences['pin_model'] === true,
   }
 }
 

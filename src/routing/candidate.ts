@@ -1,6 +1,6 @@
 import type { EndpointTier } from '../canonical/endpoint-facts.ts'
 import type { EndpointKey, HealthView } from './health.ts'
-import type { SortBy } from './wishes.ts'
+import type { SortBy } from './preferences.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
 

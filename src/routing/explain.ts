@@ -36,9 +36,9 @@ const MEANT_MAX = 5
 
 /** `retryAfterSeconds`: until the first of those lets a request through that are only out of order for now; null where waiting does not help. */
 export const noProvider = (names: readonly string[], removed: readonly Removed[], retryAfterSeconds: number | null): GatewayError => {
-  const told = removed.slice(0, TOLD_MAX).map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`)
+  const reported = removed.slice(0, TOLD_MAX).map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`)
   const more = removed.length > TOLD_MAX ? ` and ${removed.length - TOLD_MAX} more` : ''
-  const why = told.length === 0 ? 'none, since no model fits' : told.join(', ') + more
+  const why = reported.length === 0 ? 'none, since no model fits' : reported.join(', ') + more
   return new GatewayError(
     'provider_overloaded',
     `No provider meets the requirements for ${names.map(shown).join(', ')}. Removed: ${why}.`,

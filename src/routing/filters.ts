@@ -3,38 +3,38 @@ import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Models } from '../models/models.ts'
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
-import { byPolicy, NOT_KNOWN, told } from './policy.ts'
+import { byPolicy, NOT_KNOWN, reported } from './policy.ts'
 import { heeds, sentParameters, type SentParameter } from './sent-parameters.ts'
-import type { PriceName, Wishes } from './wishes.ts'
+import type { PriceName, Preferences } from './preferences.ts'
 import type { ModelEndpoint } from '../models/model.ts'
 
 export interface Filters {
   readonly call: Call
-  readonly wishes: Wishes
+  readonly preferences: Preferences
   readonly policy: RoutingPolicy | null
   readonly models: Pick<Models, 'otherNames'>
   /** The parameters that `require_parameters` demands; empty where that was not asked for. */
   readonly required: readonly SentParameter[]
 }
 
-export const filtersOf = (call: Call, wishes: Wishes, policy: RoutingPolicy | null, models: Filters['models']): Filters => ({
+export const filtersOf = (call: Call, preferences: Preferences, policy: RoutingPolicy | null, models: Filters['models']): Filters => ({
   call,
-  wishes,
+  preferences,
   policy,
   models,
-  required: wishes.requireParameters ? sentParameters(call) : [],
+  required: preferences.requireParameters ? sentParameters(call) : [],
 })
 
 /** Null where the endpoint may serve. `tiered`: whether the model has endpoints of the tier that was asked for. */
 export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolean): string | null =>
   byPolicy(candidate, filters.policy, filters.models) ??
-  byName(candidate, filters.wishes) ??
-  byTier(candidate, filters.wishes, tiered) ??
-  byData(candidate, filters.wishes) ??
+  byName(candidate, filters.preferences) ??
+  byTier(candidate, filters.preferences, tiered) ??
+  byData(candidate, filters.preferences) ??
   byQuality(candidate, filters) ??
-  byPrice(candidate, filters.wishes)
+  byPrice(candidate, filters.preferences)
 
-const byName = ({ endpoint }: Candidate, { only, ignore, order, allowFallbacks }: Wishes): string | null => {
+const byName = ({ endpoint }: Candidate, { only, ignore, order, allowFallbacks }: Preferences): string | null => {
   if (only.length > 0 && !only.some((name) => names(endpoint, name)) && !isTierOf(endpoint, only)) return 'provider.only'
   if (ignore.some((name) => names(endpoint, name)) || isTierOf(endpoint, ignore)) return 'provider.ignore'
   if (allowFallbacks || order.length === 0) return null
@@ -46,7 +46,7 @@ const isTierOf = (endpoint: ModelEndpoint, wanted: readonly string[]): boolean =
   endpoint.serviceTier !== null && wanted.some((name) => names({ ...endpoint, serviceTier: null }, name))
 
 /** Endpoints of a tier want to be asked for: by `service_tier`, by the variant of a name, or by their own tag. */
-const byTier = ({ endpoint, variant }: Candidate, { tier, only, order }: Wishes, tiered: boolean): string | null => {
+const byTier = ({ endpoint, variant }: Candidate, { tier, only, order }: Preferences, tiered: boolean): string | null => {
   const own = endpoint.serviceTier
   if (own !== null) {
     const wanted = (tier !== null && TIERS[tier].includes(own)) || variant.admits === own
@@ -56,23 +56,23 @@ const byTier = ({ endpoint, variant }: Candidate, { tier, only, order }: Wishes,
   return tier !== null && tiered && !TIERS[tier].includes(null) ? 'service_tier' : null
 }
 
-const byData = ({ endpoint: { dataPolicy, distillable } }: Candidate, wishes: Wishes): string | null => {
-  if (wishes.zdr && dataPolicy.retains !== false) return told('provider.zdr', dataPolicy.retains)
-  if (wishes.denyTraining && dataPolicy.training !== false) return told('provider.data_collection', dataPolicy.training)
-  if (wishes.distillable && distillable !== true) return told('provider.enforce_distillable_text', distillable)
+const byData = ({ endpoint: { dataPolicy, distillable } }: Candidate, preferences: Preferences): string | null => {
+  if (preferences.zdr && dataPolicy.retains !== false) return reported('provider.zdr', dataPolicy.retains)
+  if (preferences.denyTraining && dataPolicy.training !== false) return reported('provider.data_collection', dataPolicy.training)
+  if (preferences.distillable && distillable !== true) return reported('provider.enforce_distillable_text', distillable)
   return null
 }
 
-const byQuality = ({ endpoint }: Candidate, { wishes, required }: Filters): string | null => {
+const byQuality = ({ endpoint }: Candidate, { preferences, required }: Filters): string | null => {
   const { quantization, supportedParameters } = endpoint
-  if (wishes.quantizations.length > 0 && !wishes.quantizations.includes(quantization)) {
+  if (preferences.quantizations.length > 0 && !preferences.quantizations.includes(quantization)) {
     return quantization === 'unknown' ? `provider.quantizations: ${NOT_KNOWN}` : 'provider.quantizations'
   }
   const lacking = required.find((parameter) => !heeds(supportedParameters, parameter))
   return lacking === undefined ? null : `provider.require_parameters: ${lacking[0] ?? ''}`
 }
 
-const byPrice = ({ endpoint, variant }: Candidate, { maxPrice }: Wishes): string | null => {
+const byPrice = ({ endpoint, variant }: Candidate, { maxPrice }: Preferences): string | null => {
   if (variant.free && comparedPrice(endpoint) !== 0) return ':free'
   const { prices } = endpoint
   for (const [name, limit] of maxPrice) {

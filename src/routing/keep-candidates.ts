@@ -14,7 +14,7 @@ export const keepCandidates = (
   preferred: readonly SentParameter[],
   removed: Removed[],
 ): readonly Candidate[] => {
-  const { tier } = filters.wishes
+  const { tier } = filters.preferences
   const tiered = tier !== null && servesTier(asked.model, tier)
   const remove = ({ model, endpoint }: Candidate, reason: string): void =>
     void removed.push({ model: model.id, provider: endpoint.tag, reason })

@@ -154,7 +154,7 @@ describe('automatic choice', () => {
   )
   const first = (fields: Record<string, unknown>): string | undefined =>
     planOf(models, { model: 'patchbay/auto', ...fields }).attempts[0]?.model.id
-  const router = (wishes: Record<string, unknown>) => ({ plugins: [{ id: 'auto-router', ...wishes }] })
+  const router = (preferences: Record<string, unknown>) => ({ plugins: [{ id: 'auto-router', ...preferences }] })
 
   test.each(['patchbay/auto', 'service/auto', 'openrouter/auto', 'openrouter/auto-beta'])(
     '%s: the newest model of the middle of the price range',

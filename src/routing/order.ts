@@ -4,12 +4,12 @@
  */
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
 import type { EndpointKey } from './health.ts'
-import type { Cutoffs, SortBy, Wishes } from './wishes.ts'
+import type { Cutoffs, SortBy, Preferences } from './preferences.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import type { ModelEndpoint } from '../models/model.ts'
 
 export interface Ordering {
-  readonly wishes: Wishes
+  readonly preferences: Preferences
   /** How long the input is, about. */
   readonly inputTokens: number
   readonly sticky: EndpointKey | null
@@ -23,17 +23,17 @@ export interface Ordered {
 }
 
 export const orderCandidates = (candidates: readonly Candidate[], ordering: Ordering): Ordered => {
-  const { wishes, sticky, random } = ordering
+  const { preferences, sticky, random } = ordering
   if (candidates.length < 2) return { candidates, why: 'only candidate' }
   const [first] = candidates
-  const tiered = wishes.tier !== null && candidates.some(({ endpoint }) => endpoint.serviceTier !== null)
-  const sort = sortOf(first?.variant.sort ?? wishes.sort, wishes, tiered)
-  const balanced = sort === null && wishes.order.length === 0 && first?.variant.longest !== true
+  const tiered = preferences.tier !== null && candidates.some(({ endpoint }) => endpoint.serviceTier !== null)
+  const sort = sortOf(first?.variant.sort ?? preferences.sort, preferences, tiered)
+  const balanced = sort === null && preferences.order.length === 0 && first?.variant.longest !== true
   const ranked = candidates.map((candidate) => ({ candidate, rank: rankOf(candidate, ordering, balanced) }))
   const compare = comparison(sort ?? (balanced ? 'price' : null))
   ranked.sort((a, b) => a.rank - b.rank || compare(a.candidate, b.candidate))
   const sorted = ranked.map(({ candidate }) => candidate)
-  if (wishes.order.length > 0) return { candidates: sorted, why: 'provider.order' }
+  if (preferences.order.length > 0) return { candidates: sorted, why: 'provider.order' }
   if (leadsBySticky(ranked, sticky)) {
     moveToFront(sorted, ({ key }) => key === sticky)
     return { candidates: sorted, why: 'sticky' }
@@ -59,21 +59,21 @@ const leadsBySticky = (ranked: readonly Ranked[], sticky: EndpointKey | null): b
 const isUnwell = ({ health }: Candidate): boolean => health.cooling || health.troubled
 
 /** A tier says by what its endpoints are sorted, where the request does not. */
-const sortOf = (asked: SortBy | null, { tier }: Wishes, tiered: boolean): SortBy | null => {
+const sortOf = (asked: SortBy | null, { tier }: Preferences, tiered: boolean): SortBy | null => {
   if (asked !== null || !tiered) return asked
   return tier === 'flex' ? 'price' : 'throughput'
 }
 
 /** The weightiest reason first; each is a digit of the rank. */
-const rankOf = ({ endpoint, health, variant }: Candidate, { wishes, inputTokens }: Ordering, balanced: boolean): number => {
-  const { order, tier } = wishes
+const rankOf = ({ endpoint, health, variant }: Candidate, { preferences, inputTokens }: Ordering, balanced: boolean): number => {
+  const { order, tier } = preferences
   let rank = positionIn(order, endpoint)
   rank = rank * 4 + (tier === null ? 0 : Math.max(0, TIERS[tier].indexOf(endpoint.serviceTier)))
   rank = rank * 2 + Number(health.cooling)
   rank = rank * 2 + Number(endpoint.contextLength !== null && inputTokens > endpoint.contextLength)
   // An explicit order is the client's own judgement of who is well.
   rank = rank * 2 + Number(balanced && health.troubled)
-  rank = rank * 2 + Number(!meetsPreferences(health, wishes))
+  rank = rank * 2 + Number(!meetsPreferences(health, preferences))
   // Behind everything else: the longer context first.
   return variant.longest ? rank + 1 - Math.min(1, (endpoint.contextLength ?? 0) / LONGEST) : rank
 }
@@ -89,7 +89,7 @@ const positionIn = (order: readonly string[], endpoint: ModelEndpoint): number =
 }
 
 /** All cutoffs must hold. Who was not measured in the last minutes has not failed any. */
-const meetsPreferences = (health: EndpointHealth, { minThroughput, maxLatencyMs }: Wishes): boolean =>
+const meetsPreferences = (health: EndpointHealth, { minThroughput, maxLatencyMs }: Preferences): boolean =>
   (minThroughput === null || holds(health.tokensPerSecond, minThroughput, (measured, cutoff) => measured >= cutoff)) &&
   (maxLatencyMs === null || holds(health.latencyMs, maxLatencyMs, (measured, cutoff) => measured <= cutoff))
 

@@ -14,7 +14,7 @@ import { keepCandidates, secondsUntilOne } from './keep-candidates.ts'
 import { orderCandidates, type Ordered } from './order.ts'
 import { preferredParameters } from './sent-parameters.ts'
 import { conversationKey } from './sticky.ts'
-import { readWishes, type Wishes } from './wishes.ts'
+import { readPreferences, type Preferences } from './preferences.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
 
 export type { Removed } from './explain.ts'
@@ -98,19 +98,19 @@ const NONE: readonly never[] = []
 
 const fullPlan = (input: PlanInput): Plan => {
   const { call } = input
-  const wishes = readWishes(call)
+  const preferences = readPreferences(call)
   const { asked, unknown, strategy, isPinned } = askedModels(input)
   const removed: Removed[] = [...unknown]
-  const filters = filtersOf(call, wishes, input.policy ?? null, input.models)
+  const filters = filtersOf(call, preferences, input.policy ?? null, input.models)
   const preferred = preferredParameters(call)
   const groups = asked.map((one) => keepCandidates(one, input.health, filters, preferred, removed)).filter((group) => group.length > 0)
   if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))
 
-  const together = wishes.partition === 'none' ? [groups.flat()] : groups
+  const together = preferences.partition === 'none' ? [groups.flat()] : groups
   const isChoice = groups.length > 1 || (groups[0]?.length ?? 0) > 1
-  const stickyKey = isChoice && wishes.order.length === 0 ? conversationKey(call, input.account) : null
+  const stickyKey = isChoice && preferences.order.length === 0 ? conversationKey(call, input.account) : null
   const ordering = {
-    wishes,
+    preferences,
     inputTokens: call.body.searchable.length / CHARACTERS_PER_TOKEN,
     sticky: stickyKey === null || input.sticky === null ? null : input.sticky(stickyKey),
     random: input.random,
@@ -120,7 +120,7 @@ const fullPlan = (input: PlanInput): Plan => {
   const isChosen = !isPinned && call.models.length === 1 && (strategy === 'auto' || strategy === 'free')
   const ordered = isChosen ? stickyFirst(inTurn, ordering.sticky) : inTurn
   return {
-    attempts: attempted(ordered, wishes).map((candidate) => plannedAttempt(candidate, wishes)),
+    attempts: attempted(ordered, preferences).map((candidate) => plannedAttempt(candidate, preferences)),
     candidates: groups.reduce((sum, group) => sum + group.length, 0),
     removed,
     warnings: warningsOf(asked, unknown),
@@ -139,7 +139,7 @@ const stickyFirst = (groups: readonly Ordered[], sticky: EndpointKey | null): re
   groups.toSorted((a, b) => Number(b.candidates[0]?.key === sticky) - Number(a.candidates[0]?.key === sticky))
 
 /** As many as are tried. A model that was named as a fallback has its turn, however many endpoints those before it have. */
-const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Wishes): readonly Candidate[] => {
+const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Preferences): readonly Candidate[] => {
   const most = allowFallbacks || order.length > 0 ? ATTEMPTS_MAX : 1
   const tried: Candidate[] = []
   for (const [index, { candidates }] of groups.entries()) {
@@ -154,7 +154,7 @@ const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Wishes
  * An ordinary endpoint that stands in for one of a tier is asked as one: the tier is not to be paid for there. Where the
  * catalogue knows of no such endpoints the tier is the provider's own affair, under the name that providers have for it.
  */
-const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier }: Wishes): PlannedAttempt => {
+const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier }: Preferences): PlannedAttempt => {
   if (tier === null) return { model, endpoint, key, serviceTier: endpoint.serviceTier }
   const otherwise = tier === 'flex' ? null : 'priority'
   return { model, endpoint, key, serviceTier: endpoint.serviceTier ?? (servesTier(model, tier) ? 'default' : otherwise) }

@@ -23,7 +23,9 @@ const anyEndpoint = (tag: string) =>
       dataPolicy: fc.record({ training: fc.option(fc.boolean()), retains: fc.option(fc.boolean()) }),
       supportedParameters: fc.subarray(['tools', 'temperature', 'max_tokens']),
     })
-    .map((told) => endpoint(tag, { ...told, serviceTier: tag.endsWith('priority') ? 'priority' : tag.endsWith('flex') ? 'flex' : null }))
+    .map((reported) =>
+      endpoint(tag, { ...reported, serviceTier: tag.endsWith('priority') ? 'priority' : tag.endsWith('flex') ? 'flex' : null }),
+    )
 
 const anyModel = (id: string) =>
   fc

@@ -41,17 +41,17 @@ const isOf = (endpoint: ModelEndpoint, slug: string): boolean =>
 const byDataPolicy = ({ endpoint }: Judged, policy: RoutingPolicy, ids: readonly string[]): string | null => {
   const { training, retains } = endpoint.dataPolicy
   const author = ids.map(authorOf).find((one) => policy.zdr[one])
-  if (author !== undefined && retains !== false) return told(`guardrail.enforce_zdr_${author}`, retains)
+  if (author !== undefined && retains !== false) return reported(`guardrail.enforce_zdr_${author}`, retains)
   if (comparedPrice(endpoint) !== 0) {
-    return policy.paidTraining || training === false ? null : told('guardrail.enable_paid_model_training', training)
+    return policy.paidTraining || training === false ? null : reported('guardrail.enable_paid_model_training', training)
   }
   // A text that nobody keeps, nobody publishes.
-  if (!policy.freePublication && retains !== false) return told('guardrail.enable_free_model_publication', retains)
-  return policy.freeTraining || training === false ? null : told('guardrail.enable_free_model_training', training)
+  if (!policy.freePublication && retains !== false) return reported('guardrail.enable_free_model_publication', retains)
+  return policy.freeTraining || training === false ? null : reported('guardrail.enable_free_model_training', training)
 }
 
 /** A fact that is not known of an endpoint is not promised: it counts as the worse. */
-export const told = (filter: string, fact: boolean | null): string => (fact === null ? `${filter}: ${NOT_KNOWN}` : filter)
+export const reported = (filter: string, fact: boolean | null): string => (fact === null ? `${filter}: ${NOT_KNOWN}` : filter)
 
 export const NOT_KNOWN = 'not known of this provider'
 

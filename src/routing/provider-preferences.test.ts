@@ -90,10 +90,10 @@ describe('max_price: no endpoint that costs more', () => {
     ['request', 0.01, 'request'],
     ['image', 0.1, 'image'],
     ['audio', 3, 'audio'],
-  ])('%s, as a number or as text', (name, limit, told) => {
+  ])('%s, as a number or as text', (name, limit, reported) => {
     for (const written of [limit, String(limit)]) {
       const plan = planOf([dear, cheap], { provider: { max_price: { [name]: written } } })
-      expect([tags(plan), reasons(plan.removed)]).toEqual(['cheap', `dear: provider.max_price: ${told}`])
+      expect([tags(plan), reasons(plan.removed)]).toEqual(['cheap', `dear: provider.max_price: ${reported}`])
     }
   })
 

@@ -21,7 +21,7 @@ export interface OauthSettings {
 }
 
 /** The request of an application. */
-export type Wish = Omit<z.output<typeof createCodeBody>, 'workspace_id'>
+export type RequestedAccess = Omit<z.output<typeof createCodeBody>, 'workspace_id'>
 
 export interface Consent {
   readonly workspaceId: string
@@ -39,8 +39,8 @@ export interface Exchange {
 
 export interface ApplicationCodes {
   /** Throws `invalid_request` for a wish that the operator does not allow. */
-  requireAllowed(wish: Pick<Wish, 'callback_url' | 'code_challenge'>, settings: OauthSettings): void
-  make(wish: Wish, consent: Consent): Promise<{ readonly code: string; readonly appId: number; readonly createdAt: string }>
+  requireAllowed(requested: Pick<RequestedAccess, 'callback_url' | 'code_challenge'>, settings: OauthSettings): void
+  make(requested: RequestedAccess, consent: Consent): Promise<{ readonly code: string; readonly appId: number; readonly createdAt: string }>
   /** Throws `permission_denied` for a code that is unknown, used, expired or another's, and `invalid_request` for another method. */
   exchange(exchange: Exchange): Promise<{ readonly key: string; readonly userId: string }>
 }
@@ -75,23 +75,23 @@ export const createApplicationCodes = (parts: {
         throw new GatewayError('invalid_request', 'callback_url: the operator does not allow this host (oauth.allowed_callback_hosts).')
       }
     },
-    async make(wish, { workspaceId, userId, mostUsd }) {
+    async make(requested, { workspaceId, userId, mostUsd }) {
       const code = newSecret(TOKEN_BYTES, ids)
       const createdAt = isoTimestamp(clock.now())
-      if (wish.expires_at !== null && wish.expires_at !== undefined && !(Date.parse(wish.expires_at) > clock.now())) {
+      if (requested.expires_at !== null && requested.expires_at !== undefined && !(Date.parse(requested.expires_at) > clock.now())) {
         throw new GatewayError('invalid_request', 'expires_at: the instant has passed.')
       }
-      const app = appOf(wish)
+      const app = appOf(requested)
       await store.insert({
         id: ids.uuid(),
         digest: digestsOf(code, peppers)[0],
         workspace_id: workspaceId,
         user_id: userId,
-        callback_url: wish.callback_url ?? null,
-        code_challenge: wish.code_challenge?.replace(/=+$/, '') ?? null,
+        callback_url: requested.callback_url ?? null,
+        code_challenge: requested.code_challenge?.replace(/=+$/, '') ?? null,
         code_challenge_method:
-          wish.code_challenge === null || wish.code_challenge === undefined ? null : (wish.code_challenge_method ?? 'S256'),
-        key_settings: JSON.stringify(settingsOf(wish, app, mostUsd)),
+          requested.code_challenge === null || requested.code_challenge === undefined ? null : (requested.code_challenge_method ?? 'S256'),
+        key_settings: JSON.stringify(settingsOf(requested, app, mostUsd)),
         created_at: createdAt,
         expires_at: isoTimestamp(clock.now() + CODE_MS),
         used_at: null,
@@ -135,7 +135,11 @@ interface KeySettings {
   readonly expiresAt: string | null
 }
 
-const settingsOf = ({ key_label, limit, usage_limit_type, expires_at }: Wish, app: string, mostUsd: number | null): KeySettings => {
+const settingsOf = (
+  { key_label, limit, usage_limit_type, expires_at }: RequestedAccess,
+  app: string,
+  mostUsd: number | null,
+): KeySettings => {
   const asked = limit ?? null
   const bounded = mostUsd !== null && (asked === null || asked > mostUsd || usage_limit_type === 'daily' || usage_limit_type === 'weekly')
   return {
@@ -147,7 +151,7 @@ const settingsOf = ({ key_label, limit, usage_limit_type, expires_at }: Wish, ap
 }
 
 /** The application as people know it. */
-const appOf = ({ callback_url: callback }: Wish): string =>
+const appOf = ({ callback_url: callback }: RequestedAccess): string =>
   callback === null || callback === undefined ? 'application' : new URL(callback).host
 
 const challengeOf = (verifier: string, method: ChallengeMethod): string =>

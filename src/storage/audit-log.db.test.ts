@@ -106,12 +106,12 @@ describeEachEngine('audit log', (engine) => {
     await store.patch(workspaceId, 'bot', { status: 'disabled' }, T1, changedBy())
     await store.patch(workspaceId, 'bot', { designated_version: 9 }, T1, changedBy())
     const { items } = await log.list({ workspaceId, offset: 0, limit: 10 })
-    const told = items.map(({ action, objectType, before, after }) => ({ action, objectType, before, after }))
-    expect(told).toHaveLength(5)
-    const updated = told.find(({ action, objectType }) => action === 'updated' && objectType === 'api_key')
+    const reported = items.map(({ action, objectType, before, after }) => ({ action, objectType, before, after }))
+    expect(reported).toHaveLength(5)
+    const updated = reported.find(({ action, objectType }) => action === 'updated' && objectType === 'api_key')
     expect(updated).toMatchObject({ before: { limit: 5, rpm_limit: null }, after: { limit: null, rpm_limit: 60 } })
-    expect(told.find(({ action }) => action === 'revoked')).toMatchObject({ before: { limit: null }, after: null })
-    expect(told.find(({ action, objectType }) => action === 'updated' && objectType === 'preset')).toMatchObject({
+    expect(reported.find(({ action }) => action === 'revoked')).toMatchObject({ before: { limit: null }, after: null })
+    expect(reported.find(({ action, objectType }) => action === 'updated' && objectType === 'preset')).toMatchObject({
       before: { status: 'active' },
       after: { status: 'disabled' },
     })

@@ -58,13 +58,13 @@ export const recordChange = <Result>(
   database.transaction(async (transaction) => {
     const earlier = once === undefined ? null : await claimKey(transaction, once.claim, once.seal)
     if (earlier !== null) throw new AnsweredBefore(earlier)
-    const { result, audit, by: told = by } = await work(transaction)
+    const { result, audit, by: reported = by } = await work(transaction)
     if (once !== undefined) {
       if (audit === null) await releaseKey(transaction, once.claim)
       else await storeAnswer(transaction, once.claim, once.answer(result), once.seal)
     }
     if (audit !== null) {
-      await writeEntry(transaction, { ...audit, ...told, createdAt: now })
+      await writeEntry(transaction, { ...audit, ...reported, createdAt: now })
       await bumpChangeCounter(transaction)
     }
     return result

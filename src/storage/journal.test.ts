@@ -64,8 +64,8 @@ test('a line that was cut is none; one that is damaged is counted, and the other
   const [name = ''] = readdirSync(path)
   appendFileSync(join(path, name), '{"half\n"after"\n"cut')
   const entries: unknown[] = []
-  const told = await open(path, 2).recover(async (portion) => void entries.push(...portion.map((line): unknown => JSON.parse(line))))
-  expect([entries, told]).toEqual([['whole', 'after'], { entries: 2, damaged: 1 }])
+  const reported = await open(path, 2).recover(async (portion) => void entries.push(...portion.map((line): unknown => JSON.parse(line))))
+  expect([entries, reported]).toEqual([['whole', 'after'], { entries: 2, damaged: 1 }])
 })
 
 test('what storage does not take stays for the next start', async () => {

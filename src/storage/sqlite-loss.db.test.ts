@@ -164,8 +164,13 @@ describe('a file that is deleted or replaced while it is open', () => {
     ],
   ])('%s: nothing more is written, and what was acknowledged is in a file of its own at the end', async (_, lose) => {
     const dataDir = mkdtempSync(join(parent, 'open-'))
-    const told: string[] = []
-    const database = await openDatabase({ databaseUrl: null, dataDir, exclusive: true, onError: ({ message }) => void told.push(message) })
+    const reported: string[] = []
+    const database = await openDatabase({
+      databaseUrl: null,
+      dataDir,
+      exclusive: true,
+      onError: ({ message }) => void reported.push(message),
+    })
     const { create } = await preparePresets(database)
     for (const slug of SLUGS) await create(slug)
     lose(dataDir)
@@ -176,7 +181,7 @@ describe('a file that is deleted or replaced while it is open', () => {
     }
     await database.close()
     const [rescued = ''] = readdirSync(dataDir).filter((name) => name.startsWith('patchbay.rescued-'))
-    expect(told).toEqual([expect.stringContaining(rescued)])
+    expect(reported).toEqual([expect.stringContaining(rescued)])
     expect(statSync(join(dataDir, rescued)).mode & 0o777).toBe(0o600)
     const restored = mkdtempSync(join(parent, 'rescued-'))
     copyFileSync(join(dataDir, rescued), join(restored, 'patchbay.db'))

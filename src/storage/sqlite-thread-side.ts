@@ -11,13 +11,13 @@ const NOTHING_TRANSFERRED: Bun.Transferable[] = []
 export const answerRequests = <Request>(handle: (request: Request) => Promise<unknown>, isLast: (request: Request) => boolean): void => {
   let last: Promise<void> = Promise.resolve()
   const answer = async (request: Request): Promise<void> => {
-    let told: Answer<unknown>
+    let reported: Answer<unknown>
     try {
-      told = { result: await handle(request) }
+      reported = { result: await handle(request) }
     } catch (thrown) {
-      told = { failure: encodeFailure(thrown) }
+      reported = { failure: encodeFailure(thrown) }
     }
-    self.postMessage(told, NOTHING_TRANSFERRED)
+    self.postMessage(reported, NOTHING_TRANSFERRED)
     if (isLast(request)) self.close()
   }
   self.addEventListener('message', ({ data }: MessageEvent<Request>) => {

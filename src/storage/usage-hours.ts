@@ -22,16 +22,16 @@ interface Charged {
 
 /** A request that was charged now. */
 export const usageOfRequest = ({ record, userId }: FinishedGeneration, { amountNanos, byokNanos }: Charged): UsageHoursTable => {
-  const { record: told } = record
+  const { record: reported } = record
   const count = (member: string): number => {
-    const value = told[member]
+    const value = reported[member]
     return typeof value === 'number' ? value : 0
   }
   const text = (member: string): string => {
-    const value = told[member]
+    const value = reported[member]
     return typeof value === 'string' ? withoutNul(value) : ''
   }
-  const isEstimated = told['usage_estimated'] === true
+  const isEstimated = reported['usage_estimated'] === true
   return {
     hour: record.createdAt.slice(0, HOUR_LENGTH),
     workspace_id: record.workspaceId,
@@ -55,9 +55,9 @@ export const usageOfRequest = ({ record, userId }: FinishedGeneration, { amountN
     byok_cost_nanos: byokNanos,
     estimated_requests: isEstimated ? 1 : 0,
     estimated_nanos: isEstimated ? amountNanos : 0,
-    unpriced_requests: told['cost_known'] === false ? 1 : 0,
-    ...inBucket('ttft', told['latency']),
-    ...inBucket('total', told['generation_time']),
+    unpriced_requests: reported['cost_known'] === false ? 1 : 0,
+    ...inBucket('ttft', reported['latency']),
+    ...inBucket('total', reported['generation_time']),
   }
 }
 

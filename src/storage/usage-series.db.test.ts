@@ -123,9 +123,9 @@ test('a percentile lies in the bucket of the value that it stands for', () => {
       for (const ms of values) counts[bucketOf(ms)] = (counts[bucketOf(ms)] ?? 0) + 1
       const sorted = values.toSorted((a, b) => a - b)
       const exact = sorted[Math.max(0, Math.ceil(share * values.length) - 1)] ?? 0
-      const told = percentileOf(counts, share) ?? -1
+      const reported = percentileOf(counts, share) ?? -1
       // A bucket's end is rounded, and is the beginning of the next one.
-      expect([bucketOf(told), bucketOf(Math.max(0, told - 1))]).toContain(bucketOf(exact))
+      expect([bucketOf(reported), bucketOf(Math.max(0, reported - 1))]).toContain(bucketOf(exact))
     }),
   )
   expect(percentileOf([0, 0], 0.5)).toBeNull()

@@ -49,7 +49,7 @@ export const logTo = (write: (line: string) => void, level: LogLevel, clock: Clo
       ? () => undefined
       : style.pretty
         ? (fields, message) =>
-            write(prettyLine({ level: own, time: isoTimestamp(clock.now()), message, fields: told(fields) }, style.coloured))
+            write(prettyLine({ level: own, time: isoTimestamp(clock.now()), message, fields: reported(fields) }, style.coloured))
         : (fields, message) =>
             write(`{"level":"${own}","time":"${isoTimestamp(clock.now())}"${membersOf(fields)},"msg":${JSON.stringify(message)}}\n`)
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
@@ -57,12 +57,12 @@ export const logTo = (write: (line: string) => void, level: LogLevel, clock: Clo
 
 /** As JSON text, each behind a comma. */
 const membersOf = (fields: Fields): string => {
-  const members = JSON.stringify(told(fields)).slice(1, -1)
+  const members = JSON.stringify(reported(fields)).slice(1, -1)
   return members === '' ? '' : `,${members}`
 }
 
 /** The thrown value, as plain JSON. */
-const told = (fields: Fields): Fields => {
+const reported = (fields: Fields): Fields => {
   const { error, cause } = fields
   if (error === undefined && cause === undefined) return fields
   return {

@@ -80,12 +80,12 @@ describe('a histogram', () => {
         const metrics = createMetrics()
         const histogram = metrics.histogram('c_seconds', 'C.', [], buckets)
         for (const value of values) histogram.observe([], value)
-        const told = [...metrics.render().matchAll(/le="([^"]+)"\} (\d+)/g)].map(([, le, count]) => [le, Number(count)])
+        const reported = [...metrics.render().matchAll(/le="([^"]+)"\} (\d+)/g)].map(([, le, count]) => [le, Number(count)])
         const expected = [...buckets, Number.POSITIVE_INFINITY].map((le) => [
           le === Number.POSITIVE_INFINITY ? '+Inf' : String(le),
           values.filter((value) => value <= le).length,
         ])
-        expect(told).toEqual(values.length === 0 ? [] : expected)
+        expect(reported).toEqual(values.length === 0 ? [] : expected)
       }),
     )
   })

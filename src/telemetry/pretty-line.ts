@@ -18,10 +18,10 @@ const VALUE_MAX = 120
 export const prettyLine = ({ level, time, message, fields }: LogEntry, coloured: boolean): string => {
   const paint = (text: string, colour: number): string => (coloured ? `\u001b[${colour}m${text}\u001b[0m` : text)
   const { error, cause, ...plain } = fields
-  const told = Object.entries(plain)
+  const reported = Object.entries(plain)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${paint(`${name}=`, DIM)}${shown(value)}`)
-  const head = [paint(time.slice(11, 19), DIM), paint(level.padEnd(5), COLOURS[level]), printable(message), ...told].join(' ')
+  const head = [paint(time.slice(11, 19), DIM), paint(level.padEnd(5), COLOURS[level]), printable(message), ...reported].join(' ')
   const faults = [error, cause].filter((fault) => fault !== undefined).map((fault) => `\n  ${paint(faultText(fault), COLOURS[level])}`)
   return `${head}${faults.join('')}\n`
 }

@@ -60,9 +60,9 @@ const runLoop = async (client: AgentClient, speakers: readonly SseDialect[]): Pr
       const number = turn
       turn += 1
       if (speakers[number] !== dialect) faults.push(`turn ${number} came to ${dialect}`)
-      const { told, faults: found } = AGENT_MODELS[dialect].read(exchange.body as AgentRequest)
-      if (told.length !== number) found.push(`${told.length} turns in the history`)
-      found.push(...historyFaults(dialect, told, speakers, client.carriesProofs))
+      const { reported, faults: found } = AGENT_MODELS[dialect].read(exchange.body as AgentRequest)
+      if (reported.length !== number) found.push(`${reported.length} turns in the history`)
+      found.push(...historyFaults(dialect, reported, speakers, client.carriesProofs))
       faults.push(...found.map((fault) => `before turn ${number}: ${fault}`))
       if (found.length > 0) faults.push(exchange.text)
       await exchange.head(200)

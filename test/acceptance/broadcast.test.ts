@@ -399,8 +399,8 @@ describe('what is sent', () => {
     receiver.received.length = 0
     receiver.answer((response) => void response.end('{}'))
     const second = await services.start({ config, dataDir: first.dataDir })
-    const told = () => new Set(receiver.spans().map(({ attributes }) => attributes['session.id']))
-    await until(() => sessions.every((session) => told().has(session)), 'the traces of the killed process')
+    const reported = () => new Set(receiver.spans().map(({ attributes }) => attributes['session.id']))
+    await until(() => sessions.every((session) => reported().has(session)), 'the traces of the killed process')
     await until(() => waitingIn(second) === 0, 'nothing waits any more')
     // Nothing comes again with the next start.
     receiver.received.length = 0

@@ -98,13 +98,13 @@ describe('managing them', () => {
   test('the key is in no answer, and in no file of the service', async () => {
     const made = await call(service, 'POST', '/byok', { body: { provider: 'fake', key: OWN } })
     const { id } = (made.json as { data: Entered }).data
-    const told = [
+    const reported = [
       made,
       await call(service, 'GET', '/byok'),
       await call(service, 'GET', `/byok/${id}`),
       await call(service, 'GET', '/audit-log'),
     ]
-    for (const { text } of told) expect(text).not.toContain(OWN)
+    for (const { text } of reported) expect(text).not.toContain(OWN)
     for (const bytes of filesBelow(service.dataDir)) expect(bytes.includes(OWN)).toBe(false)
   })
 
@@ -171,12 +171,12 @@ describe('at inference', () => {
 
   test('a failure says that it met the customer’s own key, and not of the service’s', async () => {
     fake.script((exchange) => exchange.answer(401, JSON.stringify({ error: { message: 'Incorrect API key provided.' } })))
-    const told = async () =>
+    const reported = async () =>
       (await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] }, { key: service.inferenceKey })).error
         .metadata
-    expect(await told()).not.toHaveProperty('is_byok')
+    expect(await reported()).not.toHaveProperty('is_byok')
     await enter({ is_byok_only: true })
-    expect(await told()).toMatchObject({ provider_name: 'Fake', is_byok: true })
+    expect(await reported()).toMatchObject({ provider_name: 'Fake', is_byok: true })
   })
 
   test('models, users and API keys that may use it', async () => {
@@ -245,8 +245,8 @@ describe('at inference', () => {
     expect(record.json).toMatchObject({ data: { is_byok: true, total_cost: 0, provider_responses: [{ is_byok: true }] } })
     const upstreamCost = (usage as { cost_details: { upstream_inference_cost: number } }).cost_details.upstream_inference_cost
     expect(upstreamCost).toBeGreaterThan(0)
-    const told = (await call(service, 'GET', '/key', { key: made.key })).json
-    expect(told).toMatchObject({ data: { usage: 0, byok_usage: upstreamCost, limit_remaining: 5 } })
+    const reported = (await call(service, 'GET', '/key', { key: made.key })).json
+    expect(reported).toMatchObject({ data: { usage: 0, byok_usage: upstreamCost, limit_remaining: 5 } })
     await call(service, 'PATCH', `/keys/${made.data.hash}`, { body: { include_byok_in_limit: true } })
     const counted = (await call(service, 'GET', '/key', { key: made.key })).json as { data: { limit_remaining: number } }
     expect(counted.data.limit_remaining).toBeCloseTo(5 - upstreamCost, 9)

@@ -187,8 +187,8 @@ describe('--live', () => {
   test('--json prints the checks and the findings as one object', async () => {
     const { url } = startVendor(() => null)
     const { stdout } = await doctor(fileFor(url), '--live', '--json')
-    const told = JSON.parse(stdout) as { checks: unknown[]; live: { outcome: string }[] }
-    expect(told.live.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 6 }, () => 'answered'))
-    expect(told.checks.length).toBeGreaterThan(2)
+    const reported = JSON.parse(stdout) as { checks: unknown[]; live: { outcome: string }[] }
+    expect(reported.live.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 6 }, () => 'answered'))
+    expect(reported.checks.length).toBeGreaterThan(2)
   })
 })

@@ -336,14 +336,14 @@ test('Length errors turned into success: on responses, a successful completion c
 
 describe('Length errors turned into success: a warning tells what happened', () => {
   const METADATA = { 'x-service-metadata': 'enabled' }
-  const told = (type: string) => ({ warnings: [expect.objectContaining({ code: 'answered_error', error_type: type })] })
+  const reported = (type: string) => ({ warnings: [expect.objectContaining({ code: 'answered_error', error_type: type })] })
 
   for (const type of ['context_length_exceeded', 'max_tokens_exceeded', 'token_limit_exceeded', 'string_too_long']) {
     test(`${type}: in the header and in the metadata, whole`, async () => {
       for (const model of [`sandbox/error/${type}`, `sandbox/midstream/${type}`]) {
         const { headers, json } = await ask('responses', model, {}, METADATA)
         expect(headers.get('x-service-warnings')).toBe('1')
-        expect(json).toMatchObject({ status: 'incomplete', service_metadata: told(type) })
+        expect(json).toMatchObject({ status: 'incomplete', service_metadata: reported(type) })
       }
     })
 
@@ -352,7 +352,7 @@ describe('Length errors turned into success: a warning tells what happened', () 
         const { headers, text } = await ask('responses', model, { stream: true }, METADATA)
         expect(headers.get('x-service-warnings')).toBe(model.startsWith('sandbox/error/') ? '1' : null)
         const last = streamEvents(text).at(-1)
-        expect(last?.data).toMatchObject({ type: 'response.incomplete', response: { service_metadata: told(type) } })
+        expect(last?.data).toMatchObject({ type: 'response.incomplete', response: { service_metadata: reported(type) } })
       }
     })
   }

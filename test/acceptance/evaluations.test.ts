@@ -304,8 +304,8 @@ const record = async (slug: string, texts: readonly string[], of = service): Pro
       ['/responses', { ...fields, input: text }],
       ['/messages', { ...fields, max_tokens: 50, messages: user(text) }],
     ][at % 3] as [string, object]
-    const { status, text: told } = await call(of, 'POST', path, { key: of.inferenceKey, body })
-    expect([status, told]).toEqual([200, expect.stringContaining(`recorded ${text}`)])
+    const { status, text: reported } = await call(of, 'POST', path, { key: of.inferenceKey, body })
+    expect([status, reported]).toEqual([200, expect.stringContaining(`recorded ${text}`)])
   }
   for (let at = 0; at < texts.length; at += 10) await Promise.all(texts.slice(at, at + 10).map((text, index) => ask(text, at + index)))
 }

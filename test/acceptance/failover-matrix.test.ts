@@ -202,9 +202,10 @@ describe.each(Object.entries(FAULTS))('%s', (name, fault) => {
 })
 
 test('a provider whose certificate cannot be trusted is sent nothing, the credential least of all', async () => {
-  const told: string[] = []
-  for (const name of Object.keys(tls)) told.push((await ask(`alone/tls-${name}-chat-whole`, 'chat', false, `tls-${name}`)).error.message)
-  expect(told.map((message) => /\((\w+)\)/.exec(message)?.[1])).toEqual([
+  const reported: string[] = []
+  for (const name of Object.keys(tls))
+    reported.push((await ask(`alone/tls-${name}-chat-whole`, 'chat', false, `tls-${name}`)).error.message)
+  expect(reported.map((message) => /\((\w+)\)/.exec(message)?.[1])).toEqual([
     'DEPTH_ZERO_SELF_SIGNED_CERT',
     'CERT_HAS_EXPIRED',
     'ERR_TLS_CERT_ALTNAME_INVALID',

@@ -35,11 +35,11 @@ describe('by default', () => {
   })
 
   test('both get the same body', async () => {
-    const [told, body] = await Promise.all(
+    const [reported, body] = await Promise.all(
       [{ 'user-agent': 'litellm/1.83.0' }, { 'user-agent': 'curl/8.5.0' }].map(async (headers) => infer(service, FAILING, { headers })),
     )
-    expect(told?.error).toEqual(body?.error ?? { code: 0, message: '', metadata: {} })
-    expect(told?.headers.get('retry-after')).toBe(body?.headers.get('retry-after') ?? 'none')
+    expect(reported?.error).toEqual(body?.error ?? { code: 0, message: '', metadata: {} })
+    expect(reported?.headers.get('retry-after')).toBe(body?.headers.get('retry-after') ?? 'none')
   })
 
   test('a failure after content is an event of a 200, whoever asks', async () => {

@@ -165,9 +165,9 @@ describe('Chat Completions: what was read comes with the answer', () => {
   })
 
   test('sent back, the file is read no second time, and the annotation goes to no provider', async () => {
-    const told = { ...annotation, file: { ...annotation.file, content: [{ type: 'text', text: 'as it was read before' }] } }
+    const reported = { ...annotation, file: { ...annotation.file, content: [{ type: 'text', text: 'as it was read before' }] } }
     const { status } = await ask('chat', INVOICE, {}, [
-      { role: 'assistant', content: 'It is an invoice.', annotations: [told] },
+      { role: 'assistant', content: 'It is an invoice.', annotations: [reported] },
       { role: 'user', content: 'Of whom?' },
     ])
     expect(status).toBe(200)
@@ -183,9 +183,9 @@ describe('Chat Completions: what was read comes with the answer', () => {
   })
 
   test('one of another file is not taken for it', async () => {
-    const told = { ...annotation, file: { ...annotation.file, hash: 'ab'.repeat(32) } }
+    const reported = { ...annotation, file: { ...annotation.file, hash: 'ab'.repeat(32) } }
     await ask('chat', INVOICE, {}, [
-      { role: 'assistant', content: 'Hm.', annotations: [told] },
+      { role: 'assistant', content: 'Hm.', annotations: [reported] },
       { role: 'user', content: 'Of whom?' },
     ])
     expect(sent()).toContain('Invoice 42')

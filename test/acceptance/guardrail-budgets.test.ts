@@ -50,8 +50,8 @@ const expectSpent = async (key: string, scope: string, whose: string): Promise<v
   expect(upstream.exchanges.length).toBe(asked)
   const resetsAt = /resets at (\d{4}-\d\d-\d\dT00:00:00\.000Z)\.$/.exec(error.message)?.[1]
   const spendUsd = Number(/Used \$([\d.]+) of \$0\.001; /.exec(error.message)?.[1])
-  const told: object = { status, message: error.message.split('.')[0], ...error.metadata }
-  expect(told).toEqual({
+  const reported: object = { status, message: error.message.split('.')[0], ...error.metadata }
+  expect(reported).toEqual({
     status: 403,
     message: `The daily guardrail budget of this ${whose} is exhausted`,
     error_type: 'permission_denied',

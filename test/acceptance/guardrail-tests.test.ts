@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 const ask = (body: object): Promise<Answer> => call(service, 'POST', '/guardrail-tests', { body })
 
-const told = async (body: object): Promise<Told> => {
+const reported = async (body: object): Promise<Told> => {
   const answer = await ask(body)
   expect(answer.text).toStartWith('{"data":')
   return (answer.json as { data: Told }).data
@@ -52,7 +52,7 @@ describe('a draft', () => {
         { pattern: 'never', action: 'block' },
       ],
     }
-    const result = await told({ guardrail: draft, text })
+    const result = await reported({ guardrail: draft, text })
     expect(result).toMatchObject({ outcome: 'redacted', text_after: 'Mail [EMAIL] about ACME-42.', error: null })
     const found = result.stages.map(({ guardrail, filter, action, matches }) => ({
       guardrail,
@@ -68,7 +68,7 @@ describe('a draft', () => {
   })
 
   test('is blocked with the sentence that a client would read', async () => {
-    const result = await told({ guardrail: builtin('credit-card', 'block'), text: 'Card 4111 1111 1111 1111' })
+    const result = await reported({ guardrail: builtin('credit-card', 'block'), text: 'Card 4111 1111 1111 1111' })
     expect(result).toMatchObject({ outcome: 'blocked', text_after: null, error: { patterns: ['[CREDIT_CARD]'] } })
     expect(result.error?.message).toContain('content filter')
   })
@@ -86,7 +86,7 @@ describe('a draft', () => {
         ],
       },
     ]
-    const result = await told({ guardrail: scoped, messages })
+    const result = await reported({ guardrail: scoped, messages })
     expect(result.outcome).toBe('redacted')
     expect(new Set(result.stages[0]?.matches.map(({ message, part }) => `${message}.${part}`))).toEqual(new Set(['1.1']))
     expect(result.messages_after).toMatchObject([{ content: injection }, {}])
@@ -94,18 +94,18 @@ describe('a draft', () => {
 
   test('finds what is cut over the parts of a message', async () => {
     const parts = ['Mail ada@exam', 'ple.com now'].map((text) => ({ type: 'text', text }))
-    const result = await told({ guardrail: builtin('email', 'redact'), messages: [{ role: 'user', content: parts }] })
+    const result = await reported({ guardrail: builtin('email', 'redact'), messages: [{ role: 'user', content: parts }] })
     expect(result.outcome).toBe('redacted')
     expect(new Set(result.stages[0]?.matches.map(({ part }) => part))).toEqual(new Set([0, 1]))
   })
 
   test('of the output side reads the text as an answer', async () => {
     const draft = builtin('email', 'redact', 'output')
-    expect(await told({ guardrail: draft, side: 'output', text: 'To ada@example.com' })).toMatchObject({
+    expect(await reported({ guardrail: draft, side: 'output', text: 'To ada@example.com' })).toMatchObject({
       outcome: 'redacted',
       text_after: 'To [EMAIL]',
     })
-    expect(await told({ guardrail: draft, side: 'input', text: 'To ada@example.com' })).toMatchObject({ outcome: 'passed', stages: [] })
+    expect(await reported({ guardrail: draft, side: 'input', text: 'To ada@example.com' })).toMatchObject({ outcome: 'passed', stages: [] })
   })
 
   test('400 names the field of a pattern that cannot be, before anything is saved', async () => {
@@ -119,9 +119,9 @@ describe('saved guardrails', () => {
   test('are tried by id, and with a draft over them; neither is saved or assigned', async () => {
     const id = await create(builtin('email', 'flag'))
     const text = 'ada@example.com'
-    expect(await told({ guardrail_id: id, text })).toMatchObject({ outcome: 'flagged', text_after: text })
-    expect((await told({ guardrail_id: id, guardrail: builtin('email', 'block'), text })).outcome).toBe('blocked')
-    expect((await told({ guardrail_id: id, text })).outcome).toBe('flagged')
+    expect(await reported({ guardrail_id: id, text })).toMatchObject({ outcome: 'flagged', text_after: text })
+    expect((await reported({ guardrail_id: id, guardrail: builtin('email', 'block'), text })).outcome).toBe('blocked')
+    expect((await reported({ guardrail_id: id, text })).outcome).toBe('flagged')
   })
 
   test('as a key: the tested one takes the place of its own, beside that of its workspace', async () => {
@@ -129,8 +129,8 @@ describe('saved guardrails', () => {
     const own = await create(builtin('email', 'block'))
     await call(service, 'POST', `/guardrails/${own}/assignments/keys`, { body: { key_hashes: [keyHash] } })
     const text = 'ada@example.com, +49 170 1234567'
-    expect((await told({ as_key: keyHash, text })).outcome).toBe('blocked')
-    const other = await told({ as_key: keyHash, guardrail: builtin('email', 'redact'), text })
+    expect((await reported({ as_key: keyHash, text })).outcome).toBe('blocked')
+    const other = await reported({ as_key: keyHash, guardrail: builtin('email', 'redact'), text })
     expect(other).toMatchObject({ outcome: 'redacted', text_after: '[EMAIL], [PHONE]' })
     expect(other.stages.map(({ guardrail }) => guardrail === 'draft')).toEqual([true, false])
     await call(service, 'DELETE', `/guardrails/${own}`)
@@ -204,9 +204,9 @@ test('a test agrees with a real request, in 200 generated cases, and leaves no r
   await fc.assert(
     fc.asyncProperty(hostile, filters, async (words, settings) => {
       const text = words.join('')
-      const draft = await told({ guardrail: settings, text })
+      const draft = await reported({ guardrail: settings, text })
       await call(service, 'PATCH', `/guardrails/${id}`, { body: settings })
-      const saved = await told({ as_key: keyHash, text })
+      const saved = await reported({ as_key: keyHash, text })
       const real = await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: text }] })
       expect([draft.outcome, draft.text_after]).toEqual([saved.outcome, saved.text_after])
       expect(real.status).toBe(saved.outcome === 'blocked' ? 403 : 200)

@@ -240,7 +240,7 @@ describe('LiteLLM', () => {
 })
 
 test('what a file has and the preset lacks is told: values filled in, a target without a model, a cache for all', async () => {
-  const told = async (what: string, file: string, text: string): Promise<string[]> => {
+  const reported = async (what: string, file: string, text: string): Promise<string[]> => {
     const path = join(services.directory(), file)
     writeFileSync(path, text)
     return findings((await run([what, path, '--dry-run'])).stdout)
@@ -251,18 +251,18 @@ test('what a file has and the preset lacks is told: values filled in, a target w
     instructions: [{ type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'You help customers of Acme.' }] }],
     prompt: { id: 'pmpt_filled', version: '1', variables: { company: 'Acme' } },
   }
-  expect(await told('openai-prompts', 'filled.jsonl', JSON.stringify(answer))).toContain(
+  expect(await reported('openai-prompts', 'filled.jsonl', JSON.stringify(answer))).toContain(
     'changed filled.jsonl:1: the value of company is filled in for good: ask with "{{company}}" as its value to keep the variable',
   )
   const targets = [
     { provider: 'openai', override_params: { model: 'gpt-5.4' } },
     { provider: 'azure-openai', virtual_key: 'azure-1' },
   ]
-  expect(await told('portkey', 'one.json', JSON.stringify({ strategy: { mode: 'fallback' }, targets }))).toContain(
+  expect(await reported('portkey', 'one.json', JSON.stringify({ strategy: { mode: 'fallback' }, targets }))).toContain(
     'cannot one.json:1: one: the target azure without a model is left out: add its model to the fallbacks of the preset',
   )
   const lines = ['model_list:', '  - { model_name: m, litellm_params: { model: openai/gpt-4o } }', 'litellm_settings:', '  cache: true', '']
-  expect(await told('litellm', 'cached.yaml', lines.join('\n'))).toContain(
+  expect(await reported('litellm', 'cached.yaml', lines.join('\n'))).toContain(
     'changed cached.yaml:4: answers are kept where a preset says cache_enabled, or a request asks for it',
   )
 })

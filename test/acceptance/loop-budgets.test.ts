@@ -63,11 +63,11 @@ models:
       expect([...statuses].filter((status) => ![200, 402, 403].includes(status))).toEqual([])
       const { data } = (await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }
       expect(data.usage).toBeLessThanOrEqual(limit)
-      const told = answers.reduce(
+      const reported = answers.reduce(
         (sum, { status, json }) => sum + (status === 200 ? (json as { usage: { cost: number } }).usage.cost : 0),
         0,
       )
-      expect(data.usage).toBeCloseTo(told, 6)
+      expect(data.usage).toBeCloseTo(reported, 6)
       expect(statuses.has(200)).toBe(true)
     },
     300_000,

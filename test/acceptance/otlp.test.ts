@@ -73,11 +73,11 @@ describe('one address for both', () => {
       })
       const service = await services.start({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env } })
       await askThree(service)
-      const told = (): number => receiver.received.filter((one) => !isMetrics(one)).length
-      await until(() => told() > 1, 'a second try')
+      const reported = (): number => receiver.received.filter((one) => !isMetrics(one)).length
+      await until(() => reported() > 1, 'a second try')
       isAway = false
-      const before = told()
-      await until(() => told() > before, 'a try that is answered')
+      const before = reported()
+      await until(() => reported() > before, 'a try that is answered')
       expect(await service.stop()).toBe(0)
     },
   )

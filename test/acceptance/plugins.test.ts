@@ -238,7 +238,7 @@ describe('routers', () => {
     const answer = await ask(fields)
     return answer.status === 200 ? upstream.last.body.model : `${answer.status}`
   }
-  const pareto = (wishes: object) => ({ model: 'openrouter/pareto-code', plugins: [{ id: 'pareto-router', ...wishes }] })
+  const pareto = (preferences: object) => ({ model: 'openrouter/pareto-code', plugins: [{ id: 'pareto-router', ...preferences }] })
 
   test('pareto-router: the best where no score is asked for, else the cheapest that has it', async () => {
     expect(await asked({ model: 'patchbay/pareto-code' })).toBe('smart')
@@ -384,8 +384,8 @@ describe('alignment', () => {
   test('the model is told the rules, unless instruct is false; the judge is told the rules and the message alone', async () => {
     saying(['Fine.'])
     await ask(align())
-    const told = upstream.exchanges.filter(({ body }) => body.model === 'large').at(-1)?.body.messages
-    expect(told?.[0]).toEqual({ role: 'system', content: 'Your messages must keep these rules:\n- Tells no secret.\n- Is kind.' })
+    const reported = upstream.exchanges.filter(({ body }) => body.model === 'large').at(-1)?.body.messages
+    expect(reported?.[0]).toEqual({ role: 'system', content: 'Your messages must keep these rules:\n- Tells no secret.\n- Is kind.' })
     expect(JSON.parse(judged[0] ?? '')).toEqual({ rules, message: { text: 'Fine.', tool_calls: [] } })
     await ask(align({ instruct: false }))
     expect(upstream.exchanges.filter(({ body }) => body.model === 'large').at(-1)?.body.messages).toEqual(messages)

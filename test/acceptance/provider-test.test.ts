@@ -49,12 +49,12 @@ beforeEach(() => {
 
 const tryProvider = (slug: string, body: object = {}, of = service): Promise<Answer> =>
   call(of, 'POST', `/providers/${slug}/test`, { body })
-const told = (answer: Answer): Told => (answer.json as { data: Told }).data
+const reported = (answer: Answer): Told => (answer.json as { data: Told }).data
 
 test('one token of the cheapest model, with its times and cost, recorded as a test', async () => {
   const answer = await tryProvider('fake')
   expect(answer.status).toBe(200)
-  const result = told(answer)
+  const result = reported(answer)
   expect(result).toMatchObject({ ok: true, model: 'fake/cheap', status: 200, cost_usd: 8e-6 })
   expect(result.ttft_ms).toBeGreaterThan(0)
   expect(result.total_ms).toBeGreaterThanOrEqual(result.ttft_ms ?? Number.POSITIVE_INFINITY)
@@ -65,14 +65,14 @@ test('one token of the cheapest model, with its times and cost, recorded as a te
 })
 
 test('a model that is named', async () => {
-  expect(told(await tryProvider('fake', { model: 'fake/dear' }))).toMatchObject({ ok: true, model: 'fake/dear' })
+  expect(reported(await tryProvider('fake', { model: 'fake/dear' }))).toMatchObject({ ok: true, model: 'fake/dear' })
 })
 
 test('a failure is a 200 with the status of the provider and a sentence of what happened', async () => {
   upstream.script((exchange) =>
     exchange.answer(401, JSON.stringify({ error: { message: 'Incorrect API key provided.' } }), { 'content-type': 'application/json' }),
   )
-  const result = told(await tryProvider('fake'))
+  const result = reported(await tryProvider('fake'))
   expect(result).toMatchObject({ ok: false, status: 401, cost_usd: 0 })
   expect(result.error?.message).toContain('refused the credential')
 })
@@ -102,17 +102,17 @@ test('a provider that failed of late is asked all the same', async () => {
       body: { model: 'idle/one', messages: [{ role: 'user', content: 'Hi' }] },
     })
   for (let asked = 0; asked < 30; asked += 1) await ask()
-  expect(told(await tryProvider('idle', {}, lone)).ok).toBe(false)
+  expect(reported(await tryProvider('idle', {}, lone)).ok).toBe(false)
   upstream.script((exchange) => exchange.stream([proseChunk('Hi'), FINISH_CHUNK, USAGE_CHUNK]))
   const before = upstream.exchanges.length
-  expect(told(await tryProvider('idle', {}, lone))).toMatchObject({ ok: true })
+  expect(reported(await tryProvider('idle', {}, lone))).toMatchObject({ ok: true })
   expect(upstream.exchanges.length).toBe(before + 1)
 })
 
 test('a provider that says nothing is given up after ten seconds', async () => {
   const lone = await services.start({ config: CONFIG })
   upstream.script((exchange) => exchange.head(200, { 'content-type': 'text/event-stream' }))
-  const answer = told(await tryProvider('fake', {}, lone))
+  const answer = reported(await tryProvider('fake', {}, lone))
   expect(answer).toMatchObject({ ok: false, error: { type: 'timeout' } })
   expect(answer.total_ms).toBeGreaterThanOrEqual(9900)
 }, 300_000)

@@ -236,8 +236,8 @@ describe('the list of requests', () => {
       if (text.includes(id)) break
     }
     controller.abort()
-    const told = [...text.matchAll(/^event: generation\ndata: (.*)$/gm)].map(([, data]) => (JSON.parse(data ?? '') as RowWire).id)
-    expect(told).toEqual([id])
+    const reported = [...text.matchAll(/^event: generation\ndata: (.*)$/gm)].map(([, data]) => (JSON.parse(data ?? '') as RowWire).id)
+    expect(reported).toEqual([id])
   })
 })
 

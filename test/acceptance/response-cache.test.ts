@@ -46,13 +46,13 @@ const idOf = ({ headers }: Answer): string => headers.get('x-generation-id') ?? 
 const statuses = async (
   ...requests: readonly [body: object | string, options?: CallOptions & { path?: string }][]
 ): Promise<(string | null)[]> => {
-  const told: (string | null)[] = []
+  const reported: (string | null)[] = []
   for (const [body, options] of requests) {
     const answer = await infer(service, body as string, { headers: ON, ...options })
     expect([answer.status, answer.text]).toEqual([200, expect.any(String)])
-    told.push(statusOf(answer))
+    reported.push(statusOf(answer))
   }
-  return told
+  return reported
 }
 
 const TOLD: ToldAnswer = {
@@ -108,10 +108,10 @@ describe('a second request that is the same', () => {
           expect(idOf(second)).not.toBe(idOf(first))
           expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'))
 
-          const told = await readAnswer(reads, stream, first.text)
+          const reported = await readAnswer(reads, stream, first.text)
           const again = await readAnswer(reads, stream, second.text)
-          expect(told.usage?.input).toBeGreaterThan(0)
-          expect({ ...again, usage: null }).toEqual({ ...told, usage: null })
+          expect(reported.usage?.input).toBeGreaterThan(0)
+          expect({ ...again, usage: null }).toEqual({ ...reported, usage: null })
           expect(again.usage).toMatchObject({ input: 0, output: 0, cacheRead: 0 })
           expect(second.text).not.toMatch(/"(?:input_tokens|output_tokens|prompt_tokens|completion_tokens|total_tokens)":\s*[1-9]/)
           expect(second.text).not.toMatch(/"cost":\s*[^0]/)
@@ -415,20 +415,20 @@ describe('an answer', () => {
     ]
     await call(service, 'PUT', '/presets/shared/rollout', { body: { splits } })
     const request = fresh({ model: '@preset/shared' })
-    const told = async (session_id: string): Promise<readonly [string | null, string | null, string]> => {
+    const reported = async (session_id: string): Promise<readonly [string | null, string | null, string]> => {
       const answer = await infer(service, request, { headers: { ...ON, 'x-session-id': session_id } })
       return [answer.headers.get('x-preset'), statusOf(answer), /at 0\.\d/.exec(answer.text)?.[0] ?? answer.text]
     }
     const sessions = Array.from({ length: 20 }, (_, at) => `session-${at}`)
     const seen: (readonly [string | null, string | null, string])[] = []
-    for (const session of [...sessions, ...sessions]) seen.push(await told(session))
+    for (const session of [...sessions, ...sessions]) seen.push(await reported(session))
     const expected: Record<string, string> = { 'shared@1': 'at 0.1', 'shared@2': 'at 0.2' }
     expect(seen.map(([, , text]) => text)).toEqual(seen.map(([version]) => expected[version ?? ''] ?? 'another version'))
     // Each version answered once, and from what is kept from then on.
     const missed = seen.flatMap(([version, status]) => (status === 'MISS' ? [version] : []))
     expect([missed.length, new Set(missed)]).toEqual([2, new Set(['shared@1', 'shared@2'])])
     await call(service, 'PATCH', '/presets/shared', { body: { designated_version: 2 } })
-    expect(new Set((await Promise.all(sessions.map(told))).map((one) => one.join()))).toEqual(new Set(['shared@2,HIT,at 0.2']))
+    expect(new Set((await Promise.all(sessions.map(reported))).map((one) => one.join()))).toEqual(new Set(['shared@2,HIT,at 0.2']))
   })
 
   test('that the client did not wait for is not kept', async () => {

@@ -32,7 +32,7 @@ const ORDINARY = 0.000_4
 const PREMIUM = 0.000_8
 const FLEX = 0.000_2
 
-const messagesAnswer = (told: object): string =>
+const messagesAnswer = (reported: object): string =>
   JSON.stringify({
     id: 'msg_1',
     type: 'message',
@@ -41,7 +41,7 @@ const messagesAnswer = (told: object): string =>
     content: [{ type: 'text', text: 'Hi.' }],
     stop_reason: 'end_turn',
     stop_sequence: null,
-    usage: { input_tokens: 200, output_tokens: 100, ...told },
+    usage: { input_tokens: 200, output_tokens: 100, ...reported },
   })
 
 const costOf = ({ json }: { readonly json: unknown }): number => (json as { usage: { cost: number } }).usage.cost
@@ -54,8 +54,8 @@ test.each<[string, object, object, number]>([
   ['a fast request whose answer says nothing of its speed', { speed: 'fast' }, { service_tier: 'standard' }, PREMIUM],
   ['a fast request that was served at the standard speed', { speed: 'fast' }, { service_tier: 'standard', speed: 'standard' }, ORDINARY],
   ['a request for priority that was served as any other', { service_tier: 'priority' }, { service_tier: 'standard' }, ORDINARY],
-])('messages: %s', async (_, fields, told, cost) => {
-  upstream.script((exchange) => exchange.answer(200, messagesAnswer(told)))
+])('messages: %s', async (_, fields, reported, cost) => {
+  upstream.script((exchange) => exchange.answer(200, messagesAnswer(reported)))
   const body = { model: 'claude/one', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
   expect(costOf(await infer(service, body, { path: '/messages' }))).toBeCloseTo(cost, 9)
 })
@@ -67,9 +67,9 @@ test.each<[string, object, object, number]>([
   ['a request for flex', { service_tier: 'flex' }, { service_tier: 'flex' }, FLEX],
   ['a request that leaves the tier open, served by the premium one', { service_tier: 'auto' }, { service_tier: 'priority' }, PREMIUM],
   ['a tier that nobody knows', {}, { service_tier: 'scale' }, ORDINARY],
-])('chat: %s', async (_, fields, told, cost) => {
+])('chat: %s', async (_, fields, reported, cost) => {
   const usage = { prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 }
-  upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage, ...told })))
+  upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage, ...reported })))
   const body = { model: 'gpt/one', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
   expect(costOf(await infer(service, body))).toBeCloseTo(cost, 9)
 })

@@ -112,7 +112,7 @@ describe('a sign-in link', () => {
     expect((await openSession(service, { token })).status).toBe(401)
     const trail = (await call(service, 'GET', '/audit-log?limit=100')).text
     const secrets = [token, signedIn(service, first).csrf, signedIn(service, first).cookie.split('=')[1] ?? '']
-    for (const secret of secrets) for (const told of [trail, service.stderr()]) expect(told).not.toContain(secret)
+    for (const secret of secrets) for (const reported of [trail, service.stderr()]) expect(reported).not.toContain(secret)
   })
 
   test('of two that use it at once, one is signed in', async () => {

@@ -158,7 +158,9 @@ describe('3 and 4, CVE-2026-49468, CVE-2026-48710: the Host decides nothing', ()
     '/api/v1/keys/?/health/live',
   ])('the target %p lets in nobody without a key', async (target) => {
     const status = await raw(target, 'localhost', null)
-    expect(status === 200 ? target : status).toSatisfy((told) => told === 'http://a/health/live' || [400, 401, 404].includes(Number(told)))
+    expect(status === 200 ? target : status).toSatisfy(
+      (reported) => reported === 'http://a/health/live' || [400, 401, 404].includes(Number(reported)),
+    )
   })
 })
 

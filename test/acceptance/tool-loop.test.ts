@@ -227,10 +227,10 @@ describe('counting', () => {
   })
 
   test.each(DIALECTS)('%s: without the header that asks for them, an answer has no routing metadata', async (dialect) => {
-    const told = await ask({}, { dialect })
+    const reported = await ask({}, { dialect })
     const untold = await ask({}, { dialect, headers: {} })
-    expect([told.status, untold.status]).toEqual([200, 200])
-    expect(told.text).toContain('server_tools')
+    expect([reported.status, untold.status]).toEqual([200, 200])
+    expect(reported.text).toContain('server_tools')
     for (const words of ['service_metadata', 'pipeline', 'stopped_by']) expect(untold.text).not.toContain(words)
   })
 

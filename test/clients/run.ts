@@ -95,13 +95,13 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
     }),
   )
   return asked.map(({ id, way, one }) => {
-    const told = outcomes.get(id)
+    const reported = outcomes.get(id)
     const outcome: Outcome =
-      told === undefined
+      reported === undefined
         ? { kind: 'failed', why: `the driver said nothing of it: ${said.slice(-300)}` }
-        : one.never?.test(`${told.text ?? ''}${told.error ?? ''}`) === true
-          ? { kind: 'failed', why: `it said ${String(one.never)}: ${(told.text ?? told.error ?? '').slice(-300)}` }
-          : judge(one.expected(driver.tools), { ...told, text: answerIn(told.text ?? '', driver) }, way)
+        : one.never?.test(`${reported.text ?? ''}${reported.error ?? ''}`) === true
+          ? { kind: 'failed', why: `it said ${String(one.never)}: ${(reported.text ?? reported.error ?? '').slice(-300)}` }
+          : judge(one.expected(driver.tools), { ...reported, text: answerIn(reported.text ?? '', driver) }, way)
     return { client: client.id, case: one.name, way, outcome }
   })
 }
@@ -114,7 +114,7 @@ const answerIn = (text: string, { prints = /$^/g }: Driver): string => stripVTCo
  * of which libraries make an empty text or an error of their own.
  */
 const judge = (expected: ReturnType<Case['expected']>, { text, error }: { text?: string | null; error?: string }, way: string): Outcome => {
-  const fault = (wish: string): Outcome => ({ kind: 'failed', why: `${wish}; it said ${JSON.stringify(error ?? text).slice(-400)}` })
+  const fault = (asked: string): Outcome => ({ kind: 'failed', why: `${asked}; it said ${JSON.stringify(error ?? text).slice(-400)}` })
   if ('reason' in expected) {
     const isLong = expected.reason === REASONS.overflow
     if (way === 'responses' && isLong && !text) return { kind: 'passed' }

@@ -6,13 +6,13 @@ import { readStream, streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import type { UpstreamDialect } from '../support/recordings.ts'
 import { OWN_DIALECT, question, replay, type Reply } from '../support/replay.ts'
-import { chunk, told, whole } from '../support/upstream-replies.ts'
+import { chunk, reported, whole } from '../support/upstream-replies.ts'
 
 /** Payloads of a stream, and the whole body, of one answer. */
 type Answer = readonly [stream: readonly unknown[], whole: unknown]
 
 const send = async (client: ClientDialect, dialect: UpstreamDialect, [payloads, body]: Answer, stream: boolean): Promise<string> => {
-  const reply: Reply = stream ? told(dialect, ...payloads) : whole(body)
+  const reply: Reply = stream ? reported(dialect, ...payloads) : whole(body)
   const model = dialect === 'bedrock' ? 'anthropic.claude-sonnet-4-5-20250929-v1:0' : 'm'
   const { text } = await replay({ client, upstreams: [{ dialect, reply, model }], body: question(client, stream) })
   if (stream) expect(readStream(client, text)).toEqual({ end: 'normal', faults: [] })

@@ -82,8 +82,8 @@ const ITEMS = [
 ]
 
 const answered = (dialect: UpstreamDialect, calls: readonly Call[], stop: 'end' | 'length' = 'end') => {
-  const told = calls.map((call, index) => ({ id: `call_${index}`, ...call }))
-  const answer = { text: ['Well.'], thinking: [], calls: told, stop, input: 1, output: 1, cut: 5 } as const
+  const reported = calls.map((call, index) => ({ id: `call_${index}`, ...call }))
+  const answer = { text: ['Well.'], thinking: [], calls: reported, stop, input: 1, output: 1, cut: 5 } as const
   return { type: 'text/event-stream', pieces: [toldBytes(dialect, answer)] } as const
 }
 
@@ -104,8 +104,8 @@ describe.each(UPSTREAMS.map(([dialect, slug]) => ({ dialect, slug })))('$dialect
     for (const name of NAMES) expect(body).toContain(`"${name}"`)
     expect(body).not.toMatch(/built_in|"(?:local_shell|shell|apply_patch)_call/)
     // Each argument of the functions, and what the calls and their outputs in the conversation said.
-    for (const told of ['working_directory', 'max_output_length', 'update_file', '/tmp', 'cat a.txt', 'No such file', 'exit_code'])
-      expect(body).toContain(told)
+    for (const reported of ['working_directory', 'max_output_length', 'update_file', '/tmp', 'cat a.txt', 'No such file', 'exit_code'])
+      expect(body).toContain(reported)
   })
 
   test('calls of them come back as the items of a stream', async () => {

@@ -18,7 +18,7 @@ interface Sent {
   readonly text: string
   readonly messages: readonly Json[]
   readonly body: Json
-  readonly told: readonly Warning[]
+  readonly reported: readonly Warning[]
 }
 
 const LANES = ['relayed', 'translated'] as const
@@ -38,18 +38,18 @@ const sendCall = (call: Call, provider: string, more: Partial<Target> = {}): Sen
     maxCompletionTokens: null,
     providerName: provider,
   }
-  const told: Warning[] = []
+  const reported: Warning[] = []
   const text = atOnce(
     encodeChatRequest({
       call,
       target: { ...target, provider, ...more },
       number: 0,
-      warn: (warning) => told.push(warning),
+      warn: (warning) => reported.push(warning),
       connection: new AbortController(),
     }),
   )
   const body = JSON.parse(text) as Json
-  return { text, body, messages: body['messages'] as Json[], told }
+  return { text, body, messages: body['messages'] as Json[], reported }
 }
 
 const USER = { role: 'user', content: 'Hi' }
@@ -218,9 +218,9 @@ describe('a history in order', () => {
       .replaceAll(':', ' : ')
       .replace('Hi', String.raw`H\u0069`)
     const { call: asked } = chatFormat.parseCall(JsonBody.read(`{"model":"a/b","messages": ${written} }`))
-    const { text, told } = sendCall(asked, vendor)
+    const { text, reported } = sendCall(asked, vendor)
     expect(text).toContain(`"messages": ${written} }`)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test.each(['openai', 'azure', 'mistral', 'fireworks', 'vllm'])('is not parsed for %s where it is large', (vendor) => {
@@ -280,9 +280,9 @@ for (const lane of LANES) {
       ['openai', 'user', false],
       ['deepseek', 'user', false],
     ])('the name of a speaker goes to no vendor that refuses it: %s, %s', (vendor, role, refused) => {
-      const { messages, told } = send(lane, vendor, { messages: [{ role, content: 'Hi', name: 'Ada' }, USER] })
+      const { messages, reported } = send(lane, vendor, { messages: [{ role, content: 'Hi', name: 'Ada' }, USER] })
       expect(messages[0]?.['name']).toBe((refused ? undefined : 'Ada') as never)
-      expect(told.map(({ field }) => field)).toEqual(refused ? ['messages[0].name'] : [])
+      expect(reported.map(({ field }) => field)).toEqual(refused ? ['messages[0].name'] : [])
     })
 
     test('a file goes to Mistral as a document', () => {
@@ -345,10 +345,10 @@ for (const lane of LANES) {
     })
 
     test('a result of no call is what the user says, and a call without a result is told to the model', () => {
-      const { messages, told } = send(lane, 'openai', { messages: [USER, result('x', 'lost'), calling(call('a')), USER] })
+      const { messages, reported } = send(lane, 'openai', { messages: [USER, result('x', 'lost'), calling(call('a')), USER] })
       expect(messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'tool', 'user'])
       expect(messages[1]).toEqual({ role: 'user', content: 'lost' })
-      expect(told.map(({ code }) => code)).toEqual(['mapped_field', 'mapped_field'])
+      expect(reported.map(({ code }) => code)).toEqual(['mapped_field', 'mapped_field'])
     })
 
     test('a picture of a tool follows in what the user says', () => {
@@ -362,7 +362,7 @@ for (const lane of LANES) {
     })
 
     test('Mistral gets a short turn of the assistant between a tool and the user, and words of the system as the user’s', () => {
-      const { messages, told } = send(lane, 'mistral', {
+      const { messages, reported } = send(lane, 'mistral', {
         messages: [
           USER,
           calling(call('abcDEF123')),
@@ -376,40 +376,40 @@ for (const lane of LANES) {
         { role: 'user', content: 'Mind.' },
         { role: 'user', content: 'Stop' },
       ])
-      expect(told.map(({ field }) => field)).toEqual(['messages[3]', 'messages[3]'])
+      expect(reported.map(({ field }) => field)).toEqual(['messages[3]', 'messages[3]'])
     })
 
     test('Mistral is told that the last words of the assistant begin the answer', () => {
-      const { messages, told } = send(lane, 'mistral', { messages: [USER, { role: 'assistant', content: 'Sure:' }] })
+      const { messages, reported } = send(lane, 'mistral', { messages: [USER, { role: 'assistant', content: 'Sure:' }] })
       expect(messages.at(-1)).toEqual({ role: 'assistant', content: 'Sure:', prefix: true })
-      expect(told).toEqual([])
+      expect(reported).toEqual([])
     })
 
     test('marks of what to cache are breakpoints of OpenAI’s models that take them', () => {
       const text = { type: 'text', text: 'Long.' }
       const marked = [{ role: 'system', content: [{ ...text, cache_control: { type: 'ephemeral' } }] }, USER]
-      const { messages, told } = send(lane, 'openai', { messages: marked }, { upstreamModel: 'gpt-5.6-sol' })
+      const { messages, reported } = send(lane, 'openai', { messages: marked }, { upstreamModel: 'gpt-5.6-sol' })
       expect(messages[0]?.['content']).toEqual([{ ...text, prompt_cache_breakpoint: { mode: 'explicit' } }])
-      expect(told).toEqual([])
+      expect(reported).toEqual([])
       const others = send(lane, 'groq', { messages: marked })
       expect(others.messages[0]).toEqual({ role: 'system', content: 'Long.' })
-      expect(others.told).toHaveLength(1)
+      expect(others.reported).toHaveLength(1)
     })
 
     test('a limit of output above the whole context of the model is held to it, and that is told', () => {
-      const { body, told } = send(lane, 'vllm', { messages: [USER], max_tokens: 500_000 }, { contextLength: 32_768 })
-      expect([body['max_tokens'], told.map(({ code, field }) => [code, field])]).toEqual([32_768, [['mapped_field', 'max_tokens']]])
+      const { body, reported } = send(lane, 'vllm', { messages: [USER], max_tokens: 500_000 }, { contextLength: 32_768 })
+      expect([body['max_tokens'], reported.map(({ code, field }) => [code, field])]).toEqual([32_768, [['mapped_field', 'max_tokens']]])
     })
 
     test('a schema that OpenAI refuses goes out in a form that it takes, and that is told', () => {
       const parameters = { anyOf: [{ properties: { a: { type: 'array' } }, required: ['a'] }] }
       const tools = [{ type: 'function', function: { name: 'f', parameters } }]
-      const { body, told } = send(lane, 'openai', { messages: [USER], tools })
+      const { body, reported } = send(lane, 'openai', { messages: [USER], tools })
       expect(body['tools']).toMatchObject([
         { function: { parameters: { type: 'object', properties: { a: { type: 'array', items: {} } }, required: ['a'] } } },
       ])
       expect(JSON.stringify(listOf(body['tools'])[0])).not.toContain('"anyOf":[{"properties"')
-      expect(told.map(({ code, field }) => [code, field])).toEqual([['mapped_field', 'tools[0]']])
+      expect(reported.map(({ code, field }) => [code, field])).toEqual([['mapped_field', 'tools[0]']])
     })
   })
 }

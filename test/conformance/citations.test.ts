@@ -13,7 +13,7 @@ interface Place {
 }
 
 /** Anthropic tells a block's sources before its text: each is a source of the whole block. */
-const told = (): Place[] => {
+const reported = (): Place[] => {
   const blocks = new Map<number, { text: string; urls: string[] }>()
   for (const payload of recording('anthropic', 'anthropic-web-search-tool.1', true).payloads) {
     const { type, index, delta } = JSON.parse(payload) as {
@@ -54,7 +54,7 @@ describe('sources told by Anthropic', () => {
       said += delta?.content ?? ''
       for (const { url_citation: citation } of delta?.annotations ?? []) found.push(citation)
     }
-    expect(found.map(({ url, start_index: start, end_index: end }) => ({ url, text: said.slice(start, end) }))).toEqual(told())
+    expect(found.map(({ url, start_index: start, end_index: end }) => ({ url, text: said.slice(start, end) }))).toEqual(reported())
   })
 
   test('responses: the same, by the text of its part', async () => {
@@ -63,7 +63,7 @@ describe('sources told by Anthropic', () => {
     for (const { content = [] } of at(last, 'response', 'output') as Item[])
       for (const { text, annotations = [] } of content)
         for (const { url, start_index: start, end_index: end } of annotations) found.push({ url, text: text.slice(start, end) })
-    expect(found).toEqual(told())
+    expect(found).toEqual(reported())
   })
 })
 
@@ -128,10 +128,10 @@ describe('sources that Perplexity tells beside the choices', () => {
     const guardrails = { guardrails: [emailGuardrail('redact', 'output')] }
     const { annotations } = at(JSON.parse(await ask('chat', false, guardrails)), 'choices', 0, 'message') as Delta
     expect(annotations?.map(({ url_citation }) => url_citation)).toMatchObject(places)
-    const told = streamEvents(await ask('chat', true, guardrails)).flatMap(
+    const reported = streamEvents(await ask('chat', true, guardrails)).flatMap(
       ({ data }) => (at(data, 'choices', 0, 'delta') as Delta | undefined)?.annotations ?? [],
     )
-    expect(told.map(({ url_citation }) => url_citation)).toMatchObject(places)
+    expect(reported.map(({ url_citation }) => url_citation)).toMatchObject(places)
   })
 
   test('responses: annotations of all of the text, whole, in a stream, and in one that does not say how it ended', async () => {
@@ -147,9 +147,9 @@ describe('sources that Perplexity tells beside the choices', () => {
   test('messages: citations of the block, whole and in a stream', async () => {
     const locations = URLS.map((url) => ({ type: 'web_search_result_location', url }))
     expect(at(JSON.parse(await ask('messages', false)), 'content', 0, 'citations')).toMatchObject(locations)
-    const told = streamEvents(await ask('messages', true)).flatMap(({ data }) =>
+    const reported = streamEvents(await ask('messages', true)).flatMap(({ data }) =>
       at(data, 'delta', 'type') === 'citations_delta' ? [at(data, 'delta', 'citation')] : [],
     )
-    expect(told).toMatchObject(locations)
+    expect(reported).toMatchObject(locations)
   })
 })

@@ -15,7 +15,7 @@ import { anthropic, openAi } from '../support/answers.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import { OWN_DIALECT, type Reply, replayReply } from '../support/replay.ts'
-import { told, whole } from '../support/upstream-replies.ts'
+import { reported, whole } from '../support/upstream-replies.ts'
 
 const ask = async (client: ClientDialect, reply: Reply): Promise<string> => (await replayReply(client, OWN_DIALECT[client], reply)).text
 
@@ -39,7 +39,7 @@ describe('chat', () => {
 
   test('chunks without index, delta, finish_reason, index of a call, with a blank role', async () => {
     const chunk = (choice: object) => ({ id: 'u', model: 'm', choices: [choice] })
-    const reply = told(
+    const reply = reported(
       'openai-chat',
       chunk({ delta: { role: 'assistant', content: 'Hi ' } }),
       chunk({ index: 0, delta: { role: '', content: 'you' } }),
@@ -63,7 +63,7 @@ describe('chat', () => {
 
   test('words of the model that look like what is looked for change nothing', async () => {
     const said = 'a "role":"" and "index" in "tool_calls" without "delta"'
-    const reply = told(
+    const reply = reported(
       'openai-chat',
       ...[{ role: 'assistant', content: said }, { content: said }].map((delta) => ({
         choices: [{ index: 0, delta, finish_reason: null }],
@@ -89,7 +89,7 @@ describe('responses', () => {
 
   test('events without numbers, chances, names and contents', async () => {
     const at = { item_id: 'msg_1', output_index: 0, content_index: 0 }
-    const reply = told(
+    const reply = reported(
       'openai-responses',
       { type: 'response.created', response: { id: 'u', status: 'in_progress' } },
       { type: 'response.in_progress', response: { id: 'u', status: 'in_progress' } },
@@ -120,7 +120,7 @@ describe('responses', () => {
   })
 
   test('an end of our own, where the upstream leaves it to us, has all of them as well', async () => {
-    const reply = told('openai-responses', { type: 'response.created', response: { id: 'u' } }, { type: 'error', message: 'Broken.' })
+    const reply = reported('openai-responses', { type: 'response.created', response: { id: 'u' } }, { type: 'error', message: 'Broken.' })
     const events = streamEvents(await ask('responses', reply))
     strictly(StreamEvents$inboundSchema, events.at(-1)?.data)
   })
@@ -140,7 +140,7 @@ describe('messages', () => {
   })
 
   test('a stream whose start and end say the least', async () => {
-    const reply = told(
+    const reply = reported(
       'anthropic',
       { type: 'message_start', message: { id: 'u' } },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },

@@ -5,9 +5,9 @@ import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
 import { readStream } from '../support/client-stream.ts'
 import { ALL_RECORDINGS, fails, ownFaults, UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { question, replay, type Reply } from '../support/replay.ts'
-import { chunk, told } from '../support/upstream-replies.ts'
+import { chunk, reported } from '../support/upstream-replies.ts'
 
-const SPARE: Reply = told('openai-chat', chunk({ role: 'assistant', content: 'From the spare.' }), chunk({}, 'stop'))
+const SPARE: Reply = reported('openai-chat', chunk({ role: 'assistant', content: 'From the spare.' }), chunk({}, 'stop'))
 /** So many positions of a stream; of one that is no longer, every one. */
 const POSITIONS_MAX = 500
 

@@ -6,7 +6,7 @@ import { at } from '../support/json-at.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay, type Replayed, replayReply } from '../support/replay.ts'
 import { toldBytes } from '../support/told-answers.ts'
-import { chunk, told, USAGE, whole } from '../support/upstream-replies.ts'
+import { chunk, reported, USAGE, whole } from '../support/upstream-replies.ts'
 import { readAnswer } from '../support/read-answer.ts'
 
 const FUNCTIONS = [{ name: 'run', description: 'Runs.', parameters: { type: 'object', properties: { n: { type: 'integer' } } } }]
@@ -73,8 +73,8 @@ describe('a client that asks in the older words', () => {
   })
 
   test('its wish for a function, or for none, is heeded', async () => {
-    const choice = async (wish: unknown): Promise<unknown> =>
-      at(JSON.parse((await ask('openai-chat', { function_call: wish })).sent[0]?.body ?? '{}'), 'tool_choice')
+    const choice = async (asked: unknown): Promise<unknown> =>
+      at(JSON.parse((await ask('openai-chat', { function_call: asked })).sent[0]?.body ?? '{}'), 'tool_choice')
     expect(await choice({ name: 'run' })).toEqual({ type: 'function', function: { name: 'run' } })
     expect(await choice('none')).toBe('none')
     expect(await choice(null)).toBeUndefined()
@@ -104,7 +104,7 @@ describe('an upstream that answers in the older words', () => {
   const called = { name: 'run', arguments: '{"n":1}' }
   const message = { role: 'assistant', content: null, function_call: called }
   const body = { id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'function_call' }], usage: USAGE }
-  const stream = told(
+  const stream = reported(
     'openai-chat',
     chunk({ role: 'assistant', content: null, function_call: { name: 'run', arguments: '' } }),
     chunk({ function_call: { arguments: '{"n"' } }),

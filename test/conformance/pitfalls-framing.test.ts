@@ -9,7 +9,7 @@ import { streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import { recording, SSE_DIALECTS, UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { OWN_DIALECT, replayReply } from '../support/replay.ts'
-import { chunk, everywhere, readings, told, USAGE } from '../support/upstream-replies.ts'
+import { chunk, everywhere, readings, reported, USAGE } from '../support/upstream-replies.ts'
 
 const encoder = new TextEncoder()
 
@@ -53,14 +53,14 @@ describe('what arrives', () => {
 
   for (const [name, chunks] of Object.entries(usages)) {
     test(`usage ${name}`, async () => {
-      everywhere(await readings('openai-chat', told('openai-chat', ...chunks)), ({ usage }) =>
+      everywhere(await readings('openai-chat', reported('openai-chat', ...chunks)), ({ usage }) =>
         expect(usage).toMatchObject({ input: 7, output: 3 }),
       )
     })
   }
 
   test('no usage at all is no fault', async () => {
-    everywhere(await readings('openai-chat', told('openai-chat', chunk({ content: 'x' }), chunk({}, 'stop'))), ({ text }) =>
+    everywhere(await readings('openai-chat', reported('openai-chat', chunk({ content: 'x' }), chunk({}, 'stop'))), ({ text }) =>
       expect(text).toBe('x'),
     )
   })

@@ -15,23 +15,23 @@ import {
   type UpstreamDialect,
 } from '../support/recordings.ts'
 import { OWN_DIALECT, question, replay, replayReply } from '../support/replay.ts'
-import { calling, chunk, everywhere, readings, told, USAGE, whole } from '../support/upstream-replies.ts'
+import { calling, chunk, everywhere, readings, reported, USAGE, whole } from '../support/upstream-replies.ts'
 
 const encoder = new TextEncoder()
 
 describe('streams', () => {
   test('arguments that come whole, and in the very first chunk, are not lost', async () => {
     const first = chunk({ role: 'assistant', ...calling(0, 'call_1', 'look', '{"at":"Zürich"}') })
-    everywhere(await readings('openai-chat', told('openai-chat', first, chunk({}, 'tool_calls'))), ({ calls }) =>
+    everywhere(await readings('openai-chat', reported('openai-chat', first, chunk({}, 'tool_calls'))), ({ calls }) =>
       expect(calls).toEqual([{ id: 'call_1', name: 'look', arguments: { at: 'Zürich' } }]),
     )
-    const { text } = await replayReply('messages', 'openai-chat', told('openai-chat', first, chunk({}, 'tool_calls')))
+    const { text } = await replayReply('messages', 'openai-chat', reported('openai-chat', first, chunk({}, 'tool_calls')))
     expect(streamEvents(text).filter(({ data }) => at(data, 'delta', 'type') === 'input_json_delta')).not.toHaveLength(0)
   })
 
   test('text and a tool call in one delta: both, with the name', async () => {
     const both = chunk({ role: 'assistant', content: 'So. ', ...calling(0, 'call_1', 'look', '{}') })
-    everywhere(await readings('openai-chat', told('openai-chat', both, chunk({}, 'tool_calls'))), ({ text, calls }) => {
+    everywhere(await readings('openai-chat', reported('openai-chat', both, chunk({}, 'tool_calls'))), ({ text, calls }) => {
       expect(text).toBe('So. ')
       expect(calls).toEqual([{ id: 'call_1', name: 'look', arguments: {} }])
     })
@@ -57,7 +57,7 @@ describe('streams', () => {
       [chunk({}, 'stop'), { ...chunk({}), choices: [], usage: USAGE }],
       [chunk({}, 'stop', { usage: USAGE })],
     ]
-    for (const last of endings) await readings('openai-chat', told('openai-chat', chunk({ role: 'assistant', content: 'x' }), ...last))
+    for (const last of endings) await readings('openai-chat', reported('openai-chat', chunk({ role: 'assistant', content: 'x' }), ...last))
     for (const each of ALL_RECORDINGS.filter((one) => one.stream && !fails(one))) {
       for (const client of CLIENT_DIALECTS) {
         const { text } = await replayReply(client, each.dialect, { type: 'text/event-stream', pieces: [each.bytes] })
@@ -74,7 +74,7 @@ describe('streams', () => {
 
   test('one message_start on passthrough, with the fields of the upstream', async () => {
     const [start, ...rest] = recording('anthropic', 'anthropic-text', true).payloads
-    const { text } = await replayReply('messages', 'anthropic', told('anthropic', start, start, ...rest))
+    const { text } = await replayReply('messages', 'anthropic', reported('anthropic', start, start, ...rest))
     const starts = streamEvents(text).filter(({ name }) => name === 'message_start')
     expect(starts).toHaveLength(1)
     expect(at(starts[0]?.data, 'message', 'usage')).toMatchObject({ service_tier: 'standard', inference_geo: 'not_available' })
@@ -148,9 +148,13 @@ describe('streams', () => {
     const shapes = [{ ...chunk({}), choices: [], error }, { ...chunk({ content: '' }, 'error'), error }, chunk({ content: '' }, 'error')]
     for (const shape of shapes) {
       for (const client of CLIENT_DIALECTS) {
-        const { text } = await replayReply(client, 'openai-chat', told('openai-chat', chunk({ role: 'assistant', content: 'x' }), shape))
+        const { text } = await replayReply(
+          client,
+          'openai-chat',
+          reported('openai-chat', chunk({ role: 'assistant', content: 'x' }), shape),
+        )
         expect(readStream(client, text)).toEqual({ end: 'error', faults: [] })
-        const alone = await replayReply(client, 'openai-chat', told('openai-chat', shape))
+        const alone = await replayReply(client, 'openai-chat', reported('openai-chat', shape))
         expect(readStream(client, alone.text).end).toBe('error')
       }
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { readAnswer } from '../support/read-answer.ts'
 import { OWN_DIALECT, question, replay } from '../support/replay.ts'
-import { told, whole } from '../support/upstream-replies.ts'
+import { reported, whole } from '../support/upstream-replies.ts'
 
 const RUN = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: { code: 'await get_weather()' } }
 const CALL = {
@@ -29,7 +29,7 @@ const answerOf = (content: readonly object[], stop: string) => ({
 })
 
 const streamOf = (content: readonly object[], stop: string) =>
-  told(
+  reported(
     'anthropic',
     { type: 'message_start', message: { ...answerOf([], stop), stop_reason: null } },
     ...content.flatMap((block, index) => [

@@ -17,8 +17,8 @@ for (const dialect of UPSTREAM_DIALECTS) {
     describe(`${dialect} → ${client}`, () => {
       test('text, thinking, arguments, the end and the use are what the model told, and the stream ends once', async () => {
         await fc.assert(
-          fc.asyncProperty(toldAnswers, fc.infiniteStream(fc.integer({ min: 1, max: 400 })), async (told, sizes) => {
-            const bytes = toldBytes(dialect, told)
+          fc.asyncProperty(toldAnswers, fc.infiniteStream(fc.integer({ min: 1, max: 400 })), async (reported, sizes) => {
+            const bytes = toldBytes(dialect, reported)
             const pieces: Uint8Array[] = []
             for (let at = 0; at < bytes.length;) {
               const size = sizes.next().value ?? 1
@@ -29,11 +29,11 @@ for (const dialect of UPSTREAM_DIALECTS) {
             expect(internalErrors).toEqual([])
             expect(readStream(client, text)).toEqual({ end: 'normal', faults: [] })
             const reading = await readAnswer(OWN_DIALECT[client], true, text)
-            expect(reading.text).toBe(told.text.join(''))
-            expect(reading.reasoning).toBe(told.thinking.join(''))
-            expect(reading.calls).toEqual(told.calls.map(({ id, name, args }) => ({ id, name, arguments: args })))
-            expect(reading.stop).toBe(told.stop === 'length' ? 'length' : told.calls.length > 0 ? 'tool_calls' : 'stop')
-            expect(reading.usage).toMatchObject({ input: told.input, output: told.output })
+            expect(reading.text).toBe(reported.text.join(''))
+            expect(reading.reasoning).toBe(reported.thinking.join(''))
+            expect(reading.calls).toEqual(reported.calls.map(({ id, name, args }) => ({ id, name, arguments: args })))
+            expect(reading.stop).toBe(reported.stop === 'length' ? 'length' : reported.calls.length > 0 ? 'tool_calls' : 'stop')
+            expect(reading.usage).toMatchObject({ input: reported.input, output: reported.output })
           }),
           runs,
         )
@@ -41,8 +41,8 @@ for (const dialect of UPSTREAM_DIALECTS) {
 
       test('a prefix and a cut end in one error, or, where the end had come, in that', async () => {
         await fc.assert(
-          fc.asyncProperty(toldAnswers, fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), async (told, share, cut) => {
-            const bytes = toldBytes(dialect, told)
+          fc.asyncProperty(toldAnswers, fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), async (reported, share, cut) => {
+            const bytes = toldBytes(dialect, reported)
             const prefix = bytes.subarray(0, Math.floor(share * bytes.length))
             const { text, broken } = await replayReply(client, dialect, { type: sse, pieces: prefix.length === 0 ? [] : [prefix], cut })
             expect(broken).toBe(false)
@@ -59,14 +59,14 @@ for (const dialect of UPSTREAM_DIALECTS) {
 
       test('an upstream that streams where a whole answer was asked for is answered whole', async () => {
         await fc.assert(
-          fc.asyncProperty(toldAnswers, async (told) => {
-            const reply = { type: sse, pieces: [toldBytes(dialect, told)] } as const
+          fc.asyncProperty(toldAnswers, async (reported) => {
+            const reply = { type: sse, pieces: [toldBytes(dialect, reported)] } as const
             const { text } = await replay({ client, upstreams: [{ dialect, reply }], body: question(client, false) })
             const reading = await readAnswer(OWN_DIALECT[client], false, text)
-            expect(reading.text).toBe(told.text.join(''))
-            expect(reading.reasoning).toBe(told.thinking.join(''))
-            expect(reading.calls).toEqual(told.calls.map(({ id, name, args }) => ({ id, name, arguments: args })))
-            expect(reading.usage).toMatchObject({ input: told.input, output: told.output })
+            expect(reading.text).toBe(reported.text.join(''))
+            expect(reading.reasoning).toBe(reported.thinking.join(''))
+            expect(reading.calls).toEqual(reported.calls.map(({ id, name, args }) => ({ id, name, arguments: args })))
+            expect(reading.usage).toMatchObject({ input: reported.input, output: reported.output })
           }),
           { numRuns: 15 },
         )

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { ALL_RECORDINGS, fails } from '../support/recordings.ts'
 import { OWN_DIALECT, replayReply, typeOf } from '../support/replay.ts'
-import { told, whole } from '../support/upstream-replies.ts'
+import { reported, whole } from '../support/upstream-replies.ts'
 
 const MODELS: Readonly<Record<ClientDialect, (fetch: typeof globalThis.fetch) => LanguageModel>> = {
   chat: (fetch) => createOpenAI({ apiKey: 'k', fetch }).chat('m'),
@@ -86,7 +86,7 @@ for (const client of CLIENT_DIALECTS) {
     })
 
     test('a stream of its own dialect that says the least: is read', async () => {
-      const { text } = await replayReply(client, OWN_DIALECT[client], told(OWN_DIALECT[client], ...events))
+      const { text } = await replayReply(client, OWN_DIALECT[client], reported(OWN_DIALECT[client], ...events))
       expect(await read(client, text, true)).toBe('Hi')
     })
   })

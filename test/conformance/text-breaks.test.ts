@@ -5,7 +5,7 @@ import type { ClientDialect } from '../../src/canonical/call.ts'
 import { at as memberAt } from '../support/json-at.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { question, replay, replayReply } from '../support/replay.ts'
-import { told, whole } from '../support/upstream-replies.ts'
+import { reported, whole } from '../support/upstream-replies.ts'
 
 interface Delta {
   readonly content?: string
@@ -32,7 +32,7 @@ const items = TEXTS.map((text, index) => ({
   content: [{ type: 'output_text', text, annotations: index === 0 ? [] : [annotation], logprobs: [] }],
 }))
 const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: items, usage: null }
-const streamed = told(
+const streamed = reported(
   'openai-responses',
   ...[
     { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },

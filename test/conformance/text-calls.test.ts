@@ -6,7 +6,7 @@ import { at } from '../support/json-at.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { recording, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay, replayReply, typeOf } from '../support/replay.ts'
-import { calling, chunk, sentTo, told, whole as wholeReply } from '../support/upstream-replies.ts'
+import { calling, chunk, sentTo, reported, whole as wholeReply } from '../support/upstream-replies.ts'
 
 const INPUT = 'SELECT * FROM users WHERE age > 25'
 const CALL = { name: 'write_sql', input: INPUT }
@@ -144,7 +144,7 @@ describe('a tool that a provider is offered as a function', () => {
   for (const [name, payloads] of Object.entries(FUNCTION_CALLS)) {
     const dialect = name as UpstreamDialect
     test(`${dialect}: a Responses client gets the call of the tool that it declared, and another function's as it is`, async () => {
-      const upstreams = [{ dialect, reply: told(dialect, ...payloads) }]
+      const upstreams = [{ dialect, reply: reported(dialect, ...payloads) }]
       const { text, sent, headers } = await replay({
         client: 'responses',
         upstreams,
@@ -201,7 +201,7 @@ describe('a chat client’s tool, at a vendor of Chat Completions that has funct
     }))
     const message = { role: 'assistant', content: null, tool_calls: calls }
     const answered = { id: 'x', object: 'chat.completion', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
-    const reply = stream ? told('openai-chat', ...payloads) : wholeReply(answered)
+    const reply = stream ? reported('openai-chat', ...payloads) : wholeReply(answered)
     const { text, sent, headers } = await replay({
       client: 'chat',
       upstreams: [{ dialect: 'openai-chat', slug: 'groq', reply }],

@@ -71,8 +71,8 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       ['without ids, in pieces', [undefined, undefined], true],
       ['with empty ids, in pieces', ['', ''], true],
     ] as const)('%s', async (_, [first, second], cut) => {
-      const told = [...chatCall(first, 'Paris', cut), ...chatCall(second, 'Rome', cut), chunk({}, 'tool_calls', { usage: USAGE })]
-      const reading = await read(client, 'openai-chat', true, encoder.encode(chunks(...told) + DONE))
+      const reported = [...chatCall(first, 'Paris', cut), ...chatCall(second, 'Rome', cut), chunk({}, 'tool_calls', { usage: USAGE })]
+      const reading = await read(client, 'openai-chat', true, encoder.encode(chunks(...reported) + DONE))
       expect(callsOf(reading)).toEqual([PARIS, ROME])
       expect(new Set(reading.calls.map(({ id }) => id)).size).toBe(2)
       expect(reading.stop).toBe('tool_calls')
@@ -85,21 +85,21 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
         type: 'function',
         function: { name: 'get_weather', arguments: JSON.stringify({ city }) },
       }))
-      const told = chunks(chunk({ tool_calls: [one, two] }), chunk({}, 'tool_calls')) + DONE
-      expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(told)))).toEqual([PARIS, ROME])
+      const reported = chunks(chunk({ tool_calls: [one, two] }), chunk({}, 'tool_calls')) + DONE
+      expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS, ROME])
     })
   })
 
   test('indices that do not begin at zero leave no hole', async () => {
-    const told = chunks(...chatCall('a', 'Paris', true, 1), ...chatCall('b', 'Rome', true, 4), chunk({}, 'tool_calls')) + DONE
-    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(told)))).toEqual([PARIS, ROME])
+    const reported = chunks(...chatCall('a', 'Paris', true, 1), ...chatCall('b', 'Rome', true, 4), chunk({}, 'tool_calls')) + DONE
+    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS, ROME])
   })
 
   test('a call that repeats its name and its id in each piece is one call', async () => {
     const piece = (args: string): object =>
       chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'get_weather', arguments: args } }] })
-    const told = chunks(piece('{"city":'), piece('"Par'), piece('is"}'), chunk({}, 'tool_calls')) + DONE
-    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(told)))).toEqual([PARIS])
+    const reported = chunks(piece('{"city":'), piece('"Par'), piece('is"}'), chunk({}, 'tool_calls')) + DONE
+    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS])
   })
 
   describe('arguments that are an object where the dialect has text, or text where it has an object', () => {
@@ -166,11 +166,12 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
   })
 
   describe('a stream is a stream whatever it says that it is', () => {
-    const told = chunks(chunk({ role: 'assistant', content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop', { usage: USAGE })) + DONE
+    const reported =
+      chunks(chunk({ role: 'assistant', content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop', { usage: USAGE })) + DONE
     test.each([['text/plain'], ['text/plain; charset=utf-8'], ['application/octet-stream'], ['application/json'], [''], [null]])(
       '%p',
       async (type) => {
-        for (const bytes of [told, `\uFEFF${told}`, `: hello\n\n${told}`, `\r\n${told}`])
+        for (const bytes of [reported, `\uFEFF${reported}`, `: hello\n\n${reported}`, `\r\n${reported}`])
           expect(await read(client, 'openai-chat', true, encoder.encode(bytes), type)).toMatchObject({ text: 'Hello', stop: 'stop' })
       },
     )
@@ -195,8 +196,8 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
 
   describe('the marker of the end', () => {
     test('ends an answer whose model gave no reason', async () => {
-      const told = chunks(chunk({ content: 'Hello' })) + DONE
-      expect(await read(client, 'openai-chat', true, encoder.encode(told))).toMatchObject({ text: 'Hello', stop: 'stop' })
+      const reported = chunks(chunk({ content: 'Hello' })) + DONE
+      expect(await read(client, 'openai-chat', true, encoder.encode(reported))).toMatchObject({ text: 'Hello', stop: 'stop' })
       const calls = chunks(...chatCall('a', 'Paris', true)) + DONE
       const reading = await read(client, 'openai-chat', true, encoder.encode(calls))
       expect([callsOf(reading), reading.stop]).toEqual([[PARIS], 'tool_calls'])
@@ -208,9 +209,9 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     })
 
     test('may stand before the use, which counts, and before anything else, which does not', async () => {
-      const told = chunks(chunk({ content: 'Hello' }), chunk({}, 'stop')) + DONE
+      const reported = chunks(chunk({ content: 'Hello' }), chunk({}, 'stop')) + DONE
       const late = chunks(chunk({ content: ' never' }), { ...chunk({}), choices: [], usage: USAGE })
-      const reading = await read(client, 'openai-chat', true, encoder.encode(told + late))
+      const reading = await read(client, 'openai-chat', true, encoder.encode(reported + late))
       expect(reading).toMatchObject({ text: 'Hello', stop: 'stop', usage: { input: 7, output: 3 } })
     })
   })
@@ -287,12 +288,12 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       usage: { input_tokens: 1, output_tokens: 1 },
     })
     const { text } = await ask(client, 'anthropic', false, whole)
-    const told = {
+    const reported = {
       chat: '"finish_reason":"length","native_finish_reason":"pause_turn"',
       responses: '"status":"incomplete"',
       messages: '"stop_reason":"pause_turn"',
     }
-    expect(text).toContain(told[client])
+    expect(text).toContain(reported[client])
   })
 
   describe('a stream in which a second answer begins', () => {
@@ -325,15 +326,15 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     })
 
     test('in the middle of the first fails: two answers are never woven into one', async () => {
-      const { text: told } = await ask(
+      const { text: reported } = await ask(
         client,
         'anthropic',
         true,
         events('anthropic', [start('a'), ...text('Hel'), start('b'), ...text('lo'), ...end]),
       )
-      expect(told).toContain('Hel')
-      expect(told).toContain('"error_type":"provider_unavailable"')
-      expect(told).not.toContain('"lo"')
+      expect(reported).toContain('Hel')
+      expect(reported).toContain('"error_type":"provider_unavailable"')
+      expect(reported).not.toContain('"lo"')
     })
   })
 })

@@ -5,7 +5,7 @@ import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import type { UpstreamDialect } from '../support/recordings.ts'
 import { OWN_DIALECT, question, replay, type Reply } from '../support/replay.ts'
-import { chunk, told, USAGE, whole } from '../support/upstream-replies.ts'
+import { chunk, reported, USAGE, whole } from '../support/upstream-replies.ts'
 
 const usage = { input_tokens: 3, output_tokens: 2 }
 const SEARCHED = { type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['x'], results: null }
@@ -22,7 +22,7 @@ const ONLY: readonly (readonly [UpstreamDialect, kind: string, stream: Reply, wh
   [
     'openai-responses',
     'file_search_call',
-    told(
+    reported(
       'openai-responses',
       { type: 'response.created', response: { ...RESPONSE, status: 'in_progress', output: [] }, sequence_number: 0 },
       { type: 'response.output_item.added', output_index: 0, item: SEARCHED, sequence_number: 1 },
@@ -34,7 +34,7 @@ const ONLY: readonly (readonly [UpstreamDialect, kind: string, stream: Reply, wh
   [
     'anthropic',
     'container_upload',
-    told(
+    reported(
       'anthropic',
       { type: 'message_start', message: MESSAGE },
       { type: 'content_block_start', index: 0, content_block: UPLOAD },
@@ -44,11 +44,11 @@ const ONLY: readonly (readonly [UpstreamDialect, kind: string, stream: Reply, wh
     ),
     whole({ ...MESSAGE, content: [UPLOAD], stop_reason: 'end_turn' }),
   ],
-  ['google', 'executableCode', told('google', CODE), whole(CODE)],
+  ['google', 'executableCode', reported('google', CODE), whole(CODE)],
   [
     'openai-chat',
     'audio_url',
-    told('openai-chat', chunk({ role: 'assistant', content: SOUND }), chunk({}, 'stop')),
+    reported('openai-chat', chunk({ role: 'assistant', content: SOUND }), chunk({}, 'stop')),
     whole({
       id: 'c',
       object: 'chat.completion',

@@ -84,15 +84,15 @@ const targetOf = (provider: string, upstreamModel: string): Target => ({
 
 interface Sent {
   readonly fields: Readonly<Record<string, unknown>>
-  readonly told: number
+  readonly reported: number
 }
 
 /** Null where the request is refused. */
 const send = (call: Call, upstream: ClientDialect, target: Target): Sent | null => {
-  let told = 0
-  const attempt: Attempt = { call, target, number: 0, warn: () => void (told += 1), connection: new AbortController() }
+  let reported = 0
+  const attempt: Attempt = { call, target, number: 0, warn: () => void (reported += 1), connection: new AbortController() }
   try {
-    return { fields: JSON.parse(atOnce(ENCODERS[upstream](attempt))) as Sent['fields'], told }
+    return { fields: JSON.parse(atOnce(ENCODERS[upstream](attempt))) as Sent['fields'], reported }
   } catch (thrown) {
     if (thrown instanceof GatewayError) return null
     throw thrown
@@ -157,7 +157,7 @@ for (const upstream of ['chat', 'responses', 'messages'] as const) {
       for (const [field, value] of samplesOf(upstream)) {
         const call = callOf(upstream, { [field]: value })
         // A field that the dialect itself has no word for, a translation cannot say.
-        if (call === null || fateOf(field, upstream) !== 'carried') continue
+        if (call === null || outcomeOf(field, upstream) !== 'carried') continue
         for (const model of MODELS) {
           const target = targetOf(vendor, model)
           const [relayed, translated] = [send(call, upstream, target), send({ ...call, dialect: other }, upstream, target)]
@@ -169,7 +169,7 @@ for (const upstream of ['chat', 'responses', 'messages'] as const) {
   })
 }
 
-const fateOf = (field: string, upstream: ClientDialect): 'carried' | 'lost' => {
+const outcomeOf = (field: string, upstream: ClientDialect): 'carried' | 'lost' => {
   const meanings = meaningsOf(fieldOf(upstream, field) ?? {}).filter((meaning) => Object.hasOwn(SETTING_OUTCOMES, meaning))
   const outcomes = meanings.map((meaning) => SETTING_OUTCOMES[meaning as SettingName][DIALECTS[upstream]])
   return outcomes.every((outcome) => outcome === 'kept' || outcome === 'mapped') ? 'carried' : 'lost'

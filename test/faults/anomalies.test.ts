@@ -315,9 +315,9 @@ const isWhole = ({ status, text }: Answer): boolean => status === 200 && text.in
 /** The cost that an answer told its client, which comes last. */
 const toldNanos = ({ text }: Answer): number => {
   const costs = [...text.matchAll(/"cost":\s*([\d.e-]+)/g)].map(([, cost]) => Math.round(Number(cost) * 1e9))
-  const told = costs.at(-1) ?? 0
-  if (!(told > 0)) throw new Error(`An answer told no cost: ${text}`)
-  return told
+  const reported = costs.at(-1) ?? 0
+  if (!(reported > 0)) throw new Error(`An answer told no cost: ${text}`)
+  return reported
 }
 
 /** More calls than a minute has: the sweep does not go on for ever. */
@@ -338,8 +338,8 @@ describe.each(['storage', 'network', 'clock', 'file'] as const)('%s', (port) => 
       const after = await books()
       // Each whole answer is charged as it told its client: by its use, or by an estimate where its use came too late.
       const charged = after.nanos - before.nanos
-      const told = answers.filter(isWhole).reduce((sum, answer) => sum + toldNanos(answer), COST_NANOS)
-      expect([number, charged >= told, charged <= 3 * COST_NANOS]).toEqual([number, true, true])
+      const reported = answers.filter(isWhole).reduce((sum, answer) => sum + toldNanos(answer), COST_NANOS)
+      expect([number, charged >= reported, charged <= 3 * COST_NANOS]).toEqual([number, true, true])
       expect([number, await auditLedger(database, new Date(T0 + (processes + 400) * HOUR_MS).toISOString())]).toEqual([number, []])
       if (fault.calls < number) {
         // This run had no such call: all that there are have failed once.

@@ -46,7 +46,7 @@ export interface AgentModel {
   /** The events of a turn. */
   payloads(turn: number): readonly unknown[]
   /** The turns before, as the request tells them; a fault where it is no history of that dialect. */
-  read(body: AgentRequest): { readonly told: readonly ToldTurn[]; readonly faults: string[] }
+  read(body: AgentRequest): { readonly reported: readonly ToldTurn[]; readonly faults: string[] }
 }
 
 export const turnOf = (number: number): ScriptedTurn => TURNS[number] ?? { thinking: '', text: '', calls: [] }

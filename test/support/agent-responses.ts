@@ -53,18 +53,18 @@ export const agentResponses: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const told: ToldTurn[] = []
+    const reported: ToldTurn[] = []
     const items: readonly Told[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : (body.input ?? [])
     const [question, ...rest] = items
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
     let open: ToldTurn | null = null
     for (const item of rest) {
       if (item.type === 'function_call_output') {
-        told.at(-1)?.results.push({ id: item.call_id ?? '', text: textsOf(item.output) })
+        reported.at(-1)?.results.push({ id: item.call_id ?? '', text: textsOf(item.output) })
         open = null
         continue
       }
-      if (open === null) told.push((open = emptyTurn()))
+      if (open === null) reported.push((open = emptyTurn()))
       if (item.type === 'reasoning') {
         if (open.calls.length > 0 || open.text !== '') faults.push('thinking behind what it led to')
         if (item.encrypted_content !== undefined && item.encrypted_content !== null) open.proofs.push(item.encrypted_content)
@@ -74,7 +74,7 @@ export const agentResponses: AgentModel = {
       else if (item.role === 'assistant') open.text += textsOf(item.content)
       else faults.push(`an item ${item.type ?? item.role}`)
     }
-    return { told, faults }
+    return { reported, faults }
   },
 }
 

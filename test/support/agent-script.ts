@@ -54,7 +54,7 @@ export const PROVES: Readonly<Record<SseDialect, boolean>> = {
 /** The faults of the history that `dialect` got before its turn; `speakers[n]` is the dialect that gave turn n. */
 export const historyFaults = (
   dialect: SseDialect,
-  told: readonly ToldTurn[],
+  reported: readonly ToldTurn[],
   speakers: readonly SseDialect[],
   carriesProofs: boolean,
 ): string[] => {
@@ -62,7 +62,7 @@ export const historyFaults = (
   const expect = (what: string, got: unknown, wanted: unknown): void => {
     if (JSON.stringify(got) !== JSON.stringify(wanted)) faults.push(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`)
   }
-  for (const [number, turn] of told.entries()) {
+  for (const [number, turn] of reported.entries()) {
     const said = TURNS[number]
     const speaker = speakers[number]
     if (said === undefined || speaker === undefined) return [...faults, `turn ${number} was never given`]

@@ -62,7 +62,7 @@ const anthropic: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const told: ToldTurn[] = []
+    const reported: ToldTurn[] = []
     const [question, ...rest] = body.messages ?? []
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
     for (const { role, content } of rest) {
@@ -78,10 +78,10 @@ const anthropic: AgentModel = {
           if (/thinking/.test(block.type ?? '') && position > 0) faults.push('thinking behind other blocks')
           if (block.type === 'tool_use' && !/^[\w-]+$/.test(block.id ?? '')) faults.push(`a call named ${block.id}`)
         }
-        told.push(turn)
+        reported.push(turn)
       } else {
         for (const block of blocks)
-          if (block.type === 'tool_result') told.at(-1)?.results.push({ id: block.tool_use_id ?? '', text: textsOf(block.content) })
+          if (block.type === 'tool_result') reported.at(-1)?.results.push({ id: block.tool_use_id ?? '', text: textsOf(block.content) })
           else faults.push(`a ${block.type} among the results`)
       }
     }
@@ -90,7 +90,7 @@ const anthropic: AgentModel = {
     // The API refuses such a turn: "Expected `thinking` or `redacted_thinking`, but found …".
     if (body.thinking?.type === 'enabled' && last !== undefined && !/thinking/.test(begins))
       faults.push(`thinking is enabled, but the last turn begins with ${begins || 'a text'}`)
-    return { told, faults }
+    return { reported, faults }
   },
 }
 
@@ -122,12 +122,12 @@ const openaiChat: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const told: ToldTurn[] = []
+    const reported: ToldTurn[] = []
     const [question, ...rest] = body.messages ?? []
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
     for (const message of rest) {
       if (message.role === 'assistant')
-        told.push({
+        reported.push({
           text: textsOf(message.content),
           // A server of the operator's own may be a router that wants them: whatever the client sends is passed on.
           proofs: [],
@@ -138,10 +138,10 @@ const openaiChat: AgentModel = {
           })),
           results: [],
         })
-      else if (message.role === 'tool') told.at(-1)?.results.push({ id: message.tool_call_id ?? '', text: textsOf(message.content) })
+      else if (message.role === 'tool') reported.at(-1)?.results.push({ id: message.tool_call_id ?? '', text: textsOf(message.content) })
       else faults.push(`a message of ${message.role}`)
     }
-    return { told, faults }
+    return { reported, faults }
   },
 }
 
@@ -166,7 +166,7 @@ const google: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const told: ToldTurn[] = []
+    const reported: ToldTurn[] = []
     const [question, ...rest] = body.contents ?? []
     if (question?.role !== 'user' || !textsOf(question.parts).includes(QUESTION)) faults.push('the question is not first')
     for (const [position, { role, parts }] of rest.entries()) {
@@ -183,14 +183,14 @@ const google: AgentModel = {
             })
           else if (part.thought !== true) turn.text += part.text ?? ''
         }
-        told.push(turn)
+        reported.push(turn)
       } else {
-        const results = told.at(-1)?.results
+        const results = reported.at(-1)?.results
         for (const { functionResponse: result } of parts ?? [])
           results?.push({ id: `${result?.name} ${results.length}`, text: resultText(result?.response) })
       }
     }
-    return { told, faults }
+    return { reported, faults }
   },
 }
 

@@ -72,8 +72,8 @@ interface Chunk {
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly metadata?: { readonly error_type?: unknown } }
 }
 
-const chat: Lifecycle = (told, faults) => {
-  const events = told.map(({ data }) => ({ data: data as Chunk }))
+const chat: Lifecycle = (reported, faults) => {
+  const events = reported.map(({ data }) => ({ data: data as Chunk }))
   let end: StreamEnd | null = null
   let usages = 0
   let calls = 0
@@ -150,8 +150,8 @@ interface MessageEvent {
   readonly error?: { readonly type?: unknown; readonly message?: unknown; readonly error_type?: unknown }
 }
 
-const messages: Lifecycle = (told, faults) => {
-  const events = told.map(({ name, data }) => ({ name, data: data as MessageEvent }))
+const messages: Lifecycle = (reported, faults) => {
+  const events = reported.map(({ name, data }) => ({ name, data: data as MessageEvent }))
   let end: StreamEnd | null = null
   let started = false
   let stopReason: unknown
@@ -256,8 +256,8 @@ const PIECES: Readonly<Record<string, { readonly kind: string; readonly whole: s
   'response.reasoning_summary_text.done': { kind: 'summary', whole: 'text' },
 }
 
-const responses: Lifecycle = (told, faults) => {
-  const events = told.map(({ name, data }) => ({ name, data: data as ResponseEvent }))
+const responses: Lifecycle = (reported, faults) => {
+  const events = reported.map(({ name, data }) => ({ name, data: data as ResponseEvent }))
   let end: StreamEnd | null = null
   const items = new Map<number, OpenItem>()
   const done: unknown[] = []

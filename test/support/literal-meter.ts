@@ -93,8 +93,8 @@ const countStray = (name: string, value: unknown, pictures: { count: number }): 
 const base64Bytes = (value: unknown): number => {
   if (typeof value === 'string') return /^data:image\/\w+;base64,/.test(value) ? value.length - value.indexOf(',') - 1 : 0
   const source = objectOf(value)
-  const told = source['media_type'] ?? source['mimeType']
-  const isPicture = (typeof told === 'string' && told.startsWith('image/')) || source['bytes'] !== undefined
+  const reported = source['media_type'] ?? source['mimeType']
+  const isPicture = (typeof reported === 'string' && reported.startsWith('image/')) || source['bytes'] !== undefined
   const own = isPicture ? (source['data'] ?? source['bytes']) : undefined
   if (typeof own === 'string') return own.length
   return Object.values(source).reduce<number>((sum, inner) => sum + base64Bytes(inner), 0)

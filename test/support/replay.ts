@@ -211,7 +211,7 @@ const responseOf = (
 ): Awaited<ReturnType<Upstream['post']>> => {
   const all = (): PieceReader =>
     piecesOf(pieces, cut ? new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).') : null)
-  const told =
+  const reported =
     contentType === undefined
       ? dialect === 'bedrock' && type !== 'application/json'
         ? 'application/vnd.amazon.eventstream'
@@ -220,7 +220,7 @@ const responseOf = (
   const text = (): Promise<string> => joinedText(all(), Number.POSITIVE_INFINITY)
   return {
     status,
-    headers: new Headers(told === null ? {} : { 'content-type': told }),
+    headers: new Headers(reported === null ? {} : { 'content-type': reported }),
     pieces: all,
     complete() {},
     text,

@@ -8,7 +8,7 @@ import { recording, streamBytes, type UpstreamDialect } from './recordings.ts'
 import { MODEL, OWN_DIALECT, replay, type Reply, replayReply } from './replay.ts'
 
 const encoder = new TextEncoder()
-export const told = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply => ({
+export const reported = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply => ({
   type: 'text/event-stream',
   pieces: [
     streamBytes(

@@ -217,10 +217,10 @@ const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, tell: Tell
       })
       if (Object.keys(plain).length > 0) config['text'] = plain
     } else if (name === 'reasoning' && isObject(value)) {
-      const told = Object.fromEntries(
+      const reported = Object.fromEntries(
         Object.entries(value).filter(([member, one]) => one !== null && (member === 'effort' || member === 'summary')),
       )
-      if (Object.keys(told).length > 0) config['reasoning'] = told
+      if (Object.keys(reported).length > 0) config['reasoning'] = reported
     } else if (PERSISTED.has(name)) config[name] = value
     else if (!isAnswer) tell([...path, name], 'cannot', `${name} is no setting that a preset keeps`)
   }

@@ -63,8 +63,10 @@ const contentBlock = (block: Block, text: string, citations: readonly JsonObject
     case 'reasoning':
       return JSON.stringify({ type: 'thinking', thinking: text, signature: proof === null ? '' : signatureOf(proof) })
     case 'proof': {
-      const told = proofBlock(block)
-      return JSON.stringify('data' in told ? { type: 'redacted_thinking', ...told } : { type: 'thinking', thinking: '', ...told })
+      const reported = proofBlock(block)
+      return JSON.stringify(
+        'data' in reported ? { type: 'redacted_thinking', ...reported } : { type: 'thinking', thinking: '', ...reported },
+      )
     }
     case 'image':
       return JSON.stringify(imageBlock(block.url))

@@ -14,9 +14,9 @@ export const BLOCKS: PartReaders = {
   image: (block) => readSource(block, (url) => ({ type: 'image', url, ...cacheMark(block) })),
   document: (block) => {
     const filename = optionalText(block, 'title')
-    return [...readSource(block, (url) => ({ type: 'file', url, filename, ...cacheMark(block) })), ...citationWish(block)]
+    return [...readSource(block, (url) => ({ type: 'file', url, filename, ...cacheMark(block) })), ...askedCitations(block)]
   },
-  search_result: (block) => [readSearchResult(block), ...citationWish(block)],
+  search_result: (block) => [readSearchResult(block), ...askedCitations(block)],
   thinking: (block) => {
     const text = requiredText(block, 'thinking')
     const signature = optionalText(block, 'signature') ?? ''
@@ -73,9 +73,9 @@ const readSearchResult = (block: Node): Part => {
 }
 
 /** That answers shall cite this block is a wish that only this dialect can grant. */
-const citationWish = (block: Node): UnknownPart[] => {
-  const wish = (block.members['citations'] ?? null) === null ? null : child(block, 'citations')
-  return wish !== null && optionalFlag(wish, 'enabled') === true ? [unknownPart('citations', wish)] : []
+const askedCitations = (block: Node): UnknownPart[] => {
+  const citations = (block.members['citations'] ?? null) === null ? null : child(block, 'citations')
+  return citations !== null && optionalFlag(citations, 'enabled') === true ? [unknownPart('citations', citations)] : []
 }
 
 /** Pages of the web have addresses; a place in a document of the conversation has no word in the middle. */

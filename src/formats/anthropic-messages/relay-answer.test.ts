@@ -53,14 +53,14 @@ describe('a whole message of the same dialect', () => {
   for (const name of ['anthropic-clear-thinking.1', 'anthropic-refusal', 'anthropic-text', 'anthropic-tool-no-args']) {
     test(`the recording ${name} is itself but for the members that are ours`, () => {
       const recorded = readFileSync(`${import.meta.dir}/../../../test/fixtures/recorded/anthropic/${name}.json`, 'utf8')
-      const told = JSON.parse(recorded)
+      const reported = JSON.parse(recorded)
       expect(JSON.parse(relayed(recorded))).toEqual({
         ...LACKING,
-        ...told,
+        ...reported,
         id: 'msg_abc123',
         model: 'acme/one',
         provider: 'Acme',
-        usage: { ...UNCOUNTED, ...told.usage, ...relayedUsage(TAIL) },
+        usage: { ...UNCOUNTED, ...reported.usage, ...relayedUsage(TAIL) },
       })
     })
   }

@@ -140,11 +140,11 @@ for (const name of recordings) {
       .filter((line) => line !== '')
     const stream = openStream(HEAD)
     const sent = recorded.map((native) => stream.frames([frame(native)])).join('') + stream.finish(TAIL)
-    const told = recorded.map((native) => JSON.parse(native)).filter(({ type }) => type !== 'ping')
+    const reported = recorded.map((native) => JSON.parse(native)).filter(({ type }) => type !== 'ping')
 
     test('is the upstream’s but for the members that are ours and its pings', () => {
       expect(payloads(sent) as unknown[]).toMatchObject(
-        told.map((event) => {
+        reported.map((event) => {
           if (event.type === 'message_start')
             return { ...event, message: { ...event.message, id: 'msg_abc123', model: 'acme/one', provider: 'Acme' } }
           if (event.type !== 'message_delta') return event
@@ -155,10 +155,10 @@ for (const name of recordings) {
     })
 
     test('names every event, begins and ends once, and is read by the official client', async () => {
-      expect(decoded(sent).map(({ event }) => event)).toEqual([...told.map(({ type }) => type), null])
-      expect(told.filter(({ type }) => type === 'message_start' || type === 'message_stop')).toHaveLength(2)
+      expect(decoded(sent).map(({ event }) => event)).toEqual([...reported.map(({ type }) => type), null])
+      expect(reported.filter(({ type }) => type === 'message_start' || type === 'message_stop')).toHaveLength(2)
       const read = await anthropic(sent).messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
-      const blocks = told.filter(({ type }) => type === 'content_block_start')
+      const blocks = reported.filter(({ type }) => type === 'content_block_start')
       expect(read.content.map(({ type }) => type)).toEqual(blocks.map((block) => block.content_block.type))
       expect(read).toMatchObject({ id: 'msg_abc123', model: 'acme/one', usage: { output_tokens: 8 } })
     })

@@ -72,11 +72,11 @@ export class MessageRelay implements StreamRenderer {
     if (this.#started) return ''
     this.#started = true
     const body = bodyOfParsed(json)
-    const told = bodyOfParsed(objectText(body.raw('message')))
-    const message = told.textWith({
-      ...missingMembers(told, MESSAGE_NEEDS),
+    const reported = bodyOfParsed(objectText(body.raw('message')))
+    const message = reported.textWith({
+      ...missingMembers(reported, MESSAGE_NEEDS),
       ...identityMembers(dialectId('msg', this.#head), this.#head),
-      usage: completeUsage(told.raw('usage'), this.#head.inputTokensEstimate),
+      usage: completeUsage(reported.raw('usage'), this.#head.inputTokensEstimate),
     })
     return eventFrame('message_start', oneLine(body.textWith({ message })))
   }
@@ -87,8 +87,8 @@ export class MessageRelay implements StreamRenderer {
       return eventFrame('message_delta', delta)
     }
     const body = bodyOfParsed(this.#delta)
-    const told = bodyOfParsed(objectText(body.raw('delta')))
-    const delta = told.textWith(missingMembers(told, END_NEEDS))
+    const reported = bodyOfParsed(objectText(body.raw('delta')))
+    const delta = reported.textWith(missingMembers(reported, END_NEEDS))
     const usage = mergedUsage(body.raw('usage') ?? null, relayedUsage(tail))
     return eventFrame('message_delta', oneLine(body.textWith({ delta, usage })))
   }

@@ -11,19 +11,19 @@ describe('beside its text a stream tells', () => {
         'content_block_delta',
         `,"index":${index},"delta":{"type":"citations_delta","citation":{"type":"web_search_result_location",${members}}}`,
       )
-    const told = (index: number) =>
+    const reported = (index: number) =>
       source(index, '"cited_text":"","encrypted_index":"","title":"","url":"https://a"') +
       source(index, '"cited_text":"c","encrypted_index":"","title":"B","url":"https://b"')
     const sources = [cited('https://a'), cited('https://b', { title: 'B', content: 'c' })]
     expect(render(text('Hi'), ...sources, text('you'), finish('stop'))).toBe(
       start() +
-        textBlock(0, 'Hi').replace(frame('content_block_stop', ',"index":0'), told(0)) +
+        textBlock(0, 'Hi').replace(frame('content_block_stop', ',"index":0'), reported(0)) +
         textDelta(0, 'you') +
         stop(0) +
         end('end_turn'),
     )
     expect(render(call(0, 'a'), text('Hi'), ...sources, args(0, '{}'), finish('stop'))).toBe(
-      start() + toolBlock(0, 0, 'a', '{}') + textBlock(1, 'Hi').replace(stop(1), told(1)) + stop(1) + end('tool_use'),
+      start() + toolBlock(0, 0, 'a', '{}') + textBlock(1, 'Hi').replace(stop(1), reported(1)) + stop(1) + end('tool_use'),
     )
   })
 

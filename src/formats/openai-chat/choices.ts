@@ -32,7 +32,7 @@ export const choiceIndex = (choice: JsonBody): number => {
  */
 export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
   const own = choice.get('finish_reason') ?? null
-  const reason = choiceIndex(choice) === 0 && (ending.told || own === null) ? ending.reason : own
+  const reason = choiceIndex(choice) === 0 && (ending.reported || own === null) ? ending.reason : own
   return choice.textWith({
     ...(own === reason ? {} : { finish_reason: JSON.stringify(reason) }),
     ...(choice.has('native_finish_reason') ? {} : { native_finish_reason: JSON.stringify(own) }),

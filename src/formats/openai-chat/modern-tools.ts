@@ -78,8 +78,8 @@ const modernHistory = (messages: readonly JsonValue[], warnings: Warning[]): rea
     const { name = null, content = null } = message
     const id = calls.get(name)
     if (id !== undefined) return { role: 'tool', tool_call_id: id, content: content ?? '' }
-    const told = 'The result of a function belongs to no call of this conversation; it was sent as text of the user.'
-    warnings.push({ code: 'mapped_field', field: `messages[${index}]`, message: told })
+    const reported = 'The result of a function belongs to no call of this conversation; it was sent as text of the user.'
+    warnings.push({ code: 'mapped_field', field: `messages[${index}]`, message: reported })
     return { role: 'user', content: content ?? '' }
   })
 }

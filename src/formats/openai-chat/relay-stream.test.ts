@@ -161,16 +161,16 @@ describe('recorded streams', () => {
 
     test(`${name}: every chunk is the upstream's but for the members that are ours`, () => {
       const chunks = payloads(sent).slice(0, -1)
-      const told = recorded
+      const reported = recorded
         .map((native) => JSON.parse(native))
         .filter((chunk) => chunk.choices.length > 0 || 'prompt_filter_results' in chunk)
-      expect(chunks).toHaveLength(told.length)
+      expect(chunks).toHaveLength(reported.length)
       for (const [at, chunk] of chunks.entries()) {
-        const { usage: _, system_fingerprint: fingerprint, ...kept } = told[at]
+        const { usage: _, system_fingerprint: fingerprint, ...kept } = reported[at]
         expect(chunk).toMatchObject({
           ...kept,
           // One time for all chunks: ours where the first one tells none.
-          ...(told[0].created > 0 ? {} : { created: HEAD.createdSeconds }),
+          ...(reported[0].created > 0 ? {} : { created: HEAD.createdSeconds }),
           ...(fingerprint === null || fingerprint === undefined ? {} : { system_fingerprint: fingerprint }),
           id: 'gen-abc123',
           object: 'chat.completion.chunk',

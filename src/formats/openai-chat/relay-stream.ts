@@ -42,10 +42,10 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
-    const told = body.get('created')
+    const reported = body.get('created')
     // All chunks of a stream tell one time; Azure's first one tells zero.
-    createdSeconds ??= typeof told === 'number' && Number.isInteger(told) && told > 0 ? told : head.createdSeconds
-    if (told !== createdSeconds) changes['created'] = String(createdSeconds)
+    createdSeconds ??= typeof reported === 'number' && Number.isInteger(reported) && reported > 0 ? reported : head.createdSeconds
+    if (reported !== createdSeconds) changes['created'] = String(createdSeconds)
     const rawUsage = body.raw('usage')
     if (rawUsage !== undefined) {
       changes['usage'] = null
@@ -56,8 +56,8 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
     const raw = body.raw('choices') ?? '[]'
     if (finished.size > 0 || !isMidway(raw)) {
-      const told = readChoices(raw)
-      const complete = isComplete(raw) ? told : told.map((choice, position) => completeChunkChoice(choice, position, calls))
+      const reported = readChoices(raw)
+      const complete = isComplete(raw) ? reported : reported.map((choice, position) => completeChunkChoice(choice, position, calls))
       const choices = relayChoices(complete, ending, finished)
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)

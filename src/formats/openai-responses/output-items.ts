@@ -142,9 +142,9 @@ export class OutputItems implements BlockSink {
 
   /** The text that they are of has been told already, so they come with a delta that adds none. */
   logprobs(content: readonly JsonValue[]): void {
-    const told = content.map((value) => JSON.stringify(logprob(value)))
-    this.#emit(this.#deltaType, `${this.#place},"delta":"","logprobs":[${told.join(',')}]`)
-    this.#logprobs.push(...told)
+    const reported = content.map((value) => JSON.stringify(logprob(value)))
+    this.#emit(this.#deltaType, `${this.#place},"delta":"","logprobs":[${reported.join(',')}]`)
+    this.#logprobs.push(...reported)
   }
 
   close(proof: ReasoningProof | null): void {
@@ -215,8 +215,8 @@ export class OutputItems implements BlockSink {
     const item = this.#item
     // A call that was never told is not there.
     if (item === null || item.type === 'built-in-call') return this.#done
-    const told = isProse(item) && this.#part !== null ? this.#withPart(item, this.#part) : item
-    return [...this.#done, itemText(told, 'incomplete', this.#text)]
+    const reported = isProse(item) && this.#part !== null ? this.#withPart(item, this.#part) : item
+    return [...this.#done, itemText(reported, 'incomplete', this.#text)]
   }
 
   #itemId(prefix: string): string {
@@ -293,8 +293,8 @@ export class OutputItems implements BlockSink {
   }
 
   #withPart(item: ProseItem, type: PartType): ProseItem {
-    const told = this.#partText(type)
-    return type === 'summary' ? { ...item, summary: [...item.summary, told] } : { ...item, content: [...item.content, told] }
+    const reported = this.#partText(type)
+    return type === 'summary' ? { ...item, summary: [...item.summary, reported] } : { ...item, content: [...item.content, reported] }
   }
 
   #partText(type: PartType): string {

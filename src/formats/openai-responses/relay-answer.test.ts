@@ -30,14 +30,14 @@ describe('a whole response of the same dialect', () => {
   test('gets the members that strict clients need and the upstream left out, behind its own', () => {
     const sent = relayed('{"id":"u","output":[ ],"temperature":1.0}', TAIL, finish('stop'))
     expect(sent).toStartWith('{"id":"resp_abc123","output":[ ],"temperature":1.0,"object":"response","created_at":1700000000')
-    const told = JSON.parse(sent)
-    expect(told).toMatchObject({
+    const reported = JSON.parse(sent)
+    expect(reported).toMatchObject({
       ...JSON.parse(`{${REST}}`),
       created_at: HEAD.createdSeconds,
       completed_at: TAIL.endedSeconds,
       temperature: 1,
     })
-    expect(OpenResponsesResult$inboundSchema.safeParse(told).success).toBe(true)
+    expect(OpenResponsesResult$inboundSchema.safeParse(reported).success).toBe(true)
   })
 
   test('that names a member twice is relayed as its reader understood it', () => {

@@ -61,13 +61,13 @@ const pieceOf = (event: ModelEvent): Piece | null => {
 
 const unfinished = (item: string, said: readonly Piece[]): string => {
   const body = bodyOfParsed(item)
-  const told = (...types: readonly Piece['type'][]): string =>
+  const reported = (...types: readonly Piece['type'][]): string =>
     `[${said.flatMap(({ type, text }) => (type !== 'arguments' && types.includes(type) ? [part(type, text)] : [])).join(',')}]`
   const type = body.get('type')
   return body.textWith({
     status: '"incomplete"',
-    ...(type === 'message' ? { content: told('text', 'refusal') } : {}),
-    ...(type === 'reasoning' ? { summary: told('summary'), content: told('reasoning') } : {}),
+    ...(type === 'message' ? { content: reported('text', 'refusal') } : {}),
+    ...(type === 'reasoning' ? { summary: reported('summary'), content: reported('reasoning') } : {}),
     ...(type === 'custom_tool_call' ? { input: JSON.stringify(said.map(({ text }) => text).join('')) } : {}),
     ...(type === 'function_call' ? { arguments: JSON.stringify(said.map(({ text }) => text).join('')) } : {}),
   })

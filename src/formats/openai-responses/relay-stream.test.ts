@@ -161,12 +161,12 @@ for (const name of ['openai-custom-tool.1', 'openai-phase.1', 'openai-reasoning-
 
       test('is the upstream’s but for the members that are ours', () => {
         const owned = { id: 'resp_abc123', model: 'acme/one', provider: 'Acme' }
-        const told = recorded.map((native) => JSON.parse(native))
+        const reported = recorded.map((native) => JSON.parse(native))
         // Keys that it left out are added behind its own.
         expect(payloads(sent) as unknown[]).toMatchObject(
-          told.map((event, at) => {
+          reported.map((event, at) => {
             if (!isObject(event.response)) return event
-            const usage = at < told.length - 1 ? {} : { usage: merged(event.response['usage'], responsesUsage(TAIL)) }
+            const usage = at < reported.length - 1 ? {} : { usage: merged(event.response['usage'], responsesUsage(TAIL)) }
             return { ...event, response: { ...event.response, ...owned, ...usage } }
           }),
         )

@@ -33,17 +33,17 @@ describe('beside its text a stream tells', () => {
 
   test('log probabilities come with a delta that adds nothing, and once more with the whole text', () => {
     const place = '"item_id":"msg_abc123_0","output_index":0,"content_index":0'
-    const told = '{"token":"a","logprob":-0.5,"bytes":[],"top_logprobs":[{"token":"a","logprob":-0.5,"bytes":[97]}]}'
+    const reported = '{"token":"a","logprob":-0.5,"bytes":[],"top_logprobs":[{"token":"a","logprob":-0.5,"bytes":[97]}]}'
     const [added, opened, said] = textItem(0, ['a'])
-    const part = `{"type":"output_text","text":"a","annotations":[],"logprobs":[${told}]}`
+    const part = `{"type":"output_text","text":"a","annotations":[],"logprobs":[${reported}]}`
     const done = message('msg_abc123_0', 'completed', part)
     expect(render(text('a'), logprobs('a'), logprobs(), finish('stop'))).toBe(
       stream(
         added!,
         opened!,
         said!,
-        ['response.output_text.delta', `${place},"delta":"","logprobs":[${told}]`],
-        ['response.output_text.done', `${place},"text":"a","logprobs":[${told}]`],
+        ['response.output_text.delta', `${place},"delta":"","logprobs":[${reported}]`],
+        ['response.output_text.done', `${place},"text":"a","logprobs":[${reported}]`],
         ['response.content_part.done', `${place},"part":${part}`],
         ['response.output_item.done', `"output_index":0,"item":${done}`],
         completed(done),

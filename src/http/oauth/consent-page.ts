@@ -2,9 +2,9 @@
 import type { z } from 'zod'
 
 import type { consentQuery } from '../../contract/oauth.ts'
-import type { Wish } from '../../sign-in/application-codes.ts'
+import type { RequestedAccess } from '../../sign-in/application-codes.ts'
 
-type Asked = Pick<Wish, 'callback_url' | 'key_label' | 'limit' | 'usage_limit_type' | 'expires_at'> & {
+type Asked = Pick<RequestedAccess, 'callback_url' | 'key_label' | 'limit' | 'usage_limit_type' | 'expires_at'> & {
   readonly workspace_id?: z.output<typeof consentQuery.workspace_id>
 }
 

@@ -95,8 +95,8 @@ const answerView = (reader: DocumentReader, view: SchemaView, status: string, an
   const json = objectAt(objectAt(content, 'application/json'), 'schema')
   const stream = objectAt(objectAt(content, 'text/event-stream'), 'schema')
   const headers = entriesOf(objectAt(answer, 'headers'))
-  const told = reader.resolve(json).value
-  const hasFields = !isEmpty(objectAt(told, 'properties'))
+  const reported = reader.resolve(json).value
+  const hasFields = !isEmpty(objectAt(reported, 'properties'))
   return html`<div class="answer">
     <div class="head">${statusBadge(status)} ${prose(textAt(answer, 'description'))}</div>
     ${

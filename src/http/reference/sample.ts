@@ -16,8 +16,8 @@ interface Place {
 
 export const sampleOf = (reader: DocumentReader, schema: JsonObject, at: Place = { owner: '', name: '', depth: 0 }): JsonValue => {
   const { name: owner, value: target } = reader.resolve(schema)
-  const told = target['const'] ?? listAt(target, 'examples')[0] ?? target['default']
-  if (told !== undefined) return told
+  const reported = target['const'] ?? listAt(target, 'examples')[0] ?? target['default']
+  if (reported !== undefined) return reported
   const values = listAt(target, 'enum')
   if (values[0] !== undefined) return values[0]
   const choice = alternatives(target)[0]

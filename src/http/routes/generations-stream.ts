@@ -77,8 +77,8 @@ const followed = (
   const { clock, list } = parts
   let known: ReadonlySet<string> | null = null
   let skipped = 0
-  let toldMs = clock.monotonicMs()
-  let takenMs = toldMs
+  let sentMs = clock.monotonicMs()
+  let takenMs = sentMs
   let isOver = false
   const end = (): void => {
     if (isOver) return
@@ -89,7 +89,7 @@ const followed = (
   const writer = openResponseWriter(end)
 
   const tell = (text: string): void => {
-    toldMs = clock.monotonicMs()
+    sentMs = clock.monotonicMs()
     void writer.write(text)
   }
 
@@ -113,7 +113,7 @@ const followed = (
     if (skipped > 0) tell(eventText('gap', { skipped }))
     skipped = 0
     for (const row of rows) tell(eventText('generation', rowOf(row)))
-    if (nowMs - toldMs >= SILENT_MS) tell(KEEP_ALIVE_FRAME)
+    if (nowMs - sentMs >= SILENT_MS) tell(KEEP_ALIVE_FRAME)
   }
 
   const finish = (): void => {

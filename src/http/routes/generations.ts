@@ -143,7 +143,7 @@ async function* pages(list: GenerationList, filter: GenerationFilter): AsyncGene
 
 type Cell = (row: ListedGeneration) => string | number | boolean | null
 
-const told =
+const reported =
   (member: string): Cell =>
   ({ record }) => {
     const value = record[member]
@@ -153,30 +153,30 @@ const told =
 const COLUMNS: readonly (readonly [name: string, cell: Cell])[] = [
   ['id', ({ id }) => id],
   ['created_at', ({ createdAt }) => createdAt],
-  ['request_id', told('request_id')],
+  ['request_id', reported('request_id')],
   ['workspace_id', ({ workspaceId }) => workspaceId],
   ['api_key_hash', ({ keyHash }) => keyHash],
   ['api_key_name', ({ keyName }) => keyName],
   ['user_id', ({ userId }) => userId],
-  ['interface', told('interface')],
+  ['interface', reported('interface')],
   ['model', ({ model }) => model],
   ['provider', ({ provider }) => provider],
-  ['preset_slug', told('preset_slug')],
+  ['preset_slug', reported('preset_slug')],
   ['preset_version', ({ presetVersion }) => presetVersion],
-  ['session_id', told('session_id')],
+  ['session_id', reported('session_id')],
   ['streamed', ({ streamed }) => streamed],
   ['cancelled', ({ cancelled }) => cancelled],
-  ['http_status', told('http_status')],
-  ['finish_reason', told('finish_reason')],
-  ['error_type', told('error_type')],
+  ['http_status', reported('http_status')],
+  ['finish_reason', reported('finish_reason')],
+  ['error_type', reported('error_type')],
   ['tokens_prompt', ({ tokensPrompt }) => tokensPrompt],
   ['tokens_completion', ({ tokensCompletion }) => tokensCompletion],
   ['total_cost_usd', ({ costNanos }) => amount(costNanos)],
   ['byok_cost_usd', ({ byokCostNanos }) => amount(byokCostNanos)],
-  ['cost_known', told('cost_known')],
-  ['usage_estimated', told('usage_estimated')],
-  ['latency_ms', told('latency')],
-  ['generation_time_ms', told('generation_time')],
+  ['cost_known', reported('cost_known')],
+  ['usage_estimated', reported('usage_estimated')],
+  ['latency_ms', reported('latency')],
+  ['generation_time_ms', reported('generation_time')],
 ]
 
 /** A number, so that no spreadsheet is told that it is text. */

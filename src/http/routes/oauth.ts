@@ -50,10 +50,10 @@ export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts)
     errors: [400],
     handle(request) {
       const given = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
-      const wish = validate(z.object(consentQuery), given)
-      codes.requireAllowed(wish, settings)
+      const requested = validate(z.object(consentQuery), given)
+      codes.requireAllowed(requested, settings)
       const nonce = Buffer.from(ids.bytes(16)).toString('base64url')
-      return new Response(consentPage(wish, { prefix, nonce }), {
+      return new Response(consentPage(requested, { prefix, nonce }), {
         headers: {
           ...NO_STORE,
           'content-type': 'text/html; charset=utf-8',
@@ -93,13 +93,13 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
     answers: { 200: { description: 'The code; it works once, within ten minutes.', schema: z.object({ data: authCode }) } },
     errors: [403, 404],
     async handle(request) {
-      const { workspace_id, ...wish } = validate(createCodeBody, readJsonObject(await request.text()))
+      const { workspace_id, ...requested } = validate(createCodeBody, readJsonObject(await request.text()))
       const caller = callerOf(request)
-      codes.requireAllowed(wish, settings)
+      codes.requireAllowed(requested, settings)
       await requireUnbounded(caller, { keys, guardrails })
       const workspaceId = await workspaceForNew(request, workspaces, workspace_id)
       const mostUsd = caller.kind === 'member' ? MEMBER_USD : null
-      const { code, appId, createdAt } = await codes.make(wish, { workspaceId, userId: caller.userId, mostUsd })
+      const { code, appId, createdAt } = await codes.make(requested, { workspaceId, userId: caller.userId, mostUsd })
       return jsonResponse({ data: { id: code, app_id: appId, created_at: createdAt } }, { headers: NO_STORE })
     },
   },

@@ -21,7 +21,7 @@ const COMPARING = `You compare two answers of assistants to one conversation by 
 
 export const judgeAnswer = async (check: JudgeCheck, item: Judged, answer: KeptAnswer, ask: AskJudge): Promise<Verdict> => {
   const judged = await ask(scoringOf(check, item, answer.text))
-  const { score, reason } = told(judged)
+  const { score, reason } = reported(judged)
   if (typeof score !== 'number' || score < 1 || score > 5) return { passed: false, score: null, reason: unclear(judged) }
   return { passed: score >= check.min_score, score, reason: typeof reason === 'string' ? reason : null }
 }
@@ -35,7 +35,7 @@ export const comparePair = async (
 ): Promise<{ readonly preference: Preference; readonly verdict: Verdict }> => {
   const first = await ask(comparingOf(check, item, answer.text, baseline.text))
   const second = await ask(comparingOf(check, item, baseline.text, answer.text))
-  const [one, two] = [told(first), told(second)]
+  const [one, two] = [reported(first), reported(second)]
   if (!isVote(one['better']) || !isVote(two['better'])) {
     return { preference: 'tie', verdict: { passed: false, score: null, reason: unclear(isVote(one['better']) ? second : first) } }
   }
@@ -70,7 +70,7 @@ const isVote = (value: unknown): boolean => value === 'A' || value === 'B' || va
 const shown = ({ conversation, expected }: Judged): JsonObject => ({ conversation, ...(expected === null ? {} : { expected }) })
 
 /** Models put JSON into fences and prose. */
-const told = ({ text }: KeptAnswer): JsonObject => {
+const reported = ({ text }: KeptAnswer): JsonObject => {
   const found = objectIn(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   return isObject(found) ? found : {}
 }

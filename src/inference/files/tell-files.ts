@@ -5,10 +5,14 @@ import { fileAnnotation } from '../../formats/openai-chat/message-parts.ts'
 
 /** Before the finish. */
 export const tellFiles = (take: TakeFrames, files: readonly FileText[]): TakeFrames => {
-  const told: readonly ModelEvent[] = files.map((file) => ({ type: 'file-text', file }))
+  const reported: readonly ModelEvent[] = files.map((file) => ({ type: 'file-text', file }))
   // A provider's own text of an answer would leave the files out.
   return (frames) =>
-    take(frames.map(({ events }): Frame => ({ events: events.flatMap((event) => (event.type === 'finish' ? [...told, event] : [event])) })))
+    take(
+      frames.map(({ events }): Frame => ({
+        events: events.flatMap((event) => (event.type === 'finish' ? [...reported, event] : [event])),
+      })),
+    )
 }
 
 /** A request that fails keeps what was read: the next try need not have it read, and paid for, once more. */

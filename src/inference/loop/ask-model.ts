@@ -83,9 +83,9 @@ const receivedFor = (
 
 /** Where the conversation may go holds for all that is made of it; other wishes about providers are for the client's own model. */
 const privacyOf = (body: JsonBody): JsonObject => {
-  const wishes = body.value('provider')
-  if (!isObject(wishes)) return {}
-  const kept = ['data_collection', 'zdr', 'ignore'].flatMap((name) => (wishes[name] === undefined ? [] : [[name, wishes[name]]]))
+  const preferences = body.value('provider')
+  if (!isObject(preferences)) return {}
+  const kept = ['data_collection', 'zdr', 'ignore'].flatMap((name) => (preferences[name] === undefined ? [] : [[name, preferences[name]]]))
   return kept.length === 0 ? {} : { provider: Object.fromEntries(kept) as JsonObject }
 }
 

@@ -51,27 +51,27 @@ const unopened = (field: string): Warning => ({
 
 /** A call of a tool that the model is not offered this time is told as text: a provider may refuse a call that no tool explains. */
 export const toldFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] => {
-  const told = new Map<string, string>()
+  const reported = new Map<string, string>()
   for (const { parts } of messages) {
     for (const part of parts) {
       if (part.type === 'tool-call' && part.ranInTurn !== undefined && !offered(part.name))
-        told.set(part.id, `${part.name} ${part.arguments}`)
+        reported.set(part.id, `${part.name} ${part.arguments}`)
     }
   }
-  return told.size === 0 ? messages : messages.flatMap((message) => withoutCalls(message, told))
+  return reported.size === 0 ? messages : messages.flatMap((message) => withoutCalls(message, reported))
 }
 
-const withoutCalls = (message: Message, told: ReadonlyMap<string, string>): readonly Message[] => {
+const withoutCalls = (message: Message, reported: ReadonlyMap<string, string>): readonly Message[] => {
   const texts = message.parts.flatMap((part): readonly Part[] => {
-    const called = part.type === 'tool-result' ? told.get(part.callId) : undefined
+    const called = part.type === 'tool-result' ? reported.get(part.callId) : undefined
     return part.type === 'tool-result' && called !== undefined
       ? [{ type: 'text', text: `(earlier tool result) ${called}\n${part.text}` }]
       : []
   })
   const kept = message.parts.filter(
     (part) =>
-      !(part.type === 'tool-call' && part.ranInTurn !== undefined && told.has(part.id)) &&
-      !(part.type === 'tool-result' && told.has(part.callId)),
+      !(part.type === 'tool-call' && part.ranInTurn !== undefined && reported.has(part.id)) &&
+      !(part.type === 'tool-result' && reported.has(part.callId)),
   )
   if (kept.length === message.parts.length) return [message]
   const results = kept.filter(({ type }) => type === 'tool-result')

@@ -66,8 +66,9 @@ export interface EndedCall {
 /** In the order of the calls. Rejects only where `take` does. */
 export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise<readonly EndedCall[]> => {
   const calls = turn.calls.map((said) => ({ said, tool: turn.offered.byName.get(said.name), call: serverCall(said, turn, parts) }))
-  const told = calls.filter(({ tool }) => tool?.silent !== true)
-  const behind = told.length === 0 ? undefined : parts.take([{ events: told.map(({ call }) => ({ type: 'server-tool-start', call })) }])
+  const reported = calls.filter(({ tool }) => tool?.silent !== true)
+  const behind =
+    reported.length === 0 ? undefined : parts.take([{ events: reported.map(({ call }) => ({ type: 'server-tool-start', call })) }])
   if (behind !== undefined) await behind
   const ended: EndedCall[] = []
   let next = 0

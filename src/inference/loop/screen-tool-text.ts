@@ -29,6 +29,6 @@ export const screenToolText = (
 
 /** Sources as the screened text still tells of them: an address that was taken out is none, and so is a title. */
 export const screenedSources = (sources: ServerOutcome['sources'], text: string): ServerOutcome['sources'] => {
-  const told = (part: string): boolean => text.includes(JSON.stringify(part).slice(1, -1))
-  return sources.flatMap(({ url, title }) => (told(url) ? [{ url, title: title !== null && told(title) ? title : null }] : []))
+  const reported = (part: string): boolean => text.includes(JSON.stringify(part).slice(1, -1))
+  return sources.flatMap(({ url, title }) => (reported(url) ? [{ url, title: title !== null && reported(title) ? title : null }] : []))
 }

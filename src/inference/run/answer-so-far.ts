@@ -13,7 +13,7 @@ export interface Said {
   readonly finishReason: string | null
   readonly nativeFinishReason: string | null
   /** The newest count that the provider told. */
-  readonly toldUsage: Usage | null
+  readonly reportedUsage: Usage | null
   /** Length of all that was said; a picture counts as so many characters as its tokens would have. */
   readonly characters: number
   /** Characters that came after the newest count that the provider told. */
@@ -38,7 +38,7 @@ export class AnswerSoFar implements Said {
   upstreamId: string | null = null
   finishReason: string | null = null
   nativeFinishReason: string | null = null
-  toldUsage: Usage | null = null
+  reportedUsage: Usage | null = null
   characters = 0
   uncountedCharacters = 0
 
@@ -70,7 +70,7 @@ export class AnswerSoFar implements Said {
             this.#deliver(event.json.length)
             break
           case 'usage':
-            this.toldUsage = event.usage
+            this.reportedUsage = event.usage
             this.uncountedCharacters = 0
             break
           case 'finish':

@@ -19,16 +19,16 @@ export const reportOf = (
   const firstMs = outcome.contentMs === null ? null : outcome.contentMs - outcome.startedMs
   const { startedMs } = outcome
   const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
-  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
-  if (stopped) return { ...told, outcome: 'cancelled' }
+  const reported = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
+  if (stopped) return { ...reported, outcome: 'cancelled' }
   // An endpoint that was not asked has taught nothing.
-  if (failure?.zone === 'not-asked') return { ...told, outcome: 'cancelled' }
+  if (failure?.zone === 'not-asked') return { ...reported, outcome: 'cancelled' }
   // An answer that a guardrail keeps back is one that the provider gave.
-  if (failure === null || isGuardrailBlock(failure.error)) return { ...told, outcome: 'ok', tokensPerSecond: pace(outcome) }
+  if (failure === null || isGuardrailBlock(failure.error)) return { ...reported, outcome: 'ok', tokensPerSecond: pace(outcome) }
   // A fault of one of several keys is no fault of the endpoint, nor is it a success.
-  if (spareKeys && credentialFault(failure) !== null) return { ...told, outcome: 'cancelled' }
-  if (failure.error.type === 'rate_limit_exceeded') return { ...told, outcome: 'rate-limited' }
-  return { ...told, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }
+  if (spareKeys && credentialFault(failure) !== null) return { ...reported, outcome: 'cancelled' }
+  if (failure.error.type === 'rate_limit_exceeded') return { ...reported, outcome: 'rate-limited' }
+  return { ...reported, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }
 }
 
 const pace = ({ contentMs, endedMs, usage }: AttemptOutcome): number | null => {

@@ -15,7 +15,7 @@ const FAILURE = new GatewayError('provider_unavailable')
 const PROMPT = 100
 
 interface Row {
-  readonly told?: Partial<Usage> | null
+  readonly reported?: Partial<Usage> | null
   readonly characters?: number
   readonly uncounted?: number
   readonly finished?: boolean
@@ -34,14 +34,14 @@ interface Row {
 
 /** The bill of an answer with the facts of a row; what a row does not tell is as in a good answer. */
 const billed = (row: Row) => {
-  const { told = null, characters = 0, uncounted = 0, finished = true, error = null, fields = {}, prices = PRICES } = row
+  const { reported = null, characters = 0, uncounted = 0, finished = true, error = null, fields = {}, prices = PRICES } = row
   const asked = endpoint('a', { prices })
   const priority = endpoint('a/priority', { prices: { prompt: 3, completion: 6 }, serviceTier: 'priority' })
   return billOf(
     {
       request: { call: callOf(fields), apiType: row.apiType ?? 'completions' },
       said: {
-        toldUsage: told === null ? null : usageOf(told),
+        reportedUsage: reported === null ? null : usageOf(reported),
         characters,
         uncountedCharacters: uncounted,
         finishReason: finished ? 'stop' : null,
@@ -65,33 +65,33 @@ const billed = (row: Row) => {
 
 describe('usage', () => {
   test.each<[string, Row, Partial<Usage>]>([
-    ['is what the provider told', { told: { inputFresh: 5, output: 9 }, characters: 4 }, { inputFresh: 5, output: 9 }],
+    ['is what the provider told', { reported: { inputFresh: 5, output: 9 }, characters: 4 }, { inputFresh: 5, output: 9 }],
     ['that nobody told is estimated', { characters: 9 }, { inputFresh: PROMPT, output: 3, estimated: true }],
     [
       'of one answer of three that nobody told is three times that',
       { characters: 8, fields: { n: 3 } },
       { inputFresh: PROMPT, output: 6, estimated: true },
     ],
-    ['without output is estimated there', { told: { inputFresh: 5 }, characters: 8 }, { inputFresh: 5, output: 2, estimated: true }],
-    ['without input is estimated there', { told: { output: 9 }, characters: 8 }, { inputFresh: PROMPT, output: 9, estimated: true }],
+    ['without output is estimated there', { reported: { inputFresh: 5 }, characters: 8 }, { inputFresh: 5, output: 2, estimated: true }],
+    ['without input is estimated there', { reported: { output: 9 }, characters: 8 }, { inputFresh: PROMPT, output: 9, estimated: true }],
     [
       'whose output cannot be is at least what was said',
-      { told: { inputFresh: 5, output: 1, untoldOutput: true }, characters: 8 },
+      { reported: { inputFresh: 5, output: 1, untoldOutput: true }, characters: 8 },
       { inputFresh: 5, output: 2, estimated: true },
     ],
     [
       'whose input cannot be is at least the prompt',
-      { told: { inputFresh: 5, output: 1, untoldInput: true }, characters: 4 },
+      { reported: { inputFresh: 5, output: 1, untoldInput: true }, characters: 4 },
       { inputFresh: PROMPT, output: 1, estimated: true },
     ],
     [
       'of an answer that was cut behind its last count covers all that was said',
-      { told: { inputFresh: 5, output: 1 }, characters: 16, uncounted: 12, finished: false, error: FAILURE },
+      { reported: { inputFresh: 5, output: 1 }, characters: 16, uncounted: 12, finished: false, error: FAILURE },
       { inputFresh: 5, output: 4, estimated: true },
     ],
     [
       'of an answer that was cut right at its last count is that count',
-      { told: { inputFresh: 5, output: 1 }, characters: 16, finished: false, error: FAILURE },
+      { reported: { inputFresh: 5, output: 1 }, characters: 16, finished: false, error: FAILURE },
       { inputFresh: 5, output: 1 },
     ],
     ['of a failure that said nothing is none', { finished: false, error: FAILURE }, {}],
@@ -101,10 +101,10 @@ describe('usage', () => {
       { inputFresh: PROMPT, estimated: true },
     ],
     ['of a client that left before that is none', { finished: false, cancelled: true }, {}],
-    ['of vectors has no output', { told: { inputFresh: 7 }, apiType: 'embeddings', finished: false }, { inputFresh: 7 }],
+    ['of vectors has no output', { reported: { inputFresh: 7 }, apiType: 'embeddings', finished: false }, { inputFresh: 7 }],
     [
       'of vectors that were not counted is the prompt',
-      { told: { untoldInput: true }, apiType: 'embeddings', finished: false },
+      { reported: { untoldInput: true }, apiType: 'embeddings', finished: false },
       { inputFresh: PROMPT, estimated: true },
     ],
   ])('%s', (_, row, expected) => {
@@ -113,42 +113,42 @@ describe('usage', () => {
 })
 
 describe('cost', () => {
-  const told = { inputFresh: 10, output: 20 }
-  const unknown = { told, prices: null, terms: { assumedPrices: ASSUMED } }
+  const reported = { inputFresh: 10, output: 20 }
+  const unknown = { reported, prices: null, terms: { assumedPrices: ASSUMED } }
 
   test.each<[string, Row, number | null, boolean?]>([
-    ['is that of the usage at the prices of the endpoint', { told }, 50_000],
-    ['is unknown where no price is', { told, prices: null }, null],
-    ['is what the provider reports where no price is known', { told: { ...told, reportedCostNanos: 7 }, prices: null }, 7],
+    ['is that of the usage at the prices of the endpoint', { reported }, 50_000],
+    ['is unknown where no price is', { reported, prices: null }, null],
+    ['is what the provider reports where no price is known', { reported: { ...reported, reportedCostNanos: 7 }, prices: null }, 7],
     ['is counted at the assumed prices where a budget needs one', unknown, 500_000, true],
-    ['that the provider reports is not assumed', { ...unknown, told: { ...told, reportedCostNanos: 7 } }, 7],
+    ['that the provider reports is not assumed', { ...unknown, reported: { ...reported, reportedCostNanos: 7 } }, 7],
     ['of an endpoint with prices is not assumed', { ...unknown, prices: PRICES }, 50_000],
-    ['is that of the tier which the answer names', { told: { ...told, servedTier: 'priority' } }, 150_000],
-    ['is that of the speed which was asked for, where the answer names none', { told, fields: { speed: 'fast' } }, 150_000],
+    ['is that of the tier which the answer names', { reported: { ...reported, servedTier: 'priority' } }, 150_000],
+    ['is that of the speed which was asked for, where the answer names none', { reported, fields: { speed: 'fast' } }, 150_000],
     [
       'is that of the ordinary tier where the answer says so',
-      { told: { ...told, servedTier: 'default' }, fields: { speed: 'fast' } },
+      { reported: { ...reported, servedTier: 'default' }, fields: { speed: 'fast' } },
       50_000,
     ],
     [
       'has the price of each picture of the prompt',
       {
-        told,
+        reported,
         prices: { ...PRICES, image: 0.001 },
         fields: { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://pictures.example/1.png' } }] }] },
       },
       1_050_000,
     ],
-    ['of a customer’s own key is none of ours', { told, isByok: true }, 0],
-    ['is none where nobody was asked', { told, unasked: true }, 0],
+    ['of a customer’s own key is none of ours', { reported, isByok: true }, 0],
+    ['is none where nobody was asked', { reported, unasked: true }, 0],
     ['of a failure before anything was used is none', { finished: false, error: FAILURE, prices: { ...PRICES, request: 1 } }, 0],
     ['of a failure before anything was used is none where no price is known', { finished: false, error: FAILURE, prices: null }, 0],
     [
       'of a failure is that of the prompt which the provider counted',
-      { told: { inputFresh: 10 }, finished: false, error: FAILURE },
+      { reported: { inputFresh: 10 }, finished: false, error: FAILURE },
       10_000,
     ],
-    ['of an empty answer is what was counted', { told: { inputFresh: 10 }, finished: false }, 10_000],
+    ['of an empty answer is what was counted', { reported: { inputFresh: 10 }, finished: false }, 10_000],
   ])('%s', (_, row, nanos, assumed = false) => {
     const { cost, costIsAssumed } = billed(row)
     expect([cost.totalNanos, costIsAssumed]).toEqual([nanos, assumed])
@@ -163,18 +163,18 @@ describe('cost', () => {
     ['that said something', false, { finished: false, characters: 8 }],
     ['of vectors', false, { finished: false, apiType: 'embeddings' }],
   ])('where empty answers are free, an answer %s is free: %p', (_, expected, row) => {
-    const { cost } = billed({ told: { inputFresh: 10 }, ...row, terms: { emptyIsFree: true } })
+    const { cost } = billed({ reported: { inputFresh: 10 }, ...row, terms: { emptyIsFree: true } })
     expect(cost.totalNanos === 0).toBe(expected)
   })
 
   test('is told in full to the customer whose key was used', () => {
-    expect(billed({ told, isByok: true }).cost).toMatchObject({ totalNanos: 0, upstreamNanos: 50_000, isByok: true })
+    expect(billed({ reported, isByok: true }).cost).toMatchObject({ totalNanos: 0, upstreamNanos: 50_000, isByok: true })
   })
 })
 
 test('whatever happened: the same facts make the same bill, no cost is negative, and what nobody used nobody pays', () => {
   const count = fc.nat(1_000_000)
-  const told = fc.option(
+  const reported = fc.option(
     fc.record({
       inputFresh: count,
       inputCacheRead: count,
@@ -185,7 +185,7 @@ test('whatever happened: the same facts make the same bill, no cost is negative,
     }),
   )
   const facts = fc.record({
-    told,
+    reported,
     characters: count,
     uncounted: count,
     finished: fc.boolean(),
@@ -205,7 +205,7 @@ test('whatever happened: the same facts make the same bill, no cost is negative,
       expect(billed(row)).toEqual(bill)
       expect(bill.cost.totalNanos ?? 0).toBeGreaterThanOrEqual(0)
       if (row.isByok === true) expect(bill.cost.totalNanos).toBe(0)
-      if (row.told === null && row.characters === 0 && row.abandoned !== true) {
+      if (row.reported === null && row.characters === 0 && row.abandoned !== true) {
         expect(bill.usage).toEqual(usageOf({}))
         expect(bill.cost.totalNanos ?? 0).toBe(0)
       }

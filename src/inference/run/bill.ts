@@ -32,7 +32,7 @@ export interface BillTerms {
 /** The facts of a log on which the count of an answer depends. */
 interface Answer {
   readonly request: Pick<Planned, 'call' | 'apiType'>
-  readonly said: Pick<Said, 'toldUsage' | 'characters' | 'uncountedCharacters' | 'finishReason'>
+  readonly said: Pick<Said, 'reportedUsage' | 'characters' | 'uncountedCharacters' | 'finishReason'>
   readonly inputTokensEstimate: number
   /** The client left while a provider was at work on it. */
   readonly abandoned: boolean
@@ -94,14 +94,14 @@ const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage:
 /** The provider's count; where it counted nothing, or nothing that can be, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
 export const countedUsage = (answer: Answer): Usage => {
   const { request, said, abandoned } = answer
-  const { toldUsage, finishReason } = said
+  const { reportedUsage, finishReason } = said
   const spoke = said.characters > 0
   // A prompt that was left is a prompt that was read; one that the provider failed is not.
-  if (toldUsage === null && !spoke && !abandoned) return NO_USAGE
-  const known = toldUsage ?? NO_USAGE
+  if (reportedUsage === null && !spoke && !abandoned) return NO_USAGE
+  const known = reportedUsage ?? NO_USAGE
   const [input, output] = [inputTokens(known), outputTokens(known)]
   // Vectors are an answer that is told without output.
-  const answered = spoke || output > 0 || finishReason !== null || (toldUsage !== null && request.apiType === 'embeddings')
+  const answered = spoke || output > 0 || finishReason !== null || (reportedUsage !== null && request.apiType === 'embeddings')
   const lacksInput = (answered && known.untoldInput) || (input === 0 && (spoke || output > 0)) || (input + output === 0 && abandoned)
   // An answer that was cut may have gone on behind the last count of it.
   const isBehind = finishReason === null && said.uncountedCharacters > 0
@@ -118,9 +118,9 @@ const estimatedOutputTokens = ({ said, request }: Answer): number =>
 
 /** The endpoint whose tier answered: the answer's own word for the tier counts, and where it has none, the request's. */
 const servedEndpoint = ({ model, endpoint }: Pick<PlannedAttempt, 'model' | 'endpoint'>, { said, request }: Answer): ModelEndpoint => {
-  const told = said.toldUsage?.servedTier ?? null
+  const reported = said.reportedUsage?.servedTier ?? null
   // Anthropic's word `standard` names the capacity, and says nothing of the speed.
-  const isSpeedUntold = told === null || told === 'standard'
-  const tier = isSpeedUntold && request.call.body.value('speed') === 'fast' ? 'fast' : told
+  const isSpeedUntold = reported === null || reported === 'standard'
+  const tier = isSpeedUntold && request.call.body.value('speed') === 'fast' ? 'fast' : reported
   return endpointThatServed(model, endpoint, tier)
 }

@@ -26,8 +26,8 @@ export const concludingError = (error: GatewayError, attempts: readonly AttemptO
 
 /** In words for people: each provider once, of its first model. */
 export const whyNot = (notTried: readonly NotTried[]): string => {
-  const told = new Map(notTried.toReversed().map(({ planned, why }) => [planned.endpoint.provider.name, WHY[why]]))
-  return [...told]
+  const reported = new Map(notTried.toReversed().map(({ planned, why }) => [planned.endpoint.provider.name, WHY[why]]))
+  return [...reported]
     .toReversed()
     .map(([name, why]) => `${name} ${why}`)
     .join(', ')

@@ -39,8 +39,8 @@ test('a moderation error has the last message of the user, at most 100 character
 })
 
 test('what the provider says was flagged goes before, and a prompt that cannot be read is none', () => {
-  const told = flagged.withMetadata({ flagged_input: 'told' })
-  expect(withFlaggedInput(told, saying('x'))).toBe(told)
+  const reported = flagged.withMetadata({ flagged_input: 'told' })
+  expect(withFlaggedInput(reported, saying('x'))).toBe(reported)
   const unread = callOf(() => {
     throw new GatewayError('invalid_request')
   })

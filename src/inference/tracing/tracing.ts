@@ -82,13 +82,13 @@ export const createTracing = (parts: TracingParts): Tracing => {
       const endMs = clock.monotonicMs() + TURN_MS
       const jobs = waiting
       waiting = []
-      let told = 0
+      let reported = 0
       for (const job of jobs) {
         await tell(job)
-        told += 1
+        reported += 1
         if (clock.monotonicMs() > endMs) break
       }
-      waiting = [...jobs.slice(told), ...waiting]
+      waiting = [...jobs.slice(reported), ...waiting]
     }
     working = null
   }

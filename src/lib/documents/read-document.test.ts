@@ -56,13 +56,13 @@ test('an encrypted PDF and a broken one are told apart', async () => {
 })
 
 test('the process that reads has none of the service’s environment', async () => {
-  const told = createReadDocument({
+  const reported = createReadDocument({
     clock: systemClock,
     program: program(
       'process.stdout.write(JSON.stringify({ fault: null, title: null, cut: false, text: Object.keys(process.env).join(" ") + process.cwd() }))',
     ),
   })
-  expect(await told(PAGE, Buffer.alloc(0), LONG)).toMatchObject({ text: '/' })
+  expect(await reported(PAGE, Buffer.alloc(0), LONG)).toMatchObject({ text: '/' })
 })
 
 test('one that never ends is killed when its time is over, and others are read meanwhile', async () => {

@@ -1,7 +1,7 @@
 /** The answer of a hosted router to `GET /models`: a list under `data`, prices as texts in dollars a token. Its prices are those of the router itself. */
 import { isObject } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
-import { asItIs, perToken, textsOf, told, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'
+import { asItIs, perToken, textsOf, reported, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'
 
 const PROVIDER = 'openrouter'
 
@@ -19,7 +19,7 @@ export const readHosted = (file: Record<string, unknown>, known: ReadonlySet<str
         listedProvider: PROVIDER,
         upstreamModel: entry['id'],
         facts: factsOf(entry),
-        limits: told({ max_completion_tokens: tokensOf(top['max_completion_tokens']) }),
+        limits: reported({ max_completion_tokens: tokensOf(top['max_completion_tokens']) }),
         prices: { base: pricesOf(entry['pricing']), tiers: [] },
       },
     ]
@@ -30,7 +30,7 @@ const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> 
   const input = modalitiesOf(architecture['input_modalities'])
   const output = modalitiesOf(architecture['output_modalities'])
   return {
-    ...told({
+    ...reported({
       name: typeof entry['name'] === 'string' && entry['name'] !== '' ? entry['name'] : undefined,
       created: tokensOf(entry['created']),
       context_length: tokensOf(entry['context_length']),
@@ -47,7 +47,7 @@ const modalitiesOf = (value: unknown): (typeof MODALITIES)[number][] =>
   textsOf(value).flatMap((name) => MODALITIES.filter((modality) => modality === name))
 
 const pricesOf = (pricing: Record<string, unknown>): PriceFields =>
-  told<PriceFields>({
+  reported<PriceFields>({
     prompt: perToken(pricing['prompt']),
     completion: perToken(pricing['completion']),
     cache_read: perToken(pricing['input_cache_read']),

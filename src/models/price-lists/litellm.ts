@@ -1,7 +1,7 @@
 /** LiteLLM's model_prices_and_context_window.json: one flat map, prices in dollars a token. */
 import { isObject } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
-import { asItIs, perToken, told, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
+import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'
 
 /** An entry that explains the others. */
@@ -22,7 +22,7 @@ export const readLitellm = (file: Record<string, unknown>, known: ReadonlySet<st
         listedProvider,
         upstreamModel: nameOf(key, listedProvider),
         facts: factsOf(entry),
-        limits: told({ max_completion_tokens: tokensOf(entry['max_output_tokens']) }),
+        limits: reported({ max_completion_tokens: tokensOf(entry['max_output_tokens']) }),
         prices: pricesOf(entry),
       },
     ]
@@ -38,7 +38,7 @@ const nameOf = (key: string, provider: string): string => {
 }
 
 const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> => ({
-  ...told({ context_length: tokensOf(entry['max_input_tokens'] ?? entry['max_tokens']) }),
+  ...reported({ context_length: tokensOf(entry['max_input_tokens'] ?? entry['max_tokens']) }),
   input_modalities: ['text', ...MODALITIES.flatMap(([flag, modality]) => (entry[flag] === true ? [modality] : []))],
   output_modalities: ['text'],
   supported_parameters: PARAMETERS.flatMap(([flag, names]) => (entry[flag] === true ? names : [])),
@@ -64,7 +64,7 @@ const pricesOf = (entry: Record<string, unknown>): ListedPrices => {
   return {
     base: {
       ...tokenPrices(bands[0] ?? entry, ''),
-      ...told<PriceFields>({
+      ...reported<PriceFields>({
         audio: perToken(entry['input_cost_per_audio_token']),
         completion_audio: perToken(entry['output_cost_per_audio_token']),
         completion_image: perToken(entry['output_cost_per_image_token']),
@@ -83,7 +83,7 @@ const pricesOf = (entry: Record<string, unknown>): ListedPrices => {
 }
 
 const tokenPrices = (entry: Record<string, unknown>, suffix: string): PriceFields =>
-  told<PriceFields>({
+  reported<PriceFields>({
     prompt: perToken(entry[`input_cost_per_token${suffix}`]),
     completion: perToken(entry[`output_cost_per_token${suffix}`]),
     cache_read: perToken(entry[`cache_read_input_token_cost${suffix}`]),

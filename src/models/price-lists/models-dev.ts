@@ -1,7 +1,7 @@
 /** The api.json of models.dev: providers with their models, prices in dollars a million tokens. */
 import { isObject } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
-import { asItIs, textsOf, told, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
+import { asItIs, textsOf, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'
 
 export const isModelsDev = (file: Record<string, unknown>): boolean =>
@@ -23,7 +23,7 @@ export const readModelsDev = (file: Record<string, unknown>, known: ReadonlySet<
           listedProvider,
           upstreamModel: typeof entry['id'] === 'string' ? entry['id'] : key,
           facts: factsOf(entry, limit),
-          limits: told({ max_completion_tokens: tokensOf(limit['output']) }),
+          limits: reported({ max_completion_tokens: tokensOf(limit['output']) }),
           prices: pricesOf(isObject(entry['cost']) ? entry['cost'] : {}),
         },
       ]
@@ -35,7 +35,7 @@ const factsOf = (entry: Record<string, unknown>, limit: Record<string, unknown>)
   const input = modalitiesOf(modalities['input'])
   const output = modalitiesOf(modalities['output'])
   return {
-    ...told({
+    ...reported({
       name: typeof entry['name'] === 'string' && entry['name'] !== '' ? entry['name'] : undefined,
       created: secondsOf(entry['release_date']),
       context_length: tokensOf(limit['context']),
@@ -75,18 +75,18 @@ const pricesOf = (cost: Record<string, unknown>): ListedPrices => {
     const above = isObject(tier) && isObject(tier['tier']) ? tokensOf(tier['tier']['size']) : undefined
     return isObject(tier) && above !== undefined ? [{ above_prompt_tokens: above, ...tokenPrices(tier) }] : []
   })
-  const isTold = tiers.some(({ above_prompt_tokens }) => above_prompt_tokens === LONG_CONTEXT)
+  const isReported = tiers.some(({ above_prompt_tokens }) => above_prompt_tokens === LONG_CONTEXT)
   return {
     base: {
       ...tokenPrices(cost),
-      ...told<PriceFields>({ audio: asItIs(cost['input_audio']), completion_audio: asItIs(cost['output_audio']) }),
+      ...reported<PriceFields>({ audio: asItIs(cost['input_audio']), completion_audio: asItIs(cost['output_audio']) }),
     },
-    tiers: [...tiers, ...(isObject(long) && !isTold ? [{ above_prompt_tokens: LONG_CONTEXT, ...tokenPrices(long) }] : [])],
+    tiers: [...tiers, ...(isObject(long) && !isReported ? [{ above_prompt_tokens: LONG_CONTEXT, ...tokenPrices(long) }] : [])],
   }
 }
 
 const tokenPrices = (cost: Record<string, unknown>): PriceFields =>
-  told<PriceFields>({
+  reported<PriceFields>({
     prompt: asItIs(cost['input']),
     completion: asItIs(cost['output']),
     cache_read: asItIs(cost['cache_read']),

@@ -61,7 +61,7 @@ const priceOf = (value: unknown, places: number): Price | undefined => {
 }
 
 /** Without the members of which a list says nothing. */
-export const told = <Fields extends object>(fields: { readonly [Name in keyof Fields]: Fields[Name] | undefined }): Partial<Fields> =>
+export const reported = <Fields extends object>(fields: { readonly [Name in keyof Fields]: Fields[Name] | undefined }): Partial<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>
 
 export const tokensOf = (value: unknown): number | undefined => {

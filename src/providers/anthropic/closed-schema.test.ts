@@ -33,13 +33,13 @@ describe('what no grammar can be made of goes without strict, as it was written,
     ],
     ['a reference to nowhere', object({ a: { $ref: 'https://a.example/schema' } })],
   ])('%s', (_, parameters) => {
-    const { sent, told } = encode({ tools: [tool(parameters)] })
+    const { sent, reported } = encode({ tools: [tool(parameters)] })
     expect(sent['tools']).toEqual([{ name: 'f', input_schema: parameters }])
-    expect(told).toEqual(['unsupported_field tools[0].strict'])
+    expect(reported).toEqual(['unsupported_field tools[0].strict'])
     const format = encode({ outputFormat: { type: 'json-schema', name: 'x', schema: parameters } })
     expect(format.sent['output_config']).toBeUndefined()
     expect(JSON.stringify(format.sent['system'])).toContain(JSON.stringify(JSON.stringify(parameters)).slice(1, -1))
-    expect(format.told).toEqual(['mapped_field response_format'])
+    expect(format.reported).toEqual(['mapped_field response_format'])
   })
 })
 
@@ -78,9 +78,9 @@ describe('what can be said in another way stays strict', () => {
 
 describe('all strict schemas of a request together have limits', () => {
   const strictOf = (parameters: readonly Record<string, unknown>[], more: object = {}) => {
-    const { sent, told } = encode({ tools: parameters.map((each, index) => tool(each, `f${index}`)), ...more })
+    const { sent, reported } = encode({ tools: parameters.map((each, index) => tool(each, `f${index}`)), ...more })
     const tools = sent['tools'] as readonly { readonly strict?: boolean }[]
-    return { strict: tools.filter(({ strict }) => strict === true).length, told }
+    return { strict: tools.filter(({ strict }) => strict === true).length, reported }
   }
   const simple = object({ a: { type: 'string' } })
   const optional = (count: number) =>
@@ -89,29 +89,29 @@ describe('all strict schemas of a request together have limits', () => {
     object(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { anyOf: [{ type: 'string' }, { type: 'null' }] }])))
 
   test('20 strict tools', () => {
-    const { strict, told } = strictOf(Array.from({ length: 22 }, () => simple))
+    const { strict, reported } = strictOf(Array.from({ length: 22 }, () => simple))
     expect(strict).toBe(20)
-    expect(told).toEqual(['unsupported_field tools[20].strict', 'unsupported_field tools[21].strict'])
+    expect(reported).toEqual(['unsupported_field tools[20].strict', 'unsupported_field tools[21].strict'])
   })
 
   test('24 optional parameters', () => {
-    expect(strictOf([optional(24)])).toEqual({ strict: 1, told: [] })
-    expect(strictOf([optional(25)])).toEqual({ strict: 0, told: ['unsupported_field tools[0].strict'] })
-    expect(strictOf([optional(20), optional(5), optional(4)])).toEqual({ strict: 2, told: ['unsupported_field tools[1].strict'] })
+    expect(strictOf([optional(24)])).toEqual({ strict: 1, reported: [] })
+    expect(strictOf([optional(25)])).toEqual({ strict: 0, reported: ['unsupported_field tools[0].strict'] })
+    expect(strictOf([optional(20), optional(5), optional(4)])).toEqual({ strict: 2, reported: ['unsupported_field tools[1].strict'] })
   })
 
   test('16 parameters of several types, wherever they are', () => {
-    expect(strictOf([unions(16)])).toEqual({ strict: 1, told: [] })
+    expect(strictOf([unions(16)])).toEqual({ strict: 1, reported: [] })
     expect(strictOf([unions(10), object({ list: { type: 'array', items: unions(7) } })])).toEqual({
       strict: 1,
-      told: ['unsupported_field tools[1].strict'],
+      reported: ['unsupported_field tools[1].strict'],
     })
     const types = object(Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`p${i}`, { type: ['string', 'null'] }])))
-    expect(strictOf([types])).toEqual({ strict: 0, told: ['unsupported_field tools[0].strict'] })
+    expect(strictOf([types])).toEqual({ strict: 0, reported: ['unsupported_field tools[0].strict'] })
   })
 
   test('the form of the answer goes before the tools', () => {
-    const { strict, told } = strictOf([unions(10)], { outputFormat: { type: 'json-schema', name: 'x', schema: unions(10) } })
-    expect([strict, told]).toEqual([0, ['unsupported_field tools[0].strict']])
+    const { strict, reported } = strictOf([unions(10)], { outputFormat: { type: 'json-schema', name: 'x', schema: unions(10) } })
+    expect([strict, reported]).toEqual([0, ['unsupported_field tools[0].strict']])
   })
 })

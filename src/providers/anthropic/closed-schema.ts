@@ -111,19 +111,19 @@ interface Closing {
 const closed = (given: Schema, closing: Closing): Record<string, unknown> => {
   const schema = withoutReferencesInAllOf(given, closing.root)
   const out: Record<string, unknown> = {}
-  const told: string[] = []
+  const reported: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === '$schema') continue // names the dialect of the schema, constrains nothing
     if (isEnforced(keyword, value)) out[keyword === 'oneOf' ? 'anyOf' : keyword] = inside(keyword, value, closing)
     else {
       closing.loosened.add(keyword)
-      told.push(`${keyword}: ${JSON.stringify(value)}`)
+      reported.push(`${keyword}: ${JSON.stringify(value)}`)
     }
   }
   if (isObjectSchema(schema)) out['additionalProperties'] = false
-  if (told.length > 0) {
+  if (reported.length > 0) {
     const description = typeof schema['description'] === 'string' ? `${schema['description']}\n` : ''
-    out['description'] = `${description}(${told.join(', ')})`
+    out['description'] = `${description}(${reported.join(', ')})`
   }
   return out
 }

@@ -50,7 +50,7 @@ const openText = (block: Json, textStart: number): Opened => {
         length += textOf(delta['text']).length
         return said('text', delta['text'])
       },
-      close: () => citations.map((told) => citation(told, { start: textStart, end: textStart + length })),
+      close: () => citations.map((reported) => citation(reported, { start: textStart, end: textStart + length })),
     },
   }
 }
@@ -102,12 +102,12 @@ const said = (type: 'text' | 'reasoning', value: unknown): ModelEvent[] => {
 }
 
 /** Sources on the web have an address; those in the client's own documents have none that another dialect could name. */
-const citation = (told: Json, place: { readonly start: number; readonly end: number }): ModelEvent => {
-  const url = textOf(told['url']) || textOf(told['source'])
-  if (url === '') return { type: 'unknown', kind: textOf(told['type']) }
+const citation = (reported: Json, place: { readonly start: number; readonly end: number }): ModelEvent => {
+  const url = textOf(reported['url']) || textOf(reported['source'])
+  if (url === '') return { type: 'unknown', kind: textOf(reported['type']) }
   return {
     type: 'citation',
-    citation: { url, title: textOf(told['title']) || null, content: textOf(told['cited_text']) || null, ...place },
+    citation: { url, title: textOf(reported['title']) || null, content: textOf(reported['cited_text']) || null, ...place },
   }
 }
 

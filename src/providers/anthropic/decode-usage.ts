@@ -1,12 +1,12 @@
 /** Counts of tokens, told twice in a stream: the later counts are cumulative and replace the earlier (docs/contract/budgets.md#usage). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { partsOf, sideCount, tokenCount, toldTotal } from '../token-count.ts'
+import { partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** The start of a stream names a number of output tokens, and none of them was said yet. */
-export const startedUsage = (told: Json): Json => ({ ...told, output_tokens: undefined })
+export const startedUsage = (reported: Json): Json => ({ ...reported, output_tokens: undefined })
 
 /** The counts that are known after `later`: absent members of it, zeros and what cannot be a count leave what was told before. */
 export const mergeUsage = (earlier: Json, later: Json): Json => ({
@@ -23,15 +23,15 @@ const isWorse = (earlier: unknown, later: unknown): boolean =>
 export const decodeUsage = (usage: Json): Usage => {
   const split = isObject(usage['cache_creation']) ? usage['cache_creation'] : {}
   const [hour, minutes] = [split['ephemeral_1h_input_tokens'], split['ephemeral_5m_input_tokens']]
-  const told = usage['cache_creation_input_tokens']
-  const input = toldTotal(usage['input_tokens'], usage['cache_read_input_tokens'], told, hour, minutes)
+  const reported = usage['cache_creation_input_tokens']
+  const input = reportedTotal(usage['input_tokens'], usage['cache_read_input_tokens'], reported, hour, minutes)
   const read = sideCount(usage['cache_read_input_tokens'])
   // The end of a stream repeats the sum, not the split.
-  const written = tokenCount(told) === 0 ? sideCount(hour) + sideCount(minutes) : sideCount(told)
+  const written = tokenCount(reported) === 0 ? sideCount(hour) + sideCount(minutes) : sideCount(reported)
   const written1h = Math.min(sideCount(hour), written)
   const details = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}
   const tools = isObject(usage['server_tool_use']) ? usage['server_tool_use'] : {}
-  const output = toldTotal(usage['output_tokens'])
+  const output = reportedTotal(usage['output_tokens'])
   const thought = partsOf(output.tokens, [details['thinking_tokens']])
   const [thinking = 0] = thought ?? []
   const tier = tierOf(usage)

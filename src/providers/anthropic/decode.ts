@@ -22,9 +22,9 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
   let textLength = 0
   let finished = false
 
-  const used = (told: unknown): ModelEvent[] => {
-    if (!isObject(told)) return []
-    usage = mergeUsage(usage, told)
+  const used = (reported: unknown): ModelEvent[] => {
+    if (!isObject(reported)) return []
+    usage = mergeUsage(usage, reported)
     return [{ type: 'usage', usage: decodeUsage(usage) }]
   }
 
@@ -35,12 +35,12 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
     return opened
   }
 
-  const end = (told: Json): ModelEvent[] => {
-    const native = textOf(told['stop_reason'])
+  const end = (reported: Json): ModelEvent[] => {
+    const native = textOf(reported['stop_reason'])
     if (native === '' || finished) return []
     finished = true
-    const details = isObject(told['stop_details']) ? textOf(told['stop_details']['explanation']) : ''
-    const sequence = told['stop_sequence']
+    const details = isObject(reported['stop_details']) ? textOf(reported['stop_details']['explanation']) : ''
+    const sequence = reported['stop_sequence']
     return [
       ...(native === 'refusal' ? [{ type: 'refusal', text: details || UNEXPLAINED_REFUSAL } as const] : []),
       {

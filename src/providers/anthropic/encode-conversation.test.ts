@@ -18,7 +18,7 @@ const signed = (text: string, model?: string): Part => ({
 
 describe('system messages', () => {
   test('at the beginning are the system prompt, with their cache marks', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       messages: [
         message('system', 0, { type: 'text', text: 'A', cache: { ttl: '1h' } }),
         message('developer', 1, 'B'),
@@ -29,7 +29,7 @@ describe('system messages', () => {
       { type: 'text', text: 'A', cache_control: { type: 'ephemeral', ttl: '1h' } },
       { type: 'text', text: 'B' },
     ])
-    expect([shape(sent), told]).toEqual([['user: Hi'], []])
+    expect([shape(sent), reported]).toEqual([['user: Hi'], []])
   })
 
   const later: [string, Message[], string[], string[]][] = [
@@ -62,10 +62,10 @@ describe('system messages', () => {
   test.each(later)('%s: keep their place, as a turn of their own where the model knows one', (_, messages, known, unknown) => {
     const newest = encode({ messages }, { model: 'claude-opus-5' })
     expect(shape(newest.sent)).toEqual(known)
-    expect(newest.told.length > 0).toBe(!known.some((turn) => turn.startsWith('system')))
+    expect(newest.reported.length > 0).toBe(!known.some((turn) => turn.startsWith('system')))
     const older = encode({ messages }, { model: 'claude-sonnet-4-5' })
     expect(shape(older.sent)).toEqual(unknown)
-    expect(older.told[0]).toMatch(/^mapped_field messages\[\d\]$/)
+    expect(older.reported[0]).toMatch(/^mapped_field messages\[\d\]$/)
   })
 
   test('between a call and its result: the result comes first', () => {
@@ -89,8 +89,8 @@ describe('system messages', () => {
   })
 
   test('alone are asked as a user would ask, for the dialect wants a turn', () => {
-    const { sent, told } = encode({ messages: [message('system', 0, 's')] })
-    expect([sent.system, shape(sent), told]).toEqual([undefined, ['user: s'], ['mapped_field messages[0]']])
+    const { sent, reported } = encode({ messages: [message('system', 0, 's')] })
+    expect([sent.system, shape(sent), reported]).toEqual([undefined, ['user: s'], ['mapped_field messages[0]']])
   })
 
   test('the prefix of a conversation is the same text, however it goes on', () => {
@@ -109,7 +109,7 @@ describe('system messages', () => {
 
 describe('turns', () => {
   test('of one role are joined, empty ones vanish, and a prefill is left as it is', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       messages: [
         message('user', 0, 'a'),
         message('user', 1, 'b'),
@@ -118,7 +118,7 @@ describe('turns', () => {
         message('assistant', 4, '{'),
       ],
     })
-    expect([shape(sent), told]).toEqual([['user: a | b | c', 'assistant: {'], []])
+    expect([shape(sent), reported]).toEqual([['user: a | b | c', 'assistant: {'], []])
   })
 
   test('a call goes out with its arguments to the byte, and its id in the dialect’s letters on both sides', () => {
@@ -140,15 +140,15 @@ describe('turns', () => {
     ['{"a":', '{}', ['mapped_field messages[1]']],
     ['[1]', '{}', ['mapped_field messages[1]']],
     ['{"a":1}', '{"a":1}', []],
-  ])('arguments %p become %s', (given, sent, told) => {
+  ])('arguments %p become %s', (given, sent, reported) => {
     const encoded = encode({
       messages: [message('user', 0, 'u'), message('assistant', 1, call('c', given)), message('user', 2, result('c'))],
     })
-    expect([JSON.stringify(encoded.sent.messages[1]?.content[0]?.['input']), encoded.told]).toEqual([sent, [...told]])
+    expect([JSON.stringify(encoded.sent.messages[1]?.content[0]?.['input']), encoded.reported]).toEqual([sent, [...reported]])
   })
 
   test('results of tools come first, with their media, their failure and their mark', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       messages: [
         message('user', 0, 'u'),
         message('assistant', 1, call('c'), call('d')),
@@ -182,7 +182,7 @@ describe('turns', () => {
       { type: 'tool_result', tool_use_id: 'd', content: '' },
       { type: 'text', text: 'now' },
     ])
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('roles follow one another as the dialect wants it, and no text is lost, whatever the conversation', () => {
@@ -209,7 +209,7 @@ describe('turns', () => {
 describe('thinking', () => {
   test('that this model signed goes back to the byte', () => {
     const redacted: Part = { type: 'reasoning', text: '', proof: { format: 'anthropic-claude-v1', kind: 'encrypted', data: 'xyz==' } }
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       messages: [
         message('user', 0, 'u'),
         message('assistant', 1, signed(' so\n', 'anthropic/it'), redacted, signed(''), 'a'),
@@ -222,7 +222,7 @@ describe('thinking', () => {
       { type: 'thinking', thinking: '', signature: 'sig+/=' },
       { type: 'text', text: 'a' },
     ])
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test.each<[string, Part]>([
@@ -230,9 +230,9 @@ describe('thinking', () => {
     ['of another maker', { type: 'reasoning', text: 'SECRET', proof: { format: 'openai-responses-v1', kind: 'encrypted', data: 'x' } }],
     ['that nobody signed', { type: 'reasoning', text: 'SECRET' }],
   ])('%s is left out, told, and never becomes text', (_, part) => {
-    const { text, told } = encode({ messages: [message('user', 0, 'u'), message('assistant', 1, part, 'a'), message('user', 2, 'v')] })
+    const { text, reported } = encode({ messages: [message('user', 0, 'u'), message('assistant', 1, part, 'a'), message('user', 2, 'v')] })
     expect(text).not.toContain('SECRET')
-    expect(told).toEqual(['unsupported_field messages[1]'])
+    expect(reported).toEqual(['unsupported_field messages[1]'])
   })
 })
 
@@ -250,7 +250,7 @@ describe('media', () => {
 
   test('what the assistant drew is shown in what the user says next', () => {
     const picture: Part = { type: 'image', url: 'https://a.example/b.png' }
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       messages: [message('user', 0, 'Draw'), message('assistant', 1, 'Here', picture), message('user', 2, 'x')],
     })
     expect(sent.messages.at(-1)?.content).toEqual([
@@ -258,7 +258,7 @@ describe('media', () => {
       { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } },
       { type: 'text', text: 'x' },
     ])
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test.each<[Part, Readonly<Record<string, unknown>>]>([
@@ -291,8 +291,8 @@ describe('media', () => {
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
     ],
   ])('%j', (part, block) => {
-    const { sent, told } = encode({ messages: [message('user', 0, part)] })
-    expect([sent.messages[0]?.content, told]).toEqual([[block], []])
+    const { sent, reported } = encode({ messages: [message('user', 0, part)] })
+    expect([sent.messages[0]?.content, reported]).toEqual([[block], []])
   })
 
   test.each<[Message['role'], Part]>([
@@ -301,8 +301,8 @@ describe('media', () => {
     ['user', { type: 'reasoning', text: 'hm' }],
     ['assistant', { type: 'unknown', kind: 'server_tool_use', at: 'messages[0]', content: true }],
   ])('%s %j is left out and told', (role, part) => {
-    const { sent, told } = encode({ messages: [message(role, 0, part), message('user', 1, 'x')] })
-    expect([sent.messages.flatMap(({ content }) => content), told]).toEqual([
+    const { sent, reported } = encode({ messages: [message(role, 0, part), message('user', 1, 'x')] })
+    expect([sent.messages.flatMap(({ content }) => content), reported]).toEqual([
       [{ type: 'text', text: 'x' }],
       ['unsupported_field messages[0]'],
     ])

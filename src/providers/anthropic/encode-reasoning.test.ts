@@ -48,12 +48,12 @@ describe('reasoning', () => {
     [{ effort: 'none' }, 'claude-opus-5-5', undefined, 'low', ['mapped_field reasoning']],
     // Not at all.
     [{ effort: 'high' }, 'claude-3-5-haiku-20241022', undefined, undefined, ['unsupported_field reasoning']],
-  ])('%j to %s', (reasoning, model, thinking, effort, told) => {
+  ])('%j to %s', (reasoning, model, thinking, effort, reported) => {
     const { sent, ...encoded } = encode({ settings: settingsOf({ reasoning }) }, { model })
-    expect([sent['thinking'], (sent['output_config'] as { effort?: string } | undefined)?.effort, encoded.told]).toEqual([
+    expect([sent['thinking'], (sent['output_config'] as { effort?: string } | undefined)?.effort, encoded.reported]).toEqual([
       thinking,
       effort,
-      [...told],
+      [...reported],
     ])
   })
 
@@ -63,24 +63,24 @@ describe('reasoning', () => {
     [10_000, 8000],
     [100_000, 16_384],
   ])('a cap of %p is kept: the budget is %p', (maxOutputTokens, budget) => {
-    const { sent, told } = encode({ settings: settingsOf({ maxOutputTokens, reasoning: { effort: 'high' } }) })
+    const { sent, reported } = encode({ settings: settingsOf({ maxOutputTokens, reasoning: { effort: 'high' } }) })
     expect([sent.max_tokens, (sent['thinking'] as { budget_tokens?: number } | undefined)?.budget_tokens]).toEqual([
       maxOutputTokens,
       budget,
     ])
-    expect(told).toEqual(budget === undefined ? ['unsupported_field reasoning'] : [])
+    expect(reported).toEqual(budget === undefined ? ['unsupported_field reasoning'] : [])
   })
 
   test('a demanded call of a tool wins over thinking where the model has to choose', () => {
     const given = { tools: [f], toolChoice: { type: 'required' }, settings: settingsOf({ reasoning: { effort: 'low' } }) } as const
     const older = encode(given, { model: 'claude-sonnet-4-5' })
-    expect([older.sent['thinking'], older.sent['tool_choice'], older.told]).toEqual([
+    expect([older.sent['thinking'], older.sent['tool_choice'], older.reported]).toEqual([
       undefined,
       { type: 'any' },
       ['unsupported_field reasoning'],
     ])
     const newer = encode(given, { model: 'claude-opus-5' })
-    expect([newer.sent['thinking'], newer.sent['tool_choice'], newer.told]).toEqual([
+    expect([newer.sent['thinking'], newer.sent['tool_choice'], newer.reported]).toEqual([
       { type: 'adaptive', display: 'summarized' },
       { type: 'any' },
       [],
@@ -94,7 +94,7 @@ describe('reasoning', () => {
       { role: 'user', parts: [{ type: 'tool-result', callId: 'c', text: 'x' }] },
     ] as const
     const settings = settingsOf({ reasoning: { effort: 'low' } })
-    expect(encode({ messages, tools: [f], settings }).told).toEqual(['unsupported_field reasoning'])
-    expect(encode({ messages, tools: [f], settings }, { model: 'claude-opus-4-6' }).told).toEqual([])
+    expect(encode({ messages, tools: [f], settings }).reported).toEqual(['unsupported_field reasoning'])
+    expect(encode({ messages, tools: [f], settings }, { model: 'claude-opus-4-6' }).reported).toEqual([])
   })
 })

@@ -42,14 +42,14 @@ export const encodeReasoning = (context: ModelContext, around: Around): EncodedR
   const cap = context.setting('maxOutputTokens')
   const maxTokens = cap ?? defaultMaxTokens(target)
   const field = context.fieldOf('reasoning')
-  const wish = wishOf(reasoning)
-  if (reasoning === undefined || wish === 'none') {
+  const asked = askedOf(reasoning)
+  if (reasoning === undefined || asked === 'none') {
     // Thinking that is shown can be asked of a model that thinks anyway.
     return reasoning === undefined || rules.thinkingOff === 'silence'
       ? { maxTokens }
       : { maxTokens, thinking: adaptive(reasoning, context) }
   }
-  if (wish === 'off') return { maxTokens, ...without(context, field) }
+  if (asked === 'off') return { maxTokens, ...without(context, field) }
   const obstacle = obstacleTo(context, around)
   if (obstacle !== null) {
     context.lose(field, `${obstacle} It was left out.`)
@@ -63,7 +63,7 @@ export const encodeReasoning = (context: ModelContext, around: Around): EncodedR
   return budgeted(reasoning, cap, field, around, context)
 }
 
-const wishOf = (reasoning: ReasoningSetting | undefined): 'none' | 'off' | 'on' => {
+const askedOf = (reasoning: ReasoningSetting | undefined): 'none' | 'off' | 'on' => {
   if (reasoning === undefined) return 'none'
   if (reasoning.enabled === false || reasoning.effort === 'none') return 'off'
   return reasoning.enabled === true || reasoning.effort !== undefined || reasoning.maxTokens !== undefined ? 'on' : 'none'

@@ -6,19 +6,19 @@ const f = { type: 'function', name: 'f', description: 'F', parameters: { type: '
 
 describe('tools', () => {
   test('keep their schema, order and mark', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       tools: [f, { ...f, name: 'g', description: null, parameters: {}, cache: { ttl: '5m' }, strict: false }],
     })
     expect(sent['tools']).toEqual([
       { name: 'f', description: 'F', input_schema: { type: 'object', properties: {} } },
       { name: 'g', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral', ttl: '5m' } },
     ])
-    expect([sent['tool_choice'], told]).toEqual([undefined, []])
+    expect([sent['tool_choice'], reported]).toEqual([undefined, []])
   })
 
   test('strict ones are closed, and what cannot be enforced is told to the model and to the client', () => {
     const parameters = { type: 'object', properties: { n: { type: 'integer', minimum: 1, description: 'N' } }, required: ['n'] }
-    const { sent, told } = encode({ tools: [{ ...f, parameters, strict: true }] })
+    const { sent, reported } = encode({ tools: [{ ...f, parameters, strict: true }] })
     expect(sent['tools']).toEqual([
       {
         name: 'f',
@@ -32,8 +32,8 @@ describe('tools', () => {
         strict: true,
       },
     ])
-    expect(told).toEqual(['mapped_field tools[0].strict'])
-    expect(encode({ tools: [{ ...f, strict: true }] }, { model: 'claude-sonnet-4-20250514' }).told).toEqual([
+    expect(reported).toEqual(['mapped_field tools[0].strict'])
+    expect(encode({ tools: [{ ...f, strict: true }] }, { model: 'claude-sonnet-4-20250514' }).reported).toEqual([
       'unsupported_field tools[0].strict',
     ])
   })
@@ -52,20 +52,20 @@ describe('tools', () => {
       { type: 'auto', disable_parallel_tool_use: true },
       ['mapped_field tool_choice'],
     ],
-  ])('choice %j, parallel %p, %s', (toolChoice, parallel, model, sent, told) => {
+  ])('choice %j, parallel %p, %s', (toolChoice, parallel, model, sent, reported) => {
     const settings = settingsOf(parallel === undefined ? {} : { parallelToolCalls: parallel })
     const encoded = encode({ tools: [f], toolChoice: toolChoice as { type: 'auto' }, settings }, { model })
-    expect([encoded.sent['tool_choice'], encoded.told]).toEqual([sent, [...told]])
+    expect([encoded.sent['tool_choice'], encoded.reported]).toEqual([sent, [...reported]])
   })
 
   test('a demand without any tool is told', () => {
-    expect(encode({ toolChoice: { type: 'required' } }).told).toEqual(['unsupported_field tool_choice'])
+    expect(encode({ toolChoice: { type: 'required' } }).reported).toEqual(['unsupported_field tool_choice'])
   })
 
   test('web search becomes the provider’s own, other tools of other providers are told', () => {
     const provider = (kind: string, raw: object) => ({ type: 'provider', kind, at: 'tools[0]', raw: { type: kind, ...raw } }) as const
     const place = { type: 'approximate', city: 'Ghent', country: null, region: 'x' }
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       tools: [
         provider('web_search_preview_2025_03_11', {
           max_uses: 3,
@@ -85,14 +85,14 @@ describe('tools', () => {
         user_location: { type: 'approximate', city: 'Ghent', region: 'x' },
       },
     ])
-    expect(told).toEqual(['unsupported_field tools[0].search_context_size', 'unsupported_field tools[0]'])
+    expect(reported).toEqual(['unsupported_field tools[0].search_context_size', 'unsupported_field tools[0]'])
     const options = encode({
       settings: settingsOf({ webSearchOptions: { user_location: { type: 'approximate', approximate: { city: 'Ghent' } } } }),
     })
     expect(options.sent['tools']).toEqual([
       { type: 'web_search_20250305', name: 'web_search', user_location: { type: 'approximate', city: 'Ghent' } },
     ])
-    expect(encode({ tools: [provider('web_search', {})] }, { model: 'MiniMax-M3' }).told).toEqual(['unsupported_field tools[0]'])
+    expect(encode({ tools: [provider('web_search', {})] }, { model: 'MiniMax-M3' }).reported).toEqual(['unsupported_field tools[0]'])
   })
 })
 
@@ -105,7 +105,7 @@ describe('the form of the answer', () => {
   }
 
   test('is held to a schema where the model can be', () => {
-    const { sent, told } = encode({ outputFormat: { type: 'json-schema', name: 'x', schema } }, { dialect: 'responses' })
+    const { sent, reported } = encode({ outputFormat: { type: 'json-schema', name: 'x', schema } }, { dialect: 'responses' })
     expect(sent['output_config']).toEqual({
       format: {
         type: 'json_schema',
@@ -117,14 +117,14 @@ describe('the form of the answer', () => {
         },
       },
     })
-    expect(told).toEqual(['mapped_field text.format'])
+    expect(reported).toEqual(['mapped_field text.format'])
   })
 
   test('is asked for in words where it cannot be', () => {
-    const { sent, told } = encode({ outputFormat: { type: 'json' } })
+    const { sent, reported } = encode({ outputFormat: { type: 'json' } })
     expect(sent['system']).toEqual([{ type: 'text', text: expect.stringContaining('one JSON object') }])
-    expect(told).toEqual(['mapped_field response_format'])
-    expect(encode({ outputFormat: { type: 'json-schema', name: 'x', schema } }, { model: 'claude-3-opus-20240229' }).told).toEqual([
+    expect(reported).toEqual(['mapped_field response_format'])
+    expect(encode({ outputFormat: { type: 'json-schema', name: 'x', schema } }, { model: 'claude-3-opus-20240229' }).reported).toEqual([
       'mapped_field response_format',
     ])
   })

@@ -76,12 +76,12 @@ export type SchemaContext = Pick<EncodeContext, 'grammar' | 'target' | 'lose' | 
 /** The schema of a tool, in a form that the API takes, and whether the model is held to it. */
 export const inputSchema = (
   given: Readonly<Record<string, unknown>>,
-  wish: boolean,
+  isAsked: boolean,
   at: string,
   context: SchemaContext,
 ): { readonly schema: Readonly<Record<string, unknown>>; readonly strict: boolean } => {
   const schema = objectSchema(given, `${at}.input_schema`, context.mapped)
-  if (!wish) return { schema, strict: false }
+  if (!isAsked) return { schema, strict: false }
   const field = `${at}.strict`
   if (!context.rules.structuredOutputs) {
     context.lose(field, `${context.target.upstreamModel} does not enforce schemas; strict was left out.`)

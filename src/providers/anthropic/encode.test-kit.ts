@@ -21,7 +21,7 @@ export interface Encoded {
   readonly sent: Sent
   readonly warnings: readonly Warning[]
   /** `code field` of each warning. */
-  readonly told: readonly string[]
+  readonly reported: readonly string[]
 }
 
 interface Given {
@@ -78,14 +78,14 @@ export const settingsOf = (values: Partial<SettingValues>): Settings =>
 export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded => {
   const warnings: Warning[] = []
   const text = atOnce(encodeAnthropicRequest(attemptOf(promptOf(more), (warning) => warnings.push(warning), given)))
-  return { text, sent: JSON.parse(text) as Sent, warnings, told: warnings.map(({ code, field }) => `${code} ${field}`) }
+  return { text, sent: JSON.parse(text) as Sent, warnings, reported: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 
 /** A request of a client that speaks the dialect itself. */
-export const relay = (body: string, given: Given = {}): { text: string; told: readonly string[] } => {
-  const told: string[] = []
-  const warn = ({ code, field }: Warning): void => void told.push(`${code} ${field}`)
-  return { text: atOnce(encodeAnthropicRequest(attemptOf(promptOf(), warn, { ...given, dialect: 'messages' }, body))), told }
+export const relay = (body: string, given: Given = {}): { text: string; reported: readonly string[] } => {
+  const reported: string[] = []
+  const warn = ({ code, field }: Warning): void => void reported.push(`${code} ${field}`)
+  return { text: atOnce(encodeAnthropicRequest(attemptOf(promptOf(), warn, { ...given, dialect: 'messages' }, body))), reported }
 }
 
 export const message = (role: Message['role'], at: number, ...parts: readonly (Part | string)[]): Message => ({

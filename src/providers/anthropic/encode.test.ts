@@ -17,14 +17,14 @@ describe('settings', () => {
       expect(() => encode(given)).toThrow(name)
       return
     }
-    const { text, told } = encode(given)
+    const { text, reported } = encode(given)
     const changed = text !== encode({ tools: [f] }).text
-    const lost = told.includes(`unsupported_field ${name}`)
+    const lost = reported.includes(`unsupported_field ${name}`)
     expect({ changed, lost }).toEqual({ changed: outcome !== 'dropped', lost: outcome === 'dropped' })
   })
 
   test('a field without a word in the middle is told', () => {
-    expect(encode({ otherFields: ['novelty'] }).told).toEqual(['unsupported_field novelty'])
+    expect(encode({ otherFields: ['novelty'] }).reported).toEqual(['unsupported_field novelty'])
   })
 
   test.each<[Partial<SettingValues>, string, Record<string, unknown>, readonly string[]]>([
@@ -55,12 +55,12 @@ describe('settings', () => {
     [{ serviceTier: 'default' }, 'claude-opus-5', { service_tier: 'standard_only' }, []],
     [{ serviceTier: 'priority' }, 'claude-opus-5', { service_tier: 'auto' }, ['mapped_field serviceTier']],
     [{ serviceTier: 'flex' }, 'claude-opus-5', {}, ['unsupported_field serviceTier']],
-  ])('%j to %s', (values, model, sent, told) => {
+  ])('%j to %s', (values, model, sent, reported) => {
     const encoded = encode({ settings: settingsOf(values) }, { model })
     const rest = Object.fromEntries(
       Object.entries(encoded.sent).filter(([member]) => !['model', 'max_tokens', 'messages', 'thinking'].includes(member)),
     )
-    expect([rest, encoded.told]).toEqual([sent, [...told]])
+    expect([rest, encoded.reported]).toEqual([sent, [...reported]])
   })
 })
 

@@ -3,23 +3,23 @@ import type { GatewayError } from '../../errors.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull, readToldError, type ToldError } from '../told-error.ts'
+import { parseOrNull, readReportedError, type ToldError } from '../reported-error.ts'
 
 /** `status` is that of the response, or 200 for an error inside a body or a stream. */
 export const anthropicFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError => {
-  const told = readToldError(parseOrNull(bodyText))
-  const kind = told.words.map((word) => KINDS.get(word)).find((known) => known !== undefined)
+  const reported = readReportedError(parseOrNull(bodyText))
+  const kind = reported.words.map((word) => KINDS.get(word)).find((known) => known !== undefined)
   const effective = status === 200 ? (kind?.status ?? null) : status
-  const failure = { status: effective, told, raw: bodyText, retryAfterSeconds }
-  return failureError(failure, kindOf(told, kind?.kind ?? null, effective), target)
+  const failure = { status: effective, reported, raw: bodyText, retryAfterSeconds }
+  return failureError(failure, kindOf(reported, kind?.kind ?? null, effective), target)
 }
 
-const kindOf = (told: ToldError, named: FailureKind | null, status: number | null): FailureKind =>
-  told.type ??
-  kindOfSentence(told.message, status) ??
+const kindOf = (reported: ToldError, named: FailureKind | null, status: number | null): FailureKind =>
+  reported.type ??
+  kindOfSentence(reported.message, status) ??
   named ??
-  (status === 400 && ELEMENT.test(told.message ?? '') ? 'invalid_prompt' : null) ??
-  (status === null ? (told.words.length > 0 ? 'unmapped' : 'provider_unavailable') : kindOfStatus(status))
+  (status === 400 && ELEMENT.test(reported.message ?? '') ? 'invalid_prompt' : null) ??
+  (status === null ? (reported.words.length > 0 ? 'unmapped' : 'provider_unavailable') : kindOfStatus(status))
 
 /** `messages.0.content.1: …`, and rules for the turns as a whole. */
 const ELEMENT = /^messages\.\d+|^messages: (?:roles|first|final|text|at least)/

@@ -19,8 +19,8 @@ const bodyOf = (messages: readonly unknown[], more: object = {}): string =>
 
 const sent = (messages: readonly unknown[], { model = OLD, ...more }: { readonly model?: string; readonly thinking?: object } = {}) => {
   const relayed = relay(bodyOf(messages, more), { model })
-  const { messages: out, thinking: wish } = JSON.parse(relayed.text) as { messages: unknown; thinking?: unknown }
-  return { messages: out, told: relayed.told, ...(wish === undefined ? {} : { thinking: wish }) }
+  const { messages: out, thinking: asked } = JSON.parse(relayed.text) as { messages: unknown; thinking?: unknown }
+  return { messages: out, reported: relayed.reported, ...(asked === undefined ? {} : { thinking: asked }) }
 }
 
 describe('calls and their results', () => {
@@ -28,7 +28,7 @@ describe('calls and their results', () => {
     const given = [HI, assistant(call('a'), call('a')), user(result('a', '1'), result('a', '2'))]
     expect(sent(given)).toEqual({
       messages: [HI, assistant(call('a'), call('a_2')), user(result('a', '1'), result('a_2', '2'))],
-      told: [],
+      reported: [],
     })
   })
 
@@ -37,7 +37,7 @@ describe('calls and their results', () => {
     for (const last of [[], [{ role: 'user', content: 'Never mind' }]])
       expect(sent([HI, assistant(call('a')), ...last])).toEqual({
         messages: [HI, assistant(call('a')), answer, ...last],
-        told: ['mapped_field messages[1]'],
+        reported: ['mapped_field messages[1]'],
       })
   })
 
@@ -45,26 +45,26 @@ describe('calls and their results', () => {
     const picture = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } }
     expect(sent([user(result('x', [text('Go on.'), picture]), text('Hi'))])).toEqual({
       messages: [user(text('Go on.'), picture, text('Hi'))],
-      told: ['mapped_field messages[0]'],
+      reported: ['mapped_field messages[0]'],
     })
   })
 
   test('a result behind text stands before it', () => {
     expect(sent([HI, assistant(call('a')), user(text('So:'), result('a'))])).toEqual({
       messages: [HI, assistant(call('a')), user(result('a'), text('So:'))],
-      told: [],
+      reported: [],
     })
   })
 
   test('an input that is no object becomes an empty one', () => {
     expect(sent([HI, assistant(call('a', 'text')), user(result('a'))])).toEqual({
       messages: [HI, assistant(call('a')), user(result('a'))],
-      told: ['mapped_field messages[1]'],
+      reported: ['mapped_field messages[1]'],
     })
   })
 
   test('a call in a turn of the user is left out', () => {
-    expect(sent([user(text('Hi'), call('a'))])).toEqual({ messages: [user(text('Hi'))], told: ['mapped_field messages[0]'] })
+    expect(sent([user(text('Hi'), call('a'))])).toEqual({ messages: [user(text('Hi'))], reported: ['mapped_field messages[0]'] })
   })
 })
 
@@ -73,7 +73,7 @@ describe('text without a visible character', () => {
     const given = [user(text('Hi'), text('')), assistant(text(' '), text('a')), { role: 'assistant', content: '' }, user(text('b'))]
     expect(sent(given)).toEqual({
       messages: [user(text('Hi')), assistant(text('a')), user(text('b'))],
-      told: ['unsupported_field messages[1]'],
+      reported: ['unsupported_field messages[1]'],
     })
   })
 
@@ -95,7 +95,7 @@ describe('the end of the conversation', () => {
   test('a beginning of an answer loses the white space at its end', () => {
     expect(sent([HI, { role: 'assistant', content: 'Sure: \n' }])).toEqual({
       messages: [HI, assistant(text('Sure:'))],
-      told: ['mapped_field messages[1]'],
+      reported: ['mapped_field messages[1]'],
     })
   })
 
@@ -103,47 +103,47 @@ describe('the end of the conversation', () => {
     const enabled = { type: 'enabled', budget_tokens: 2000 }
     expect(sent([HI, assistant(thinking, text('Sure'))], { thinking: enabled })).toEqual({
       messages: [HI, assistant(text('Sure'))],
-      told: ['unsupported_field messages[1]', 'unsupported_field thinking'],
+      reported: ['unsupported_field messages[1]', 'unsupported_field thinking'],
     })
   })
 
   test('a model that takes no beginning of an answer is asked to go on with it', () => {
-    const { messages, told } = sent([HI, { role: 'assistant', content: 'Sure' }], { model: NEW })
+    const { messages, reported } = sent([HI, { role: 'assistant', content: 'Sure' }], { model: NEW })
     expect(messages).toEqual([
       HI,
       { role: 'assistant', content: 'Sure' },
       user(text('Go on with your answer from where it ends, and repeat nothing of it.')),
     ])
-    expect(told).toEqual(['mapped_field messages[1]'])
+    expect(reported).toEqual(['mapped_field messages[1]'])
   })
 
   test('a turn that the provider paused goes back as it came', () => {
     const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } }
     for (const model of [OLD, NEW]) {
       const body = bodyOf([HI, assistant(thinking, text('Let me look. '), search)])
-      expect(relay(body, { model })).toEqual({ text: body.replace('a/b', model), told: [] })
+      expect(relay(body, { model })).toEqual({ text: body.replace('a/b', model), reported: [] })
     }
   })
 
   test('a turn of thinking alone is left out', () => {
     expect(sent([HI, assistant(thinking), user(text('Well?'))])).toEqual({
       messages: [HI, user(text('Well?'))],
-      told: ['unsupported_field messages[1]'],
+      reported: ['unsupported_field messages[1]'],
     })
   })
 })
 
 test('the user has the first word', () => {
-  const { messages, told } = sent([{ role: 'assistant', content: 'Hello' }, HI])
+  const { messages, reported } = sent([{ role: 'assistant', content: 'Hello' }, HI])
   expect(messages).toEqual([user(text('The conversation begins with your answer.')), { role: 'assistant', content: 'Hello' }, HI])
-  expect(told).toEqual(['mapped_field messages[0]'])
+  expect(reported).toEqual(['mapped_field messages[0]'])
 })
 
 test('a model that is no Claude is taken at its client’s word', () => {
   const body = bodyOf([assistant(call('a')), user(text(''), result('b')), { role: 'assistant', content: ' ' }], {
     thinking: { type: 'disabled' },
   })
-  expect(relay(body, { model: 'someone-elses-model' })).toEqual({ text: body.replace('a/b', 'someone-elses-model'), told: [] })
+  expect(relay(body, { model: 'someone-elses-model' })).toEqual({ text: body.replace('a/b', 'someone-elses-model'), reported: [] })
 })
 
 describe('files by their ids', () => {
@@ -163,7 +163,7 @@ describe('files by their ids', () => {
 
   test('are data in what the model said to a tool', () => {
     const given = [HI, assistant(call('a', { source: file })), user(result('a'))]
-    expect(sent(given)).toEqual({ messages: given, told: [] })
+    expect(sent(given)).toEqual({ messages: given, reported: [] })
   })
 })
 
@@ -206,7 +206,7 @@ test('property: a conversation that is in order keeps its bytes, in whatever lay
   fc.assert(
     fc.property(lawful, fc.constantFrom(OLD, NEW, 'claude-3-5-haiku-20241022', 'someone-elses-model'), (messages, model) => {
       const relayed = relay(`{"model":"a/b","max_tokens":10,"messages":${messages}}`, { model })
-      expect(relayed).toEqual({ text: `{"model":"${model}","max_tokens":10,"messages":${messages}}`, told: [] })
+      expect(relayed).toEqual({ text: `{"model":"${model}","max_tokens":10,"messages":${messages}}`, reported: [] })
     }),
     { numRuns: 300 },
   )

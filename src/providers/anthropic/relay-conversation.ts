@@ -154,8 +154,8 @@ function* readMessage(text: string, tree: JsonTree, index: number, reading: Read
     if (isStep(block?.json.length)) yield
   }
   if (foreign) {
-    const told = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
-    reading.attempt.warn({ code: 'unsupported_field', field: at, message: told })
+    const reported = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
+    reading.attempt.warn({ code: 'unsupported_field', field: at, message: reported })
   }
   return { text: message.json, message: { role, parts, at }, blocks: parts.map(({ raw }) => raw), changed }
 }

@@ -50,8 +50,8 @@ describe('a client of the same dialect', () => {
       `{"model":"it-1","max_tokens":5,"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":2}],${messages}}`,
       ['unsupported_field tools[1]'],
     ],
-  ])('%s', (_, given, sent, told) => {
-    expect(relay(given, { model: 'it-1' })).toEqual({ text: sent, told })
+  ])('%s', (_, given, sent, reported) => {
+    expect(relay(given, { model: 'it-1' })).toEqual({ text: sent, reported })
   })
 
   test('foreign thinking that was sealed into its history goes no further; its own is untouched', () => {
@@ -82,7 +82,7 @@ describe('a client of the same dialect', () => {
         { role: 'user', content: 'w' },
       ],
     })
-    const { text, told } = relay(body)
+    const { text, reported } = relay(body)
     expect((JSON.parse(text) as { messages: unknown }).messages).toEqual([
       { role: 'user', content: 'u' },
       { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
@@ -97,7 +97,7 @@ describe('a client of the same dialect', () => {
       },
       { role: 'user', content: 'w' },
     ])
-    expect(told).toEqual(['unsupported_field messages[1]', 'unsupported_field messages[3]'])
+    expect(reported).toEqual(['unsupported_field messages[1]', 'unsupported_field messages[3]'])
   })
 })
 
@@ -110,10 +110,10 @@ describe('sound and film in a message to Claude', () => {
     { type: 'video_url', video_url: { url: 'https://a.example/b.mp4' } },
   ])('400: it is named: $type', (part) => {
     expect(() => relay(asking(part), { model: 'claude-sonnet-4-5' })).toThrow(/^messages\[0\]: Anthropic .*takes no (?:audio|video)/)
-    expect(relay(asking(part), { model: 'a-model-that-hears' }).told).toEqual([])
+    expect(relay(asking(part), { model: 'a-model-that-hears' }).reported).toEqual([])
   })
 
   test('their names in what is said are words like others', () => {
-    expect(relay(asking({ type: 'text', text: '"input_audio"' }), { model: 'claude-sonnet-4-5' }).told).toEqual([])
+    expect(relay(asking({ type: 'text', text: '"input_audio"' }), { model: 'claude-sonnet-4-5' }).reported).toEqual([])
   })
 })

@@ -8,9 +8,9 @@ const ask = (more: Readonly<Record<string, unknown>>): string =>
 const TOOLS = { tools: [{ name: 'f', input_schema: { type: 'object' } }] }
 
 const sentOf = (more: Readonly<Record<string, unknown>>, model: string, maxCompletionTokens: number | null = null) => {
-  const { text, told } = relay(ask(more), { model, maxCompletionTokens })
+  const { text, reported } = relay(ask(more), { model, maxCompletionTokens })
   const { model: _, messages: _messages, ...sent } = JSON.parse(text) as Record<string, unknown>
-  return { sent, told }
+  return { sent, reported }
 }
 
 const schemaWords = {
@@ -108,8 +108,8 @@ describe('thinking as the model takes it', () => {
       { max_tokens: 20_000, context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } },
       ['unsupported_field context_management.edits'],
     ],
-  ])('%s', (_, model, given, sent, told) => {
-    expect(sentOf(given, model)).toEqual({ sent, told } as never)
+  ])('%s', (_, model, given, sent, reported) => {
+    expect(sentOf(given, model)).toEqual({ sent, reported } as never)
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -119,13 +119,13 @@ describe('thinking as the model takes it', () => {
     ['someone-elses-model', { thinking: { type: 'adaptive' }, temperature: 1.5, top_p: 0.1, output_config: { effort: 'max' } }],
     ['claude-opus-9', { thinking: { type: 'of-next-year' } }],
   ])('%s gets %j as it was written', (model, given) => {
-    expect(relay(ask(given), { model })).toEqual({ text: ask(given).replace('a/b', model), told: [] })
+    expect(relay(ask(given), { model })).toEqual({ text: ask(given).replace('a/b', model), reported: [] })
   })
 
   test('a limit above what the model gives is held to that, and the budget to the limit', () => {
-    const { sent, told } = sentOf({ max_tokens: 128_000, thinking: { type: 'enabled', budget_tokens: 100_000 } }, HAIKU, 64_000)
+    const { sent, reported } = sentOf({ max_tokens: 128_000, thinking: { type: 'enabled', budget_tokens: 100_000 } }, HAIKU, 64_000)
     expect(sent).toEqual({ max_tokens: 64_000, thinking: { type: 'enabled', budget_tokens: 51_200 } })
-    expect(told).toEqual(['mapped_field max_tokens', 'mapped_field thinking'])
+    expect(reported).toEqual(['mapped_field max_tokens', 'mapped_field thinking'])
   })
 })
 
@@ -137,9 +137,9 @@ describe('system messages among the turns', () => {
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }] },
   ]
   const turns = (messages: readonly object[], model: string, more: object = {}) => {
-    const { text, told } = relay(ask({ ...more, messages }), { model })
+    const { text, reported } = relay(ask({ ...more, messages }), { model })
     const sent = JSON.parse(text) as { messages: readonly object[]; system?: unknown }
-    return { messages: sent.messages, system: sent.system, told: told.length }
+    return { messages: sent.messages, system: sent.system, reported: reported.length }
   }
   const asUser = { ...system, role: 'user' }
 
@@ -150,14 +150,14 @@ describe('system messages among the turns', () => {
         { type: 'text', text: 'S' },
         { type: 'text', text: 'Be  brief.' },
       ],
-      told: 1,
+      reported: 1,
     })
   })
 
   test('stay where the model knows them, and else are the user’s words in their place', () => {
-    expect(turns([user, system], OPUS)).toEqual({ messages: [user, system], system: undefined, told: 0 })
-    expect(turns([user, system], HAIKU)).toEqual({ messages: [user, asUser], system: undefined, told: 1 })
-    expect(turns([user, system, user], OPUS)).toEqual({ messages: [user, asUser, user], system: undefined, told: 1 })
+    expect(turns([user, system], OPUS)).toEqual({ messages: [user, system], system: undefined, reported: 0 })
+    expect(turns([user, system], HAIKU)).toEqual({ messages: [user, asUser], system: undefined, reported: 1 })
+    expect(turns([user, system, user], OPUS)).toEqual({ messages: [user, asUser, user], system: undefined, reported: 1 })
   })
 
   test('do not come between a call and its result', () => {
@@ -165,7 +165,7 @@ describe('system messages among the turns', () => {
   })
 
   test('stay as they are for a model that is no Claude', () => {
-    expect(turns([system, user], 'someone-elses-model')).toEqual({ messages: [system, user], system: undefined, told: 0 })
+    expect(turns([system, user], 'someone-elses-model')).toEqual({ messages: [system, user], system: undefined, reported: 0 })
   })
 })
 
@@ -190,12 +190,12 @@ describe('marks of what to cache', () => {
   }
 
   test('are at most four: the last before the conversation and the last in it', () => {
-    const { text, told } = relay(ask(marked), { model: HAIKU })
-    expect([placesOf(text), told]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
+    const { text, reported } = relay(ask(marked), { model: HAIKU })
+    expect([placesOf(text), reported]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
     // One for the request as a whole counts.
     expect(placesOf(relay(ask({ ...marked, ...mark }), { model: HAIKU }).text)).toEqual(['s', '3', '4'])
     const four = { ...marked, messages: marked.messages.slice(0, 1) }
-    expect(relay(ask(four), { model: HAIKU })).toEqual({ text: ask(four).replace('a/b', HAIKU), told: [] })
+    expect(relay(ask(four), { model: HAIKU })).toEqual({ text: ask(four).replace('a/b', HAIKU), reported: [] })
   })
 
   test('live five minutes behind one that does, whichever lane the request takes', () => {
@@ -205,27 +205,27 @@ describe('marks of what to cache', () => {
       system: [{ type: 'text', text: 's', ...hour }],
       messages: [{ role: 'user', content: [block('1'), { type: 'text', text: '2', ...hour }] }],
     }
-    const { text, told } = relay(ask(given), { model: HAIKU })
+    const { text, reported } = relay(ask(given), { model: HAIKU })
     expect(JSON.parse(text)).toMatchObject({
       system: [hour],
       messages: [{ content: [short, { cache_control: { ttl: '5m' } }] }],
     })
-    expect(told).toEqual(['mapped_field cache_control'])
+    expect(reported).toEqual(['mapped_field cache_control'])
     const parts = [{ type: 'text', text: '1', cache: {} } as const, { type: 'text', text: '2', cache: { ttl: '1h' } } as const]
     const translated = encode({ messages: [message('user', 0, ...parts)] })
     expect(translated.sent.messages[0]?.content[1]).toMatchObject({ cache_control: { ttl: '5m' } })
-    expect(translated.told).toEqual(['mapped_field cache_control'])
+    expect(translated.reported).toEqual(['mapped_field cache_control'])
   })
 
   test('are as few in a translated request', () => {
     const tool = { type: 'function', name: 'a', description: null, parameters: { type: 'object' }, cache: {} } as const
-    const { text, told } = encode({
+    const { text, reported } = encode({
       tools: [tool, { ...tool, name: 'b' }],
       messages: [
         message('system', 0, { type: 'text', text: 's', cache: {} }),
         message('user', 1, ...[1, 2, 3, 4].map((turn) => ({ type: 'text', text: String(turn), cache: {} }) as const)),
       ],
     })
-    expect([placesOf(text), told]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
+    expect([placesOf(text), reported]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
   })
 })

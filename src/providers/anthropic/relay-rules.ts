@@ -186,8 +186,8 @@ const changeFormat = (fields: EditableFields, context: ModelContext, grammar: Gr
   const format = isObject(output) ? output['format'] : undefined
   if (!isObject(format) || format['type'] !== 'json_schema') return undefined
   const outputFormat = { type: 'json-schema', name: 'response', schema: format['schema'] } as const
-  const told = { ...context, dialect: 'messages', grammar, prompt: { outputFormat } } as const
-  const { schema, words } = encodeFormat(told, context.rules.structuredOutputs)
+  const reported = { ...context, dialect: 'messages', grammar, prompt: { outputFormat } } as const
+  const { schema, words } = encodeFormat(reported, context.rules.structuredOutputs)
   if (schema === undefined) putOutput(fields, { format: undefined })
   else if (!isSame(schema, format['schema'])) putOutput(fields, { format: { ...format, schema: schema as JsonValue } })
   return words
@@ -199,9 +199,9 @@ const changeTools = (fields: EditableFields, context: ModelContext, grammar: Gra
   const next = (tools as readonly JsonValue[]).map((tool, index) => {
     const given = isObject(tool) ? tool['input_schema'] : undefined
     if (!isObject(tool) || !isObject(given)) return tool
-    const { strict: wish, ...rest } = tool
-    const { schema, strict } = inputSchema(given, wish === true, `tools[${index}]`, { ...context, grammar })
-    if ((wish === true) === strict && (schema === given || isSame(schema, given))) return tool
+    const { strict: isAsked, ...rest } = tool
+    const { schema, strict } = inputSchema(given, isAsked === true, `tools[${index}]`, { ...context, grammar })
+    if ((isAsked === true) === strict && (schema === given || isSame(schema, given))) return tool
     return { ...rest, input_schema: schema as JsonValue, ...(strict ? { strict } : {}) }
   })
   if (next.some((tool, index) => tool !== tools[index])) fields.put('tools', next)

@@ -1,17 +1,17 @@
 /** Counts of tokens. `inputTokens` leaves out what a cache was read or written for, as ours does (user guide, "Prompt caching"). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { partsOf, sideCount, toldTotal } from '../token-count.ts'
+import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** Thinking is not told apart from the rest of the output. `tier`: the member of the answer that names it. */
 export const decodeUsage = (usage: Json, tier: unknown): Usage => {
   const details: unknown[] = Array.isArray(usage['cacheDetails']) ? usage['cacheDetails'] : []
-  const input = toldTotal(usage['inputTokens'], usage['cacheReadInputTokens'], usage['cacheWriteInputTokens'])
+  const input = reportedTotal(usage['inputTokens'], usage['cacheReadInputTokens'], usage['cacheWriteInputTokens'])
   const read = sideCount(usage['cacheReadInputTokens'])
   const written = sideCount(usage['cacheWriteInputTokens'])
-  const output = toldTotal(usage['outputTokens'])
+  const output = reportedTotal(usage['outputTokens'])
   const hours = details.filter((detail): detail is Json => isObject(detail) && detail['ttl'] === '1h')
   const split = partsOf(
     written,

@@ -224,7 +224,7 @@ describe('a whole answer', () => {
   })
 
   test('counts the tokens of each cache once', async () => {
-    const told = {
+    const reported = {
       ...USAGE,
       cacheWriteInputTokens: 9,
       cacheDetails: [
@@ -232,14 +232,14 @@ describe('a whole answer', () => {
         { ttl: '5m', inputTokens: 5 },
       ],
     }
-    const { events } = await ask(answers(200, body([], { usage: told })), { stream: false })
+    const { events } = await ask(answers(200, body([], { usage: reported })), { stream: false })
     const expected = usageOf({ inputFresh: 12, inputCacheRead: 15, inputCacheWrite1h: 4, inputCacheWrite5m: 5, output: 7 })
     expect(events.at(-2)).toEqual({ type: 'usage', usage: expected })
   })
 
   test('tells that counts make no sense', async () => {
-    const told = { inputTokens: -1, outputTokens: 1e300, cacheReadInputTokens: '7', cacheDetails: 'x' }
-    const { events } = await ask(answers(200, body([], { usage: told })), { stream: false })
+    const reported = { inputTokens: -1, outputTokens: 1e300, cacheReadInputTokens: '7', cacheDetails: 'x' }
+    const { events } = await ask(answers(200, body([], { usage: reported })), { stream: false })
     expect(events.at(-2)).toEqual({ type: 'usage', usage: usageOf({ untoldInput: true, untoldOutput: true }) })
   })
 

@@ -15,18 +15,18 @@ const PNG = 'data:image/png;base64,iVBORw0KGgo='
 const PDF = 'data:application/pdf;base64,JVBERi0='
 describe('turns', () => {
   test('alternate: neighbours of one role are one, and what is empty is none', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       messages: talk(['user', 'a'], ['user', 'b'], ['assistant', ''], ['user', 'c'], ['assistant', 'd'], ['assistant', 'e']),
     })
     expect(sent.messages).toEqual([
       { role: 'user', content: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] },
       { role: 'assistant', content: [{ text: 'd' }, { text: 'e' }] },
     ])
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('the system prompt is what stands at the beginning; later words of it keep their place', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       messages: talk(['system', 's'], ['developer', 'd'], ['user', 'a'], ['system', 'late'], ['assistant', 'b']),
     })
     expect(sent.system).toEqual([{ text: 's' }, { text: 'd' }])
@@ -34,18 +34,18 @@ describe('turns', () => {
       { role: 'user', content: [{ text: 'a' }, { text: 'late' }] },
       { role: 'assistant', content: [{ text: 'b' }] },
     ])
-    expect(told).toEqual(['mapped_field messages[3]'])
+    expect(reported).toEqual(['mapped_field messages[3]'])
   })
 
   test('a system prompt alone becomes something to answer', () => {
-    const { sent, told } = encode({ messages: talk(['system', 's']) })
+    const { sent, reported } = encode({ messages: talk(['system', 's']) })
     expect(sent).toEqual({ messages: [{ role: 'user', content: [{ text: 's' }] }] })
-    expect(told).toEqual(['mapped_field messages[0]'])
+    expect(reported).toEqual(['mapped_field messages[0]'])
   })
 
   test('names of speakers, sources and unknown parts are told', () => {
     const annotations = [{ url: 'https://a.example', title: null, content: null, start: 0, end: 1 }]
-    const { told } = encode({
+    const { reported } = encode({
       messages: [
         { role: 'user', at: 'messages[0]', name: 'Ann', parts: [{ type: 'text', text: 'a' }] },
         { role: 'assistant', at: 'messages[1]', parts: [{ type: 'text', text: 'b', annotations }] },
@@ -59,7 +59,7 @@ describe('turns', () => {
         },
       ],
     })
-    expect(told).toEqual([
+    expect(reported).toEqual([
       'unsupported_field messages[0].name',
       'unsupported_field messages[1]',
       'unsupported_field messages[2].content[0]',

@@ -8,9 +8,9 @@ const PDF = 'data:application/pdf;base64,JVBERi0='
 const f = { type: 'function', name: 'f', description: null, parameters: { type: 'object' } } as const
 
 /** The content of a user's turn of these parts. */
-const contentOf = (parts: readonly Part[], given: Given = {}): { content: unknown; told: readonly string[] } => {
-  const { sent, told } = encode({ messages: talk(['user', ...parts]), tools: [f] }, given)
-  return { content: sent.messages[0]?.content, told }
+const contentOf = (parts: readonly Part[], given: Given = {}): { content: unknown; reported: readonly string[] } => {
+  const { sent, reported } = encode({ messages: talk(['user', ...parts]), tools: [f] }, given)
+  return { content: sent.messages[0]?.content, reported }
 }
 
 describe('media', () => {
@@ -44,7 +44,7 @@ describe('media', () => {
     ['a film', { type: 'video', url: 'data:video/mp4;base64,AAAA' }, { video: { format: 'mp4', source: { bytes: 'AAAA' } } }],
     ['a sound', { type: 'audio', data: 'AAAA', format: 'wav' }, { audio: { format: 'wav', source: { bytes: 'AAAA' } } }],
   ])('%s goes as its bytes', (_, part, block) => {
-    expect(contentOf([{ type: 'text', text: 'See' }, part], { model: NOVA })).toEqual({ content: [{ text: 'See' }, block], told: [] })
+    expect(contentOf([{ type: 'text', text: 'See' }, part], { model: NOVA })).toEqual({ content: [{ text: 'See' }, block], reported: [] })
   })
 
   test.each<[string, Part]>([
@@ -73,20 +73,20 @@ describe('media', () => {
         { type: 'audio', data: 'AA==', format: 'wav' },
       ]),
     ).toThrow('messages[0]: Bedrock takes no sound here')
-    expect(contentOf([{ type: 'image', url: PNG, detail: 'high' }]).told).toEqual(['unsupported_field messages[0]'])
+    expect(contentOf([{ type: 'image', url: PNG, detail: 'high' }]).reported).toEqual(['unsupported_field messages[0]'])
   })
 
   test('no two documents have the same name, and one needs text beside it', () => {
     const file = { type: 'file', url: PDF, filename: 'a.pdf' } as const
-    const { content, told } = contentOf([file, file])
+    const { content, reported } = contentOf([file, file])
     expect(content).toMatchObject([{ text: 'Document:' }, { document: { name: 'a' } }, { document: { name: 'a (2)' } }])
-    expect(told).toEqual(['mapped_field messages[0]'])
+    expect(reported).toEqual(['mapped_field messages[0]'])
   })
 })
 
 describe('calls of tools', () => {
   test('keep the arguments as they were written, and results come first', () => {
-    const { text, sent, told } = encode({
+    const { text, sent, reported } = encode({
       tools: [f],
       messages: talk(
         ['user', 'Go'],
@@ -116,7 +116,7 @@ describe('calls of tools', () => {
         ],
       },
     ])
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('whose arguments are no object, and failures that a model cannot be told of, are told', () => {
@@ -125,7 +125,10 @@ describe('calls of tools', () => {
       ['assistant', { type: 'tool-call', id: 'c1', name: 'f', arguments: '{"a":' }],
       ['user', { type: 'tool-result', callId: 'c1', text: 'no', isError: true }],
     )
-    expect(encode({ tools: [f], messages }, { model: LLAMA }).told).toEqual(['mapped_field messages[1]', 'unsupported_field messages[2]'])
+    expect(encode({ tools: [f], messages }, { model: LLAMA }).reported).toEqual([
+      'mapped_field messages[1]',
+      'unsupported_field messages[2]',
+    ])
   })
 
   test.each<[string, string, RegExp]>([
@@ -148,21 +151,21 @@ describe('calls of tools', () => {
 
 describe('thinking of earlier turns', () => {
   const own = { format: 'anthropic-claude-v1', kind: 'signature', data: 'c2ln+/=' } as const
-  const after = (part: Part, given: Given = {}): { content: unknown; told: readonly string[] } => {
-    const { sent, told } = encode({ messages: talk(['user', 'a'], ['assistant', part, 'b'], ['user', 'c']) }, given)
-    return { content: sent.messages[1]?.content, told }
+  const after = (part: Part, given: Given = {}): { content: unknown; reported: readonly string[] } => {
+    const { sent, reported } = encode({ messages: talk(['user', 'a'], ['assistant', part, 'b'], ['user', 'c']) }, given)
+    return { content: sent.messages[1]?.content, reported }
   }
 
   test('goes back to the byte where the model signed it', () => {
     expect(after({ type: 'reasoning', text: ' Hm.\n', proof: own })).toEqual({
       content: [{ reasoningContent: { reasoningText: { text: ' Hm.\n', signature: 'c2ln+/=' } } }, { text: 'b' }],
-      told: [],
+      reported: [],
     })
     expect(after({ type: 'reasoning', text: '', proof: { ...own, kind: 'encrypted', data: 'b3Bh' } })).toEqual({
       content: [{ reasoningContent: { redactedContent: 'b3Bh' } }, { text: 'b' }],
-      told: [],
+      reported: [],
     })
-    expect(after({ type: 'reasoning', text: 'x', proof: { ...own, model: 'bedrock/it' } }).told).toEqual([])
+    expect(after({ type: 'reasoning', text: 'x', proof: { ...own, model: 'bedrock/it' } }).reported).toEqual([])
   })
 
   test.each<[string, Part, Given]>([
@@ -171,7 +174,7 @@ describe('thinking of earlier turns', () => {
     ['another model signed', { type: 'reasoning', text: 'x', proof: { ...own, model: 'anthropic/other' } }, {}],
     ['Claude signed, for a model that is none', { type: 'reasoning', text: 'x', proof: own }, { model: NOVA }],
   ])('is left out, and told, where %s', (_, part, given) => {
-    expect(after(part, given)).toEqual({ content: [{ text: 'b' }], told: ['unsupported_field messages[1]'] })
+    expect(after(part, given)).toEqual({ content: [{ text: 'b' }], reported: ['unsupported_field messages[1]'] })
   })
 
   test('a proof beside a call is another maker’s', () => {
@@ -181,7 +184,7 @@ describe('thinking of earlier turns', () => {
       ['assistant', { type: 'tool-call', id: 'c', name: 'f', arguments: '{}', proof }],
       ['user', { type: 'tool-result', callId: 'c', text: 'r' }],
     )
-    expect(encode({ tools: [f], messages }).told).toEqual(['unsupported_field messages[1]'])
+    expect(encode({ tools: [f], messages }).reported).toEqual(['unsupported_field messages[1]'])
   })
 })
 
@@ -199,18 +202,18 @@ describe('cache marks', () => {
       ['mapped_field messages[0]'],
     ],
     ['are told where there is no cache', LLAMA, [{ text: 'a' }], ['unsupported_field messages[0]']],
-  ])('%s', (_, model, content, told) => {
-    expect(contentOf([marked], { model })).toEqual({ content, told })
+  ])('%s', (_, model, content, reported) => {
+    expect(contentOf([marked], { model })).toEqual({ content, reported })
   })
 
   test('stand in the system prompt, and not in the tools of Nova', () => {
-    const { sent, told } = encode(
+    const { sent, reported } = encode(
       { messages: talk(['system', { type: 'text', text: 's', cache: {} }], ['user', 'a']), tools: [{ ...f, cache: {} }] },
       { model: NOVA },
     )
     expect(sent.system).toEqual([{ text: 's' }, point])
     expect(sent.toolConfig?.tools).toHaveLength(1)
-    expect(told).toEqual(['unsupported_field tools[0]'])
+    expect(reported).toEqual(['unsupported_field tools[0]'])
   })
 
   test('for the whole request stand at its end, once', () => {

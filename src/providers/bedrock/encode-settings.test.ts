@@ -54,19 +54,19 @@ describe('thinking', () => {
     ['none of Nova 2', NOVA_2, { enabled: false }, { additionalModelRequestFields: { reasoningConfig: { type: 'disabled' } } }, []],
     ['nothing of Nova 1', NOVA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
     ['nothing of Llama', LLAMA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
-  ])('is asked for: %s', (_, model, reasoning, expected, told) => {
-    const { sent, told: heard } = encode({ settings: settingsOf({ reasoning }) }, { model })
+  ])('is asked for: %s', (_, model, reasoning, expected, reported) => {
+    const { sent, reported: heard } = encode({ settings: settingsOf({ reasoning }) }, { model })
     const { messages, ...rest } = sent
     expect(messages).toHaveLength(1)
     expect(rest).toEqual(expected)
-    expect(heard).toEqual(told)
+    expect(heard).toEqual(reported)
   })
 
   test('gives way to a cap, which Nova 2 takes up to a medium effort only', () => {
-    const { sent, told } = encode({ settings: settingsOf({ reasoning: { effort: 'high' }, maxOutputTokens: 50 }) }, { model: NOVA_2 })
+    const { sent, reported } = encode({ settings: settingsOf({ reasoning: { effort: 'high' }, maxOutputTokens: 50 }) }, { model: NOVA_2 })
     expect(sent.inferenceConfig).toEqual({ maxTokens: 50 })
     expect(sent.additionalModelRequestFields).toEqual({ reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } })
-    expect(told).toEqual(['mapped_field reasoning'])
+    expect(reported).toEqual(['mapped_field reasoning'])
   })
 
   test('of Claude is known by our id of the model where its address says nothing', () => {

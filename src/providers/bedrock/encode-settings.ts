@@ -93,9 +93,9 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
     mapped(field, `${target.upstreamModel} cannot be kept from thinking; it was asked for its lowest effort.`)
     return { reasoning_effort: 'low' }
   }
-  const wish = wishedEffort(reasoning)
-  if (wish === undefined) return {}
-  const nearest = nearestEffort(wish, EFFORTS) ?? 'medium'
+  const asked = askedEffort(reasoning)
+  if (asked === undefined) return {}
+  const nearest = nearestEffort(asked, EFFORTS) ?? 'medium'
   // At its highest, Nova wants neither a cap nor a temperature beside it; a cap is a promise on cost, so the effort gives way.
   const effort = facts.thinking === 'reasoningConfig' && nearest === 'high' && bounded ? 'medium' : nearest
   if (effort !== reasoning.effort && (reasoning.effort !== undefined || reasoning.maxTokens !== undefined))
@@ -105,7 +105,7 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
     : { reasoning_effort: effort }
 }
 
-const wishedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
+const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
   effort ?? (maxTokens === undefined ? (enabled === true ? 'medium' : undefined) : effortOfBudget(maxTokens))
 
 /** Converse's range ends at 1, that of other dialects at 2. */

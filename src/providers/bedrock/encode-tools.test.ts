@@ -13,7 +13,7 @@ const called = talk(
 
 describe('tools', () => {
   test('carry name, description and schema, and the choice among them', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       tools: [
         { ...f, strict: true, cache: {} },
         { ...g, description: '' },
@@ -35,7 +35,7 @@ describe('tools', () => {
       ],
       toolChoice: { tool: { name: 'g' } },
     })
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('are the same text for the same tools', () => {
@@ -60,10 +60,10 @@ describe('tools', () => {
       ['mapped_field tool_choice'],
     ],
     ['auto', CLAUDE, { tools: [f] }, undefined, []],
-  ])('choice: %s', (_, model, prompt, expected, told) => {
+  ])('choice: %s', (_, model, prompt, expected, reported) => {
     const encoded = encode(prompt, { model })
     expect(encoded.sent.toolConfig?.toolChoice).toEqual(expected as Record<string, unknown>)
-    expect(encoded.told).toEqual(told)
+    expect(encoded.reported).toEqual(reported)
   })
 
   test.each<[string, Partial<Prompt>, unknown]>([
@@ -75,14 +75,14 @@ describe('tools', () => {
       { type: 'tool', name: 'f', disable_parallel_tool_use: true },
     ],
   ])('one call at a time is asked of Claude in its own words: %s', (_, prompt, choice) => {
-    const { sent, told } = encode({ ...prompt, settings: settingsOf({ parallelToolCalls: false }) })
+    const { sent, reported } = encode({ ...prompt, settings: settingsOf({ parallelToolCalls: false }) })
     expect(sent.additionalModelRequestFields).toEqual({ tool_choice: choice } as never)
-    expect([sent.toolConfig?.toolChoice, told]).toEqual([undefined, []])
+    expect([sent.toolConfig?.toolChoice, reported]).toEqual([undefined, []])
   })
 
   test('what cannot be kept to one call at a time is told', () => {
     for (const model of [NOVA, 'anthropic.claude-3-5-sonnet-20241022-v2:0'])
-      expect(encode({ tools: [f], settings: settingsOf({ parallelToolCalls: false }) }, { model }).told).toEqual([
+      expect(encode({ tools: [f], settings: settingsOf({ parallelToolCalls: false }) }, { model }).reported).toEqual([
         'unsupported_field parallelToolCalls',
       ])
   })
@@ -90,31 +90,31 @@ describe('tools', () => {
   test('marks of what to cache are at most four, and none is lost on the way of a tool', () => {
     const marked = (name: string) => ({ ...f, name, cache: {} })
     const words = [1, 2, 3].map((turn) => ({ type: 'text', text: String(turn), cache: {} }) as const)
-    const { text, told } = encode({ tools: ['f', 'g', 'h'].map(marked), messages: [{ role: 'user', parts: words, at: 'messages[0]' }] })
-    expect([text.split('"cachePoint":').length - 1, told]).toEqual([4, ['unsupported_field cache_control']])
-    expect(encode({ tools: [marked('f')] }).told).toEqual([])
+    const { text, reported } = encode({ tools: ['f', 'g', 'h'].map(marked), messages: [{ role: 'user', parts: words, at: 'messages[0]' }] })
+    expect([text.split('"cachePoint":').length - 1, reported]).toEqual([4, ['unsupported_field cache_control']])
+    expect(encode({ tools: [marked('f')] }).reported).toEqual([])
   })
 
   test('that may not be called are left out, unless the history shows calls', () => {
-    expect(encode({ tools: [f], toolChoice: { type: 'none' } })).toMatchObject({ sent: {}, told: [] })
+    expect(encode({ tools: [f], toolChoice: { type: 'none' } })).toMatchObject({ sent: {}, reported: [] })
     expect(encode({ tools: [f], toolChoice: { type: 'none' } }).sent).not.toHaveProperty('toolConfig')
-    const { sent, told } = encode({ tools: [f], toolChoice: { type: 'none' }, messages: called })
+    const { sent, reported } = encode({ tools: [f], toolChoice: { type: 'none' }, messages: called })
     expect(sent.toolConfig?.tools).toHaveLength(1)
-    expect(told).toEqual(['mapped_field tool_choice'])
+    expect(reported).toEqual(['mapped_field tool_choice'])
   })
 
   test('of the history are declared where the request has none', () => {
-    const { sent, told } = encode({ messages: called })
+    const { sent, reported } = encode({ messages: called })
     expect(sent.toolConfig).toEqual({ tools: [{ toolSpec: { name: 'f', inputSchema: { json: { type: 'object' } } } }] })
-    expect(told).toEqual(['mapped_field tools'])
+    expect(reported).toEqual(['mapped_field tools'])
   })
 
   test('that a provider runs, and choices of nothing, are told', () => {
     const search = { type: 'provider', kind: 'web_search', at: 'tools[0]', raw: {} } as const
-    expect(encode({ tools: [search], toolChoice: { type: 'required' } }).told).toEqual([
+    expect(encode({ tools: [search], toolChoice: { type: 'required' } }).reported).toEqual([
       'unsupported_field tools[0]',
       'unsupported_field tool_choice',
     ])
-    expect(encode({ tools: [{ ...f, strict: true }] }, { model: NOVA }).told).toEqual(['unsupported_field tools[0].strict'])
+    expect(encode({ tools: [{ ...f, strict: true }] }, { model: NOVA }).reported).toEqual(['unsupported_field tools[0].strict'])
   })
 })

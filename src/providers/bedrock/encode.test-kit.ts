@@ -25,7 +25,7 @@ export interface Encoded {
   readonly sent: Sent
   readonly warnings: readonly Warning[]
   /** `code field` of each warning. */
-  readonly told: readonly string[]
+  readonly reported: readonly string[]
 }
 
 export interface Given {
@@ -90,7 +90,7 @@ export const settingsOf = (values: Partial<SettingValues>): Settings =>
 export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded => {
   const warnings: Warning[] = []
   const text = atOnce(encodeConverseRequest(attemptOf(promptOf(more), (warning) => warnings.push(warning), given)))
-  return { text, sent: JSON.parse(text) as Sent, warnings, told: warnings.map(({ code, field }) => `${code} ${field}`) }
+  return { text, sent: JSON.parse(text) as Sent, warnings, reported: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 
 /** Messages as `[role, ...parts]`, a text for a part of text. */

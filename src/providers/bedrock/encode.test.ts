@@ -15,14 +15,14 @@ describe('settings', () => {
       expect(() => encode(given)).toThrow(name)
       return
     }
-    const { text, told } = encode(given)
+    const { text, reported } = encode(given)
     const changed = text !== encode({ tools: [f] }).text
-    const lost = told.includes(`unsupported_field ${name}`)
+    const lost = reported.includes(`unsupported_field ${name}`)
     expect({ changed, lost }).toEqual({ changed: outcome !== 'dropped', lost: outcome === 'dropped' })
   })
 
   test('have their places', () => {
-    const { sent, told } = encode({
+    const { sent, reported } = encode({
       settings: settingsOf({
         maxOutputTokens: 0,
         temperature: 0,
@@ -40,7 +40,7 @@ describe('settings', () => {
       requestMetadata: { team: 'x y' },
       serviceTier: { type: 'flex' },
     })
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('a stream tells elsewhere which sequence ended it', () => {
@@ -71,16 +71,16 @@ describe('settings', () => {
       { requestMetadata: { b: 'ok' } },
       ['unsupported_field metadata'],
     ],
-  ])('%s', (_, model, settings, expected, told) => {
+  ])('%s', (_, model, settings, expected, reported) => {
     const encoded = encode({ settings: settingsOf(settings) }, { model })
     const { messages, ...rest } = encoded.sent
     expect(messages).toHaveLength(1)
     expect(rest).toEqual(expected)
-    expect(encoded.told).toEqual(told)
+    expect(encoded.reported).toEqual(reported)
   })
 
   test('fields without a word in the middle are told', () => {
-    expect(encode({ otherFields: ['weird'] }).told).toEqual(['unsupported_field weird'])
+    expect(encode({ otherFields: ['weird'] }).reported).toEqual(['unsupported_field weird'])
   })
 })
 
@@ -89,13 +89,13 @@ describe('the format of the answer', () => {
   const outputFormat = { type: 'json-schema', name: 'out', schema, description: 'D' } as const
 
   test('is a schema as JSON text', () => {
-    const { sent, told } = encode({ outputFormat }, { model: GPT })
+    const { sent, reported } = encode({ outputFormat }, { model: GPT })
     expect(sent.outputConfig).toMatchObject({
       textFormat: { type: 'json_schema', structure: { jsonSchema: { name: 'out', description: 'D' } } },
     })
     const format = sent.outputConfig as { textFormat: { structure: { jsonSchema: { schema: string } } } }
     expect(JSON.parse(format.textFormat.structure.jsonSchema.schema)).toMatchObject({ type: 'object', additionalProperties: false })
-    expect(told).toEqual(['mapped_field response_format'])
+    expect(reported).toEqual(['mapped_field response_format'])
   })
 
   test.each<[string, 'chat' | 'responses' | 'messages', string]>([
@@ -103,15 +103,15 @@ describe('the format of the answer', () => {
     [LLAMA, 'responses', 'text.format'],
     ['anthropic.claude-3-5-sonnet-20240620-v1:0', 'messages', 'output_config.format'],
   ])('is told where %s cannot hold to it (%s)', (model, dialect, field) => {
-    const { sent, told } = encode({ outputFormat }, { model, dialect })
+    const { sent, reported } = encode({ outputFormat }, { model, dialect })
     expect(sent).not.toHaveProperty('outputConfig')
     expect(JSON.stringify(sent['system'])).toContain('JSON Schema')
-    expect(told).toEqual([`mapped_field ${field}`])
+    expect(reported).toEqual([`mapped_field ${field}`])
   })
 
   test('JSON without a schema is asked for in words', () => {
-    const { sent, told } = encode({ outputFormat: { type: 'json' } })
+    const { sent, reported } = encode({ outputFormat: { type: 'json' } })
     expect(sent['system']).toEqual([{ text: expect.stringContaining('one JSON object') }])
-    expect(told).toEqual(['mapped_field response_format'])
+    expect(reported).toEqual(['mapped_field response_format'])
   })
 })

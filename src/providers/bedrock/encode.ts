@@ -62,14 +62,14 @@ const stopSequencePath = ({ stopSequences }: JsonObject, stream: boolean, { rule
 
 /** The schema travels as JSON text. */
 const textFormatOf = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): JsonObject => {
-  const told = outputFormat.type === 'json-schema' ? outputFormat : null
+  const reported = outputFormat.type === 'json-schema' ? outputFormat : null
   return {
     type: 'json_schema',
     structure: {
       jsonSchema: {
         schema: JSON.stringify(schema),
-        ...(told === null || told.name === '' ? {} : { name: told.name }),
-        ...(told?.description === undefined ? {} : { description: told.description }),
+        ...(reported === null || reported.name === '' ? {} : { name: reported.name }),
+        ...(reported?.description === undefined ? {} : { description: reported.description }),
       },
     },
   }

@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull } from '../told-error.ts'
+import { parseOrNull } from '../reported-error.ts'
 import { secretsOf } from './sign.ts'
 
 export interface ConverseFailure {
@@ -18,12 +18,12 @@ export interface ConverseFailure {
 
 export const converseFailure = ({ status, name, body, retryAfterSeconds }: ConverseFailure, target: Target): GatewayError => {
   const raw = withoutSecrets(body, target)
-  const told = parsed(raw)
-  const code = plainName(name ?? textOf(told['__type']) ?? textOf(told['code']))
-  const message = textOf(told['message']) ?? textOf(told['Message']) ?? textOf(told['originalMessage'])
+  const reported = parsed(raw)
+  const code = plainName(name ?? textOf(reported['__type']) ?? textOf(reported['code']))
+  const message = textOf(reported['message']) ?? textOf(reported['Message']) ?? textOf(reported['originalMessage'])
   const named = code === null ? undefined : KINDS.get(code.toLowerCase())
   const effective = status ?? named?.status ?? null
-  const failure = { status: effective, told: { words: code === null ? [] : [code], message }, raw, retryAfterSeconds }
+  const failure = { status: effective, reported: { words: code === null ? [] : [code], message }, raw, retryAfterSeconds }
   return failureError(failure, kindOf(code, message, named?.kind ?? null, effective), target)
 }
 

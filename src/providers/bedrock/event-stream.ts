@@ -58,8 +58,8 @@ export const openEventStream = async (messageMax: number = MESSAGE_MAX): Promise
 const messageOf = (codec: EventStreamCodec, bytes: Uint8Array, utf8: TextDecoder): StreamMessage => {
   const { headers, body } = decoded(codec, bytes)
   const header = (name: string): string => {
-    const told = Object.hasOwn(headers, name) ? headers[name] : undefined
-    return told?.type === 'string' ? told.value : ''
+    const reported = Object.hasOwn(headers, name) ? headers[name] : undefined
+    return reported?.type === 'string' ? reported.value : ''
   }
   switch (header(':message-type')) {
     case 'event':

@@ -1,17 +1,17 @@
 /** The use of an answer. Google's counts of the answer, its thinking and its tools' input are apart; cached input is within the prompt. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { partsOf, sideCount, toldTotal } from '../token-count.ts'
+import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 /** `webSearches` is counted elsewhere: the metadata of the use does not tell it. */
 export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSearches: number): Usage => {
   const cached = partsOf(sideCount(metadata['promptTokenCount']), [metadata['cachedContentTokenCount']])
   const [cacheRead = 0] = cached ?? []
-  const input = toldTotal(metadata['promptTokenCount'], metadata['toolUsePromptTokenCount'])
+  const input = reportedTotal(metadata['promptTokenCount'], metadata['toolUsePromptTokenCount'])
   const thought = sideCount(metadata['thoughtsTokenCount'])
   // Zeros are left out: an answer may be thinking alone.
   const said = metadata['candidatesTokenCount'] ?? (thought > 0 ? 0 : undefined)
-  const total = toldTotal(said, metadata['thoughtsTokenCount'])
+  const total = reportedTotal(said, metadata['thoughtsTokenCount'])
   const output = metadata['candidatesTokensDetails']
   const tier = metadata['trafficType'] ?? metadata['serviceTier']
   return usageOf({

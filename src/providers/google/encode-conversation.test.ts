@@ -73,8 +73,8 @@ describe('turns', () => {
       'messages[0].content[1].file: ',
     ],
     ['a picture at an address that Google does not fetch', { type: 'image', url: 'http://x.example/a.png' }, 'messages[0]: '],
-  ])('400: %s is named', (_, part, told) => {
-    expect(() => sent([user('1', part)])).toThrow(told)
+  ])('400: %s is named', (_, part, reported) => {
+    expect(() => sent([user('1', part)])).toThrow(reported)
   })
 })
 

@@ -6,10 +6,10 @@ import type { GeminiModel, Thinking } from './gemini-model.ts'
 
 /** `thinkingConfig`; undefined where the request says nothing of it, or the model does not think. */
 export const encodeReasoning = (translation: Translation, model: GeminiModel): JsonObject | undefined => {
-  const wish = translation.setting('reasoning')
-  if (wish === undefined) return undefined
+  const asked = translation.setting('reasoning')
+  if (asked === undefined) return undefined
   const lose = (message: string): void => translation.lose(translation.prompt.settings.reasoning?.field ?? 'reasoning', message)
-  const off = wish.enabled === false || wish.effort === 'none' || wish.maxTokens === 0
+  const off = asked.enabled === false || asked.effort === 'none' || asked.maxTokens === 0
   const { thinking } = model
   if (thinking.by === 'nothing') {
     if (!off) lose(`${model.name} has no thinking settings.`)
@@ -20,9 +20,9 @@ export const encodeReasoning = (translation: Translation, model: GeminiModel): J
       includeThoughts: false,
       ...leastThinking(thinking, () => lose(`${model.name} cannot stop thinking; it is asked for as little as it can.`)),
     }
-  const amount = thinking.by === 'level' ? levelOf(wish, thinking.lowest) : budgetOf(wish, thinking, lose)
-  if (wish.effort !== undefined && amount === null) lose(`${model.name} knows no effort ${wish.effort}.`)
-  return { includeThoughts: wish.exclude !== true, ...amount }
+  const amount = thinking.by === 'level' ? levelOf(asked, thinking.lowest) : budgetOf(asked, thinking, lose)
+  if (asked.effort !== undefined && amount === null) lose(`${model.name} knows no effort ${asked.effort}.`)
+  return { includeThoughts: asked.exclude !== true, ...amount }
 }
 
 const leastThinking = (thinking: Exclude<Thinking, { by: 'nothing' }>, lose: () => void): JsonObject => {

@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull, readToldError, type ToldError } from '../told-error.ts'
+import { parseOrNull, readReportedError, type ToldError } from '../reported-error.ts'
 import type { Ending } from './decode.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -14,10 +14,10 @@ export const googleFailure = (status: number, bodyText: string, target: Target, 
   const body = parseOrNull(bodyText)
   // An endpoint that streams without events sends its error in a list.
   const error = errorIn(Array.isArray(body) ? (body as unknown[]).find((entry) => errorIn(entry) !== null) : body)
-  const told = readToldError(body)
-  const effective = status === 200 ? told.status : status
-  const failure = { status: effective, told, raw: bodyText, retryAfterSeconds: retryDelay(error) ?? headerSeconds }
-  return failureError(failure, kindOf(told, error, effective), target)
+  const reported = readReportedError(body)
+  const effective = status === 200 ? reported.status : status
+  const failure = { status: effective, reported, raw: bodyText, retryAfterSeconds: retryDelay(error) ?? headerSeconds }
+  return failureError(failure, kindOf(reported, error, effective), target)
 }
 
 /** Null where the chunk does not say that the prompt was blocked. */
@@ -27,8 +27,8 @@ export const blockedPrompt = (chunk: Json, target: Target): GatewayError | null 
   if (!isObject(feedback) || typeof reason !== 'string' || reason === 'BLOCK_REASON_UNSPECIFIED') return null
   const said = feedback['blockReasonMessage']
   const message = typeof said === 'string' && said !== '' ? said : `The prompt was blocked (${reason}).`
-  const told = { words: [reason], message, reasons: [reason, ...blockedCategories(feedback)] }
-  return failureError({ status: null, told, raw: JSON.stringify(feedback) }, 'content_policy_violation', target)
+  const reported = { words: [reason], message, reasons: [reason, ...blockedCategories(feedback)] }
+  return failureError({ status: null, reported, raw: JSON.stringify(feedback) }, 'content_policy_violation', target)
 }
 
 const blockedCategories = ({ safetyRatings: ratings }: Json): string[] =>
@@ -40,8 +40,8 @@ const blockedCategories = ({ safetyRatings: ratings }: Json): string[] =>
 
 /** An end of the model's that is a failure. */
 export const brokenEnding = ({ native, message }: Ending, target: Target): GatewayError => {
-  const told = { words: [native], message: message ?? `The model ended without an answer (${native}).` }
-  return failureError({ status: null, told, raw: '' }, 'provider_unavailable', target)
+  const reported = { words: [native], message: message ?? `The model ended without an answer (${native}).` }
+  return failureError({ status: null, reported, raw: '' }, 'provider_unavailable', target)
 }
 
 /** The error that a body or a chunk holds; null where it holds none. */
@@ -70,7 +70,7 @@ const WORDS: Readonly<Record<string, FailureKind>> = {
 const CREDENTIAL = /\bAPI[ _]key\b/i
 const ABOUT_CONTENTS = /\bcontents(?:\[\d+\]|:| is| are| must)|function (?:call|response) (?:turn|parts?)/i
 
-const kindOf = ({ words, message, status: told }: ToldError, error: Json | null, status: number | null): FailureKind => {
+const kindOf = ({ words, message, status: reported }: ToldError, error: Json | null, status: number | null): FailureKind => {
   const said = message ?? ''
   const word = words.find((each) => Object.hasOwn(WORDS, each))
   if (reasons(error).some((reason) => reason.startsWith('API_KEY_'))) return 'our_account'
@@ -83,7 +83,7 @@ const kindOf = ({ words, message, status: told }: ToldError, error: Json | null,
   const known = word === undefined ? undefined : WORDS[word]
   if (known !== undefined) return known
   if (status !== null) return kindOfStatus(status)
-  return words.length > 0 && told === null ? 'unmapped' : 'provider_unavailable'
+  return words.length > 0 && reported === null ? 'unmapped' : 'provider_unavailable'
 }
 
 const detailsOf = (error: Json | null): Json[] =>
@@ -93,8 +93,8 @@ const reasons = (error: Json | null): string[] => detailsOf(error).flatMap(({ re
 
 /** How long to wait, from the detail that tells it: `34.4s`, rounded up. */
 const retryDelay = (error: Json | null): number | undefined => {
-  for (const { retryDelay: told } of detailsOf(error)) {
-    const seconds = typeof told === 'string' ? /^(\d{1,6}(?:\.\d+)?)s$/.exec(told) : null
+  for (const { retryDelay: reported } of detailsOf(error)) {
+    const seconds = typeof reported === 'string' ? /^(\d{1,6}(?:\.\d+)?)s$/.exec(reported) : null
     if (seconds !== null) return Math.ceil(Number(seconds[1]))
   }
   return undefined

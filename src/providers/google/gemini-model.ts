@@ -40,8 +40,8 @@ export const geminiModel = (upstreamModel: string): GeminiModel => {
 const generationOf = (name: string): number => {
   if (!name.startsWith('gemini-')) return 0
   if (name === 'gemini-pro' || name === 'gemini-pro-vision') return 1
-  const told = /^gemini-(\d+(?:\.\d+)?)(?:-|$)/.exec(name)
-  return told === null ? Number.POSITIVE_INFINITY : Number(told[1])
+  const reported = /^gemini-(\d+(?:\.\d+)?)(?:-|$)/.exec(name)
+  return reported === null ? Number.POSITIVE_INFINITY : Number(reported[1])
 }
 
 const thinkingOf = (name: string, generation: number): Thinking => {

@@ -16,13 +16,13 @@ export interface SourceReader {
 export const createSourceReader = (): SourceReader => {
   let text = ''
   let searches = 0
-  const told = new Set<string>()
+  const reported = new Set<string>()
 
   const fresh = (citations: readonly UrlCitation[]): UrlCitation[] =>
     citations.filter((citation) => {
       const key = JSON.stringify([citation.url, citation.start, citation.end])
-      if (told.has(key) || (citation.start === null && told.has(citation.url))) return false
-      told.add(key).add(citation.url)
+      if (reported.has(key) || (citation.start === null && reported.has(citation.url))) return false
+      reported.add(key).add(citation.url)
       return true
     })
 

@@ -25,9 +25,9 @@ export const googleParameters = (schema: unknown): unknown => {
   const mapped = googleSchema(schema)
   if (!isObject(mapped)) return undefined
   const { properties, additionalProperties } = mapped
-  const told = Object.keys(mapped).filter((key) => !NO_PARAMETERS.has(key))
+  const reported = Object.keys(mapped).filter((key) => !NO_PARAMETERS.has(key))
   const free = additionalProperties === true || isObject(additionalProperties)
-  if (told.length === 0 && !free && (!isObject(properties) || Object.keys(properties).length === 0)) return undefined
+  if (reported.length === 0 && !free && (!isObject(properties) || Object.keys(properties).length === 0)) return undefined
   return mapped['type'] === undefined && isObject(properties) ? { type: 'object', ...mapped } : mapped
 }
 

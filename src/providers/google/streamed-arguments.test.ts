@@ -42,9 +42,9 @@ test('arguments told leaf by leaf are the arguments', () => {
   fc.assert(
     fc.property(object, fc.nat(5), (args, cut) => {
       const json = JSON.stringify(args)
-      const told = createStreamedArguments()
-      for (const piece of piecesOf(JSON.parse(json), '$', cut)) expect(told.add([piece])).toBe(true)
-      expect(JSON.stringify(JSON.parse(told.json()))).toBe(json)
+      const reported = createStreamedArguments()
+      for (const piece of piecesOf(JSON.parse(json), '$', cut)) expect(reported.add([piece])).toBe(true)
+      expect(JSON.stringify(JSON.parse(reported.json()))).toBe(json)
     }),
   )
 })

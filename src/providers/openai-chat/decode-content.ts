@@ -88,9 +88,9 @@ export const collectSources = (): Sources => {
       }
     },
     take() {
-      const told = untold
+      const reported = untold
       untold = []
-      return told
+      return reported
     },
   }
 }

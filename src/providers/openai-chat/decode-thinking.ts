@@ -69,8 +69,8 @@ export const thoughtSignature = (call: Json, model: string): ReasoningProof | nu
 /** Null for a format whose proofs have no word in the middle. */
 const proofOf = (kind: ReasoningProof['kind'], data: string, detail: Json, model: string): ReasoningProof | null => {
   // The first maker of signatures is meant where none is named.
-  const told = detail['format'] ?? (kind === 'signature' ? 'anthropic-claude-v1' : null)
-  const format = REASONING_FORMATS.find((known) => known === told)
+  const reported = detail['format'] ?? (kind === 'signature' ? 'anthropic-claude-v1' : null)
+  const format = REASONING_FORMATS.find((known) => known === reported)
   if (format === undefined || data === '') return null
   const id = textOf(detail['id'])
   return {

@@ -2,7 +2,7 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
-import { partsOf, sideCount, tokenCount, toldTotal } from '../token-count.ts'
+import { partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -19,13 +19,13 @@ export const usageObject = (chunk: Json, choice: Json | undefined): Json | null 
 export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
-  const input = toldTotal(usage['prompt_tokens'])
+  const input = reportedTotal(usage['prompt_tokens'])
   const cached = partsOf(input.tokens, [
-    firstTold(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens']),
-    firstTold(prompt['cache_write_tokens'], prompt['cache_creation_input_tokens']),
+    firstReported(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens']),
+    firstReported(prompt['cache_write_tokens'], prompt['cache_creation_input_tokens']),
   ])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
-  const completed = toldTotal(usage['completion_tokens'])
+  const completed = reportedTotal(usage['completion_tokens'])
   const thought = sideCount(completion['reasoning_tokens'])
   // xAI counts its reasoning beside the completion, and in the total only.
   const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought
@@ -52,13 +52,13 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
 }
 
 /** The first that says more than nothing. */
-const firstTold = (...told: readonly unknown[]): unknown => told.find((value) => tokenCount(value) !== 0)
+const firstReported = (...reported: readonly unknown[]): unknown => reported.find((value) => tokenCount(value) !== 0)
 
 /** In dollars (OpenRouter), in dollars by kind and in total (Perplexity), or in ticks, ten of which are a nano-dollar (xAI). */
 const reportedCost = (usage: Json): number | null => {
-  const told = isObject(usage['cost']) ? usage['cost']['total_cost'] : usage['cost']
+  const reported = isObject(usage['cost']) ? usage['cost']['total_cost'] : usage['cost']
   const ticks = usage['cost_in_usd_ticks']
-  return reportedNanos(told) ?? (Number.isSafeInteger(ticks) ? reportedNanos(Number(ticks) / TICKS_PER_DOLLAR) : null)
+  return reportedNanos(reported) ?? (Number.isSafeInteger(ticks) ? reportedNanos(Number(ticks) / TICKS_PER_DOLLAR) : null)
 }
 
 const TICKS_PER_DOLLAR = 10_000_000_000

@@ -100,11 +100,11 @@ describe('what stands beside the text', () => {
   })
 
   test('sources of the whole answer, once each and behind it, however often they are told', () => {
-    const told = {
+    const reported = {
       citations: ['https://a.example', 'https://b.example'],
       search_results: [{ url: 'https://a.example', title: 'A', date: '2026-01-01' }],
     }
-    expect(decode(delta({ content: 'a' }, {}, told), delta({ content: 'b' }, { finish_reason: 'stop' }, told))).toEqual([
+    expect(decode(delta({ content: 'a' }, {}, reported), delta({ content: 'b' }, { finish_reason: 'stop' }, reported))).toEqual([
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
       { type: 'citation', citation: page('https://a.example', { title: 'A' }) as never },

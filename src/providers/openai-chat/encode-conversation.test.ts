@@ -69,13 +69,13 @@ describe('a conversation', () => {
   })
 
   test('loses with a warning what says something beside the content', () => {
-    const wish: Part = { type: 'unknown', kind: 'citations', at: 'messages[0].content[0].citations' }
-    expect(messages([user(text('a'), wish)], 'openai')).toEqual({ sent: [{ role: 'user', content: 'a' }], lost: [wish.at] })
+    const asked: Part = { type: 'unknown', kind: 'citations', at: 'messages[0].content[0].citations' }
+    expect(messages([user(text('a'), asked)], 'openai')).toEqual({ sent: [{ role: 'user', content: 'a' }], lost: [asked.at] })
   })
 
   test('400: a conversation of which nothing is left', () => {
-    const wish: Part = { type: 'unknown', kind: 'citations', at: 'messages[0].content[0].citations' }
-    expect(() => messages([user(wish)], 'openai')).toThrow('messages[0]: The prompt has no message')
+    const asked: Part = { type: 'unknown', kind: 'citations', at: 'messages[0].content[0].citations' }
+    expect(() => messages([user(asked)], 'openai')).toThrow('messages[0]: The prompt has no message')
   })
 
   test('shows a picture of the assistant’s in what the user says next', () => {
@@ -240,14 +240,14 @@ describe('a turn of the assistant', () => {
     ['without a proof goes to models that prove nothing', thought(), 'openrouter', 'deepseek/deepseek-v4', { reasoning: 'Hm.' }, []],
     ['without a proof is stripped for models that want one', thought(), 'openrouter', 'anthropic/claude-opus-5', {}, []],
   ])('its thinking %s', (_, part, vendor, model, members, lost) => {
-    const { sent, lost: told } = messages([assistant(part, call('abcdefghi')), user(result('abcdefghi'))], vendor, model)
+    const { sent, lost: reported } = messages([assistant(part, call('abcdefghi')), user(result('abcdefghi'))], vendor, model)
     const content = vendor === 'deepseek' || vendor === 'moonshot' ? '' : null
     const calls = [{ id: 'abcdefghi', type: 'function', function: { name: 'look', arguments: '{}' } }]
     expect(sent).toEqual([
       { role: 'assistant', content, ...members, tool_calls: calls },
       { role: 'tool', tool_call_id: 'abcdefghi', content: 'ok' },
     ])
-    expect(told).toEqual(lost)
+    expect(reported).toEqual(lost)
   })
 
   test('the proof of a call goes back under the call’s id', () => {

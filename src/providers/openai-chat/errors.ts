@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { openaiFailure } from '../openai-failure.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull } from '../told-error.ts'
+import { parseOrNull } from '../reported-error.ts'
 
 /** `status` is that of the response, or 200 for an error inside a body or a stream. */
 export const chatFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError =>

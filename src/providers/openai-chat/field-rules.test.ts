@@ -16,14 +16,14 @@ interface Rule {
   readonly chat: Readonly<Record<string, unknown>>
   readonly settings: Partial<SettingValues>
   readonly sent: Readonly<Record<string, unknown>>
-  readonly told?: readonly string[]
+  readonly reported?: readonly string[]
   readonly maxCompletionTokens?: number
 }
 
 /** Without the conversation, and what the request has to do with tools. */
 const rest = ({ sent, warnings }: Encoded): unknown => {
   const { model: _, messages: _messages, tools: _tools, ...fields } = sent
-  return { sent: fields, told: warnings.map(({ code }) => code) }
+  return { sent: fields, reported: warnings.map(({ code }) => code) }
 }
 
 const LONG = 'u'.repeat(150)
@@ -61,7 +61,7 @@ describe('both lanes keep the same rules', () => {
           logitBias: { '7': 1 },
         },
         sent: { max_completion_tokens: 77 },
-        told: Array<string>(8).fill('unsupported_field'),
+        reported: Array<string>(8).fill('unsupported_field'),
       },
     ]),
     [
@@ -86,7 +86,7 @@ describe('both lanes keep the same rules', () => {
         chat: { reasoning_effort: 'high', temperature: 0.5 },
         settings: { reasoning: { effort: 'high' }, temperature: 0.5 },
         sent: { temperature: 0.5 },
-        told: ['unsupported_field'],
+        reported: ['unsupported_field'],
       },
     ],
     [
@@ -97,7 +97,7 @@ describe('both lanes keep the same rules', () => {
         chat: { reasoning_effort: 'max' },
         settings: { reasoning: { effort: 'max' } },
         sent: { reasoning_effort: 'xhigh' },
-        told: ['mapped_field'],
+        reported: ['mapped_field'],
       },
     ],
     [
@@ -108,7 +108,7 @@ describe('both lanes keep the same rules', () => {
         chat: { reasoning: { enabled: false } },
         settings: { reasoning: { enabled: false } },
         sent: { reasoning_effort: 'low' },
-        told: ['mapped_field'],
+        reported: ['mapped_field'],
       },
     ],
     [
@@ -119,7 +119,7 @@ describe('both lanes keep the same rules', () => {
         chat: { stop: ['a', 'b', 'c', 'd', 'e'] },
         settings: { stop: ['a', 'b', 'c', 'd', 'e'] },
         sent: { stop: ['a', 'b', 'c', 'd'] },
-        told: ['unsupported_field'],
+        reported: ['unsupported_field'],
       },
     ],
     [
@@ -134,16 +134,16 @@ describe('both lanes keep the same rules', () => {
         settings: { maxOutputTokens: 5000 },
         maxCompletionTokens: 4096,
         sent: { max_tokens: 4096 },
-        told: ['mapped_field'],
+        reported: ['mapped_field'],
       },
     ],
     [
       'a vendor that cannot be made to call a tool is not',
-      { vendor: 'zai', chat: { tool_choice: 'required' }, settings: {}, sent: {}, told: ['unsupported_field'] },
+      { vendor: 'zai', chat: { tool_choice: 'required' }, settings: {}, sent: {}, reported: ['unsupported_field'] },
     ],
     ...['gpt-5.6-sol', 'gpt-6-sol'].map((model): [string, Rule] => [
       `${model} does not think unasked beside tools in Chat Completions, which refuses both`,
-      { vendor: 'azure', model, chat: {}, settings: {}, sent: { reasoning_effort: 'none' }, told: ['mapped_field'] },
+      { vendor: 'azure', model, chat: {}, settings: {}, sent: { reasoning_effort: 'none' }, reported: ['mapped_field'] },
     ]),
     ...['gpt-5.2', 'gpt-5.4'].map((model): [string, Rule] => [
       `${model} takes tools as they are where no thinking is asked for`,
@@ -167,7 +167,7 @@ describe('both lanes keep the same rules', () => {
         chat: { metadata: { a: 'b' } },
         settings: { metadata: { a: 'b' } },
         sent: {},
-        told: ['unsupported_field'],
+        reported: ['unsupported_field'],
       },
     ],
     [
@@ -178,7 +178,7 @@ describe('both lanes keep the same rules', () => {
         chat: { presence_penalty: 0, frequency_penalty: 0.5, stop: ['END'] },
         settings: { presencePenalty: 0, frequencyPenalty: 0.5, stop: ['END'] },
         sent: {},
-        told: ['unsupported_field', 'unsupported_field'],
+        reported: ['unsupported_field', 'unsupported_field'],
       },
     ],
     [
@@ -193,7 +193,7 @@ describe('both lanes keep the same rules', () => {
         chat: { temperature: 0.2, top_p: 0.5 },
         settings: { temperature: 0.2, topP: 0.5 },
         sent: {},
-        told: ['unsupported_field', 'unsupported_field'],
+        reported: ['unsupported_field', 'unsupported_field'],
       },
     ]),
     [
@@ -206,7 +206,7 @@ describe('both lanes keep the same rules', () => {
         sent: { temperature: 0.2 },
       },
     ],
-  ])('%s', (_, { vendor, model, chat, settings, sent, told = [], maxCompletionTokens }) => {
+  ])('%s', (_, { vendor, model, chat, settings, sent, reported = [], maxCompletionTokens }) => {
     const given = {
       vendor,
       ...(model === undefined ? {} : { model }),
@@ -217,8 +217,8 @@ describe('both lanes keep the same rules', () => {
     const toolChoice = { type: chat['tool_choice'] === 'required' ? 'required' : 'auto' } as const
     const translated = encode({ settings: settingsOf(settings), tools: [TOOL], toolChoice }, given)
     expect([rest(own), rest(translated)]).toEqual([
-      { sent, told },
-      { sent, told },
+      { sent, reported },
+      { sent, reported },
     ])
   })
 })

@@ -49,7 +49,7 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
 const mendSchemas = (fields: EditableFields, { openAiModels }: Vendor, context: RuleContext): void => {
   const tools = openAiModels ? fields.value('tools') : undefined
   if (!Array.isArray(tools)) return
-  const mended = mendedTools(tools, fields.told('tools'), FUNCTION_OF_TOOL, context)
+  const mended = mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, context)
   if (mended !== tools) fields.put('tools', mended)
 }
 
@@ -74,7 +74,7 @@ const effortOf = (fields: EditableFields): string | null => {
 const calmBesideTools = (fields: EditableFields, model: OpenAiModel | null, { target, warn }: RuleContext): void => {
   if (model?.chatToolsRefused !== 'unless-none' || model.efforts?.includes('none') !== true) return
   if (effortOf(fields) !== null || !hasTools(fields)) return
-  const field = fields.told('reasoning_effort')
+  const field = fields.reported('reasoning_effort')
   fields.put('reasoning_effort', 'none')
   const message = `${target.upstreamModel} takes tools in Chat Completions only where it does not think; it was asked not to.`
   warn({ code: 'mapped_field', field, message })
@@ -104,8 +104,12 @@ const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: st
   for (const name of given) {
     if (name === source) continue
     if (fields.value(name) !== asked) {
-      const told = fields.told(name)
-      context.warn({ code: 'unsupported_field', field: told, message: `${fields.told(source)} is the limit; ${told} was left out.` })
+      const reported = fields.reported(name)
+      context.warn({
+        code: 'unsupported_field',
+        field: reported,
+        message: `${fields.reported(source)} is the limit; ${reported} was left out.`,
+      })
     }
     fields.remove(name)
   }
@@ -126,11 +130,11 @@ const nameUser = (fields: EditableFields, accepts: (field: string) => boolean, {
     else if (fields.value(to) === fields.value(from)) fields.remove(from)
     else {
       fields.remove(from)
-      const told = fields.told(from)
+      const reported = fields.reported(from)
       warn({
         code: 'unsupported_field',
-        field: told,
-        message: `This provider takes one name of the end user, and got ${fields.told(to)}; ${told} was left out.`,
+        field: reported,
+        message: `This provider takes one name of the end user, and got ${fields.reported(to)}; ${reported} was left out.`,
       })
     }
   }
@@ -142,7 +146,7 @@ const limitStop = (fields: EditableFields, { stopMax }: Vendor, { target, warn }
   fields.put('stop', stop.slice(0, stopMax))
   warn({
     code: 'unsupported_field',
-    field: fields.told('stop'),
+    field: fields.reported('stop'),
     message: `${target.providerName} takes at most ${stopMax} stop sequences; the others were left out.`,
   })
 }
@@ -158,7 +162,7 @@ const chooseTools = (fields: EditableFields, vendor: Vendor, { target, warn }: R
   if (!vendor.requiredToolChoice && choice === 'required') {
     fields.remove('tool_choice')
     const message = 'This provider cannot be made to call a tool; the choice is the model’s.'
-    warn({ code: 'unsupported_field', field: fields.told('tool_choice'), message })
+    warn({ code: 'unsupported_field', field: fields.reported('tool_choice'), message })
     return
   }
   if (vendor.unforcedThinkers?.test(target.upstreamModel) !== true || (choice !== 'required' && !isObject(choice))) return
@@ -167,11 +171,11 @@ const chooseTools = (fields: EditableFields, vendor: Vendor, { target, warn }: R
   if (thinking === undefined && effortOf(fields) === null) {
     fields.put('thinking', { type: 'disabled' })
     const message = `${target.upstreamModel} cannot be made to call a tool while it thinks; it was asked not to think.`
-    warn({ code: 'mapped_field', field: fields.told('tool_choice'), message })
+    warn({ code: 'mapped_field', field: fields.reported('tool_choice'), message })
   } else {
     fields.remove('tool_choice')
     const message = `${target.upstreamModel} cannot be made to call a tool while it thinks; the choice is the model’s.`
-    warn({ code: 'unsupported_field', field: fields.told('tool_choice'), message })
+    warn({ code: 'unsupported_field', field: fields.reported('tool_choice'), message })
   }
 }
 
@@ -180,7 +184,7 @@ const changeFormat = (fields: EditableFields, { jsonSchema }: Vendor, { warn }: 
   const format = fields.value('response_format')
   if (!isObject(format) || format['type'] !== 'json_schema') return
   fields.put('response_format', { type: 'json_object' })
-  warn({ code: 'unsupported_field', field: fields.told('response_format'), message: NO_SCHEMA })
+  warn({ code: 'unsupported_field', field: fields.reported('response_format'), message: NO_SCHEMA })
 }
 
 /**
@@ -199,14 +203,15 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   if (words.toggle === 'reasoning' && isObject(asked) && Object.keys(asked).every((member) => member === 'enabled')) return
   const setting = settingOf(isObject(asked) ? asked : {}, effort, fields.value('include_reasoning'))
   for (const name of ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])]) fields.remove(name)
-  const told = fields.told(field)
+  const reported = fields.reported(field)
   if (model?.reasons === false) {
     fields.remove('reasoning_effort')
     const asks = Object.keys(setting).some((member) => member !== 'exclude') && !turnsThinkingOff(setting)
-    if (asks) warn({ code: 'unsupported_field', field: told, message: `${target.upstreamModel} does not think; ${told} was left out.` })
+    if (asks)
+      warn({ code: 'unsupported_field', field: reported, message: `${target.upstreamModel} does not think; ${reported} was left out.` })
     return
   }
-  for (const [name, value] of Object.entries(encodeReasoning(setting, told, { ...vendor, reasoning: words }, warn)))
+  for (const [name, value] of Object.entries(encodeReasoning(setting, reported, { ...vendor, reasoning: words }, warn)))
     if (fields.value(name) === undefined) fields.put(name, value)
 }
 

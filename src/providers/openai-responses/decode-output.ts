@@ -35,13 +35,13 @@ export interface Output {
 
 interface ItemState {
   /** Characters told of each part, by kind and position. */
-  readonly told: Map<string, number>
+  readonly reported: Map<string, number>
   /** Where the text of each part begins in that of the answer. */
   readonly starts: Map<number, number>
   /** Annotations told of each part. */
   readonly cited: Map<number, number>
   /** A tool call: our index of it, what its arguments are said to be at first, and how much of them was told. */
-  call: { readonly index: number; held: string; told: number } | null
+  call: { readonly index: number; held: string; reported: number } | null
   /** Nothing more of it is to be told. */
   over: boolean
 }
@@ -66,7 +66,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     const key = typeof position === 'number' ? position : (id ?? position)
     const known = items.get(key)
     if (known !== undefined) return known
-    const state: ItemState = { told: new Map(), starts: new Map(), cited: new Map(), call: null, over: false }
+    const state: ItemState = { reported: new Map(), starts: new Map(), cited: new Map(), call: null, over: false }
     items.set(key, state)
     return state
   }
@@ -76,7 +76,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     if (state.call !== null) return []
     const index = calls
     calls += 1
-    state.call = { index, held: '', told: 0 }
+    state.call = { index, held: '', reported: 0 }
     const id = textOf(item['call_id']) || textOf(item['id']) || `call_${index}`
     const custom = item['type'] === 'custom_tool_call' ? { custom: true as const } : {}
     const builtIn = calledBuiltIn(item)
@@ -86,16 +86,16 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
 
   const tellArguments = ({ call }: ItemState, json: string): ModelEvent[] => {
     if (call === null || json === '') return []
-    call.told += json.length
+    call.reported += json.length
     return [{ type: 'tool-arguments', index: call.index, json }]
   }
 
   const tellPiece = (state: ItemState, kind: PieceKind, part: number, text: string): ModelEvent[] => {
     const key = `${kind} ${part}`
-    const before = state.told.get(key) ?? 0
+    const before = state.reported.get(key) ?? 0
     // Summaries come in parts without anything between them.
-    const separated = kind === 'summary' && before === 0 && toldAny(state, 'summary ') ? `\n\n${text}` : text
-    state.told.set(key, before + text.length)
+    const separated = kind === 'summary' && before === 0 && reportedAny(state, 'summary ') ? `\n\n${text}` : text
+    state.reported.set(key, before + text.length)
     if (text === '') return []
     return kind === 'text' ? tellText(state, part, text) : [pieceEvent(kind, separated)]
   }
@@ -111,19 +111,19 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   }
 
   const tellRest = (state: ItemState, kind: PieceKind, part: number, whole: string): ModelEvent[] =>
-    tellPiece(state, kind, part, whole.slice(state.told.get(`${kind} ${part}`) ?? 0))
+    tellPiece(state, kind, part, whole.slice(state.reported.get(`${kind} ${part}`) ?? 0))
 
   const message = (state: ItemState, item: Json): ModelEvent[] =>
     partsOf(item['content']).flatMap((part, position) => {
       if (part['type'] === 'refusal') return tellRest(state, 'refusal', position, textOf(part['refusal']))
       if (part['type'] !== 'output_text') return []
-      const untold = !state.told.has(`text ${position}`)
+      const untold = !state.reported.has(`text ${position}`)
       const events = tellRest(state, 'text', position, textOf(part['text']))
       const annotations = partsOf(part['annotations']).slice(state.cited.get(position) ?? 0)
       return [
         ...events,
         ...(untold ? decodeLogprobs(part['logprobs']) : []),
-        ...annotations.flatMap((told) => decodeAnnotation(told, state.starts.get(position) ?? 0)),
+        ...annotations.flatMap((reported) => decodeAnnotation(reported, state.starts.get(position) ?? 0)),
       ]
     })
 
@@ -133,7 +133,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       ...partsOf(item['content']).flatMap((part, position) => tellRest(state, 'reasoning', position, textOf(part['text']))),
     ]
     const proof = proofOf(item)
-    return proof === null && !toldAny(state) ? events : [...events, { type: 'reasoning-end', proof }]
+    return proof === null && !reportedAny(state) ? events : [...events, { type: 'reasoning-end', proof }]
   }
 
   const foreign = (state: ItemState, kind: string): ModelEvent[] => {
@@ -164,7 +164,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       if (type === 'image_generation_call') return imageEvents(item)
       const opened = openCall(state, item)
       const whole = saidTo(item) || (state.call?.held ?? '')
-      return [...opened, ...tellArguments(state, whole.slice(state.call?.told ?? 0))]
+      return [...opened, ...tellArguments(state, whole.slice(state.call?.reported ?? 0))]
     },
     piece(place, kind, text) {
       const part = partAt(place[kind === 'summary' ? 'summary_index' : 'content_index'])
@@ -180,14 +180,14 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     arguments: (place, json) => tellArguments(stateAt(place), json),
     wholeArguments(place, json) {
       const state = stateAt(place)
-      return tellArguments(state, json.slice(state.call?.told ?? 0))
+      return tellArguments(state, json.slice(state.call?.reported ?? 0))
     },
     close: () =>
       [...items.values()].flatMap((state) => {
         const { call, over } = state
         if (over || call === null) return []
         state.over = true
-        return tellArguments(state, call.held.slice(call.told))
+        return tellArguments(state, call.held.slice(call.reported))
       }),
     said: () => items.size > 0,
     isOpen: (position) => items.get(position)?.over === false,
@@ -225,7 +225,8 @@ const pieceEvent = (kind: PieceKind, text: string): ModelEvent => {
   return { type: kind, text }
 }
 
-const toldAny = ({ told }: ItemState, prefix = ''): boolean => [...told].some(([key, length]) => length > 0 && key.startsWith(prefix))
+const reportedAny = ({ reported }: ItemState, prefix = ''): boolean =>
+  [...reported].some(([key, length]) => length > 0 && key.startsWith(prefix))
 
 const partAt = (index: unknown): number => (typeof index === 'number' ? index : 0)
 

@@ -1,16 +1,16 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
-import { partsOf, sideCount, toldTotal } from '../token-count.ts'
+import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 /** The dialect's totals include what is cached and what is thinking; ours are disjoint. `servedTier`: as the answer calls it. */
 export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearches: number, servedTier: unknown = null): Usage => {
   const inputDetails = isObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {}
   const outputDetails = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}
-  const input = toldTotal(usage['input_tokens'])
+  const input = reportedTotal(usage['input_tokens'])
   const cached = partsOf(input.tokens, [inputDetails['cached_tokens'], inputDetails['cache_write_tokens']])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
-  const output = toldTotal(usage['output_tokens'])
+  const output = reportedTotal(usage['output_tokens'])
   const thinking = partsOf(output.tokens, [outputDetails['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
   return usageOf({

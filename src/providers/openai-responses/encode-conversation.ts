@@ -121,12 +121,12 @@ const dropDanglingThinking = (items: readonly Item[], { lose }: Translation): Js
 
 /** One warning for all marks of a request: they are many, and this provider caches without them. */
 const cacheMarks = ({ lose }: Translation): { lose(at: string): void; lost(): boolean } => {
-  let told = false
+  let reported = false
   return {
     lose(at) {
-      if (!told) lose(at, 'This provider caches prompts by itself; the marks for its cache were left out.')
-      told = true
+      if (!reported) lose(at, 'This provider caches prompts by itself; the marks for its cache were left out.')
+      reported = true
     },
-    lost: () => told,
+    lost: () => reported,
   }
 }

@@ -103,11 +103,11 @@ describe('settings', () => {
       ['unsupported_field metadata.c', 'unsupported_field metadata.d'],
     ],
     [set('topLogprobs', 3), { top_logprobs: 3, include: ['message.output_text.logprobs'] }, []],
-  ])('%j becomes %j', (settings, expected, told) => {
+  ])('%j becomes %j', (settings, expected, reported) => {
     const { sent, warnings } = encode({ settings }, { model: 'gpt-4.1' })
     const { model: _, input: __, stream: ___, store: ____, ...others } = sent
     expect(others).toEqual(expected)
-    expect(warnings.map(({ code, field }) => `${code} ${field}`)).toEqual(told)
+    expect(warnings.map(({ code, field }) => `${code} ${field}`)).toEqual(reported)
   })
 
   test('what has no word in the middle is told', () => {

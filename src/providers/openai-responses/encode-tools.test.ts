@@ -52,9 +52,9 @@ test.each<[string, unknown, JsonObject, string[]]>([
     ['tools[0].parameters.engine'],
   ],
   ['web_search_preview', { type: 'web_search_preview' }, { type: 'web_search' }, []],
-])('the web search %s is this provider’s', (kind, raw, expected, told) => {
+])('the web search %s is this provider’s', (kind, raw, expected, reported) => {
   const { sent, lost } = encode({ tools: [{ type: 'provider', kind, at: 'tools[0]', raw }] })
-  expect([sent['tools'], lost]).toEqual([[expected], told])
+  expect([sent['tools'], lost]).toEqual([[expected], reported])
 })
 
 test.each(['bash_20250124', 'service:datetime', 'service:web_fetch', 'custom'])('%s is told as lost', (kind) => {

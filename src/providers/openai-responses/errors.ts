@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { openaiFailure } from '../openai-failure.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull } from '../told-error.ts'
+import { parseOrNull } from '../reported-error.ts'
 
 /** A response whose status is not 200. */
 export const responsesFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError =>

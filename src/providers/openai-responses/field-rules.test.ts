@@ -19,7 +19,7 @@ const settingsOf = (values: Partial<SettingValues>): Settings =>
 
 const rest = ({ sent, warnings }: Encoded): unknown => {
   const { model: _, input: _input, stream: _stream, store: _store, ...fields } = sent
-  return { sent: fields, told: warnings.map(({ code }) => code) }
+  return { sent: fields, reported: warnings.map(({ code }) => code) }
 }
 
 const LONG = 'u'.repeat(150)
@@ -67,10 +67,10 @@ describe('both lanes keep the same rules', () => {
       { safety_identifier: createHash('sha256').update(LONG).digest('hex') },
       [],
     ],
-  ])('%s', (_, model, fields, values, sent, told) => {
+  ])('%s', (_, model, fields, values, sent, reported) => {
     expect([rest(own({ ...fields }, model)), rest(encode({ settings: settingsOf(values) }, { model }))]).toEqual([
-      { sent, told },
-      { sent, told },
+      { sent, reported },
+      { sent, reported },
     ])
   })
 })
@@ -155,9 +155,9 @@ describe('explicit caching goes with its marks, or not at all', () => {
     ['gpt-5.6-sol', [toolCall], undefined, ['messages[1]', 'promptCacheOptions']],
     ['gpt-5.4', [marked], undefined, ['messages[0]', 'promptCacheOptions']],
     ['local-model', [marked], undefined, ['messages[0]', 'promptCacheOptions']],
-  ] as const)('translated, %s', (model, messages, kept, told) => {
+  ] as const)('translated, %s', (model, messages, kept, reported) => {
     const { sent, lost } = encode({ messages, settings }, { model })
-    expect([sent['prompt_cache_options'], lost]).toEqual([kept as never, told as never])
+    expect([sent['prompt_cache_options'], lost]).toEqual([kept as never, reported as never])
   })
 
   test.each([

@@ -59,7 +59,7 @@ const changeReasoning = (fields: EditableFields, model: OpenAiModel, { warn }: R
     ...(typeof effort === 'string' ? { effort } : {}),
     ...(typeof summary === 'string' ? { summary } : {}),
   }
-  const members = { ...others, ...encodeReasoning({ value: setting, field: fields.told('reasoning') }, model, warn) }
+  const members = { ...others, ...encodeReasoning({ value: setting, field: fields.reported('reasoning') }, model, warn) }
   if (Object.keys(members).length === 0) fields.remove('reasoning')
   else fields.put('reasoning', members)
 }
@@ -83,7 +83,7 @@ const dropRefusedTools = (fields: EditableFields, { refusedTools }: OpenAiModel,
     const type = refusedType(tool)
     if (type === null) return true
     const message = `${target.upstreamModel} has no tool like ${type}; it was left out.`
-    warn({ code: 'unsupported_field', field: `${fields.told('tools')}[${index}]`, message })
+    warn({ code: 'unsupported_field', field: `${fields.reported('tools')}[${index}]`, message })
     return false
   })
   if (kept.length === tools.length) return
@@ -103,7 +103,11 @@ const thinkForTools = (fields: EditableFields, { warn }: RuleContext): void => {
     .find((type) => typeof type === 'string' && TOOLS_OF_THINKERS.test(type))
   if (typeof tool !== 'string') return
   fields.put('reasoning', { ...reasoning, effort: 'low' })
-  warn({ code: 'mapped_field', field: fields.told('reasoning'), message: `minimal became low, the least effort that goes with ${tool}.` })
+  warn({
+    code: 'mapped_field',
+    field: fields.reported('reasoning'),
+    message: `minimal became low, the least effort that goes with ${tool}.`,
+  })
 }
 
 const VERBOSITIES: Readonly<Record<string, string>> = { xhigh: 'high', max: 'high' }
@@ -112,7 +116,7 @@ const changeVerbosity = (fields: EditableFields, model: OpenAiModel, { target, w
   const text = fields.value('text')
   const asked = isObject(text) ? text['verbosity'] : undefined
   if (!isObject(text) || typeof asked !== 'string') return
-  const field = fields.told('text.verbosity')
+  const field = fields.reported('text.verbosity')
   if (!model.accepts.has('verbosity')) {
     const { verbosity: _, ...others } = text
     if (Object.keys(others).length === 0) fields.remove('text')
@@ -130,7 +134,7 @@ const changeVerbosity = (fields: EditableFields, model: OpenAiModel, { target, w
 const mendSchemas = (fields: EditableFields, context: RuleContext): void => {
   const tools = fields.value('tools')
   if (!Array.isArray(tools)) return
-  const mended = mendedTools(tools, fields.told('tools'), FUNCTION_TOOL, context)
+  const mended = mendedTools(tools, fields.reported('tools'), FUNCTION_TOOL, context)
   if (mended !== tools) fields.put('tools', mended)
 }
 
@@ -149,7 +153,7 @@ const raiseOutput = (fields: EditableFields, context: RuleContext): void => {
   fields.put(name, OUTPUT_TOKENS_MIN)
   context.warn({
     code: 'mapped_field',
-    field: fields.told(name),
+    field: fields.reported(name),
     message: `${tokens} became ${OUTPUT_TOKENS_MIN}, the least that this provider accepts.`,
   })
 }

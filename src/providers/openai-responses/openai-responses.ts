@@ -104,6 +104,6 @@ const isFailed = (type: unknown, { status }: Readonly<Record<string, unknown>>):
 /** The rest of a response echoes the request, which is nobody's to read in an error. */
 const failureOf = (response: Record<string, unknown>, target: Target): GatewayError => {
   const { error, error_type, status } = response
-  const told = { error, error_type, ...(holdsError(response) ? {} : { status }) }
-  return inBandFailure(told, JSON.stringify(told), target)
+  const reported = { error, error_type, ...(holdsError(response) ? {} : { status }) }
+  return inBandFailure(reported, JSON.stringify(reported), target)
 }

@@ -48,13 +48,13 @@ describe('answers in memory', () => {
 })
 
 describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
-  const open = (url: string, prefix: string, told: unknown[] = []) =>
+  const open = (url: string, prefix: string, reported: unknown[] = []) =>
     createRedisAnswers({
       url,
       prefix,
       clock: systemClock,
       timeoutMs: () => 2000,
-      onAway: (thrown) => told.push(thrown === null ? 'back' : 'away'),
+      onAway: (thrown) => reported.push(thrown === null ? 'back' : 'away'),
     })
 
   test('are found by every node, under one prefix, until they are dropped', async () => {
@@ -70,14 +70,14 @@ describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
 
   test('are none while it is away, without an error, and are there again when it is', async () => {
     const redis = await startRedis()
-    const told: unknown[] = []
+    const reported: unknown[] = []
     let nowMs = 0
     const answers = createRedisAnswers({
       url: redis.url,
       prefix: 'p:',
       clock: { after: systemClock.after, monotonicMs: () => nowMs },
       timeoutMs: () => 2000,
-      onAway: (thrown) => told.push(thrown === null ? 'back' : 'away'),
+      onAway: (thrown) => reported.push(thrown === null ? 'back' : 'away'),
     })
     await answers.connect()
     answers.keep('a', 'sealed', 60_000)
@@ -89,16 +89,16 @@ describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
     nowMs += 1000
     await answers.connect()
     answers.keep('c', 'sealed', 60_000)
-    expect([await answers.find('c'), told]).toEqual(['sealed', ['away', 'back']])
+    expect([await answers.find('c'), reported]).toEqual(['sealed', ['away', 'back']])
     answers.close()
   })
 
   test('nobody waits for a server that takes connections and says nothing', async () => {
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-    const told: unknown[] = []
-    const answers = open(`redis://127.0.0.1:${silent.port}`, 'p:', told)
+    const reported: unknown[] = []
+    const answers = open(`redis://127.0.0.1:${silent.port}`, 'p:', reported)
     await answers.connect()
-    expect([await answers.find('a'), told]).toEqual([null, ['away']])
+    expect([await answers.find('a'), reported]).toEqual([null, ['away']])
     answers.close()
     silent.stop(true)
   })

@@ -24,11 +24,11 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
     for (let tries = 1; ; tries += 1) {
       let refused: Told | null = null
       if (isMade) {
-        const answer = await told(await ask('POST', `/containers/create?name=${name}`, specOf(image, runtime, idleSeconds), signal))
+        const answer = await reported(await ask('POST', `/containers/create?name=${name}`, specOf(image, runtime, idleSeconds), signal))
         // One of this name is there already, from an earlier command. Docker says so by 409, Podman 4 by 500: its start shows it.
         if (answer.status !== 201 && answer.status !== 409) refused = answer
       }
-      const { status, said } = await told(await ask('POST', `/containers/${name}/start`, null, signal))
+      const { status, said } = await reported(await ask('POST', `/containers/${name}/start`, null, signal))
       if (status === 204 || status === 304) return
       if (refused !== null && status === 404) {
         throw new SandboxFailure(`The sandbox cannot be made (${refused.status}): ${refused.said}`)
@@ -45,7 +45,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
     idle.get(name)?.()
     idle.delete(name)
     try {
-      await told(await ask('DELETE', `/containers/${name}?force=true&v=true`, null))
+      await reported(await ask('DELETE', `/containers/${name}?force=true&v=true`, null))
     } catch (thrown) {
       if (!(thrown instanceof SandboxFailure)) throw thrown // it ends by its own clock
     }
@@ -54,14 +54,14 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
   /** The id of a command that is ready to start. */
   const prepare = async (name: string, command: string, signal: AbortSignal): Promise<string> => {
     const spec = { AttachStdout: true, AttachStderr: true, Tty: false, WorkingDir: WORK, Cmd: ['/bin/sh', '-c', command] }
-    const { status, said, text } = await told(await ask('POST', `/containers/${name}/exec`, spec, signal))
+    const { status, said, text } = await reported(await ask('POST', `/containers/${name}/exec`, spec, signal))
     if (status !== 201) throw new SandboxFailure(`The sandbox takes no command (${status}): ${said}`)
     signal.throwIfAborted()
     return read(begunExec, text).Id
   }
 
   const exitCodeOf = async (id: string, signal: AbortSignal): Promise<number> => {
-    const ended = await told(await ask('GET', `/exec/${id}/json`, null, signal))
+    const ended = await reported(await ask('GET', `/exec/${id}/json`, null, signal))
     return read(endedExec, ended.text).ExitCode ?? 0
   }
 
@@ -215,7 +215,7 @@ interface Told {
   readonly said: string
 }
 
-const told = async ({ status, stream }: EngineAnswer): Promise<Told> => {
+const reported = async ({ status, stream }: EngineAnswer): Promise<Told> => {
   const text = await readAll(stream)
   const found = refusal.safeParse(parsed(text))
   return { status, text, said: found.success ? found.data.message.slice(0, 200) : '' }

@@ -37,7 +37,7 @@ const TOLD = /^(?:Weather|Time) in .*$/gm
 const CALL = /^CALL (\S+) (\{.*\})$/gm
 
 export const nextTurn = ({ asked, results: answered, toolNames, system, model }: Conversation): Turn => {
-  const results = [...answered, ...[...asked.matchAll(TOLD)].map(([told]) => told)]
+  const results = [...answered, ...[...asked.matchAll(TOLD)].map(([reported]) => reported)]
   const wanted = [...asked.matchAll(CALL)]
   const [, name = '', json = '{}'] = wanted[results.length] ?? []
   const sign = system.includes(PRESET_PROMPT) ? `${PRESET_SIGN} ` : ''

@@ -37,7 +37,7 @@ export const CostLines = ({ record }: { record: Generation }) => {
             {record.upstream_inference_cost === null ? '' : `: ${money(record.upstream_inference_cost)} at the provider`}.
           </li>
         ) : null}
-        {record.usage_estimated ? <li>The provider told no complete usage: what is missing was estimated.</li> : null}
+        {record.usage_estimated ? <li>The provider reported no complete usage: what is missing was estimated.</li> : null}
         {record.cache_discount === null || record.cache_discount === 0 ? null : <li>Cached input saved {money(record.cache_discount)}.</li>}
         {record.cost_known ? null : <li>The price of this model is not known, so this request counts as $0 in sums.</li>}
       </ul>

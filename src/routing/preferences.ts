@@ -6,7 +6,7 @@ import { PERCENTILES, type PercentileName } from './sliding-histogram.ts'
 
 export type SortBy = 'price' | 'throughput' | 'latency' | 'exacto'
 
-export interface Wishes {
+export interface Preferences {
   readonly order: readonly string[]
   readonly only: readonly string[]
   readonly ignore: readonly string[]
@@ -36,7 +36,7 @@ const PRICES = ['prompt', 'completion', 'request', 'image', 'audio'] as const
 export type PriceName = (typeof PRICES)[number]
 
 /** The form of what is read here was validated with the request. */
-export const readWishes = ({ body }: Call): Wishes => {
+export const readPreferences = ({ body }: Call): Preferences => {
   const given = body.value('provider')
   const tier = readTier(body.value('service_tier'))
   const route = body.value('route')
@@ -62,7 +62,7 @@ export const readWishes = ({ body }: Call): Wishes => {
   }
 }
 
-const NO_WISHES: Wishes = {
+const NO_WISHES: Preferences = {
   order: [],
   only: [],
   ignore: [],
@@ -101,7 +101,7 @@ const readCutoffs = (value: unknown, factor: number): Cutoffs | null => {
 }
 
 /** Numbers, or numbers as text. */
-const readMaxPrice = (value: unknown): Wishes['maxPrice'] => {
+const readMaxPrice = (value: unknown): Preferences['maxPrice'] => {
   if (!isObject(value)) return []
   return PRICES.flatMap((name) => {
     const limit = value[name] ?? null

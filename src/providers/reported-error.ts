@@ -23,7 +23,7 @@ export interface ToldError {
 }
 
 /** A body, or an event; `type` of the latter names the event and not the error. */
-export const readToldError = (body: unknown): ToldError => read(body, WRAPPERS_MAX)
+export const readReportedError = (body: unknown): ToldError => read(body, WRAPPERS_MAX)
 
 const WRAPPERS_MAX = 3
 
@@ -136,8 +136,8 @@ const filtered = (result: unknown): string[] =>
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
 
 /** An upstream of our kind that complains of a credential or of credits means ours with it, not the client's with us. */
-const typeOfRouter = (told: unknown): ErrorType | null => {
-  const type = ERROR_TYPES.find((known) => known === told)
+const typeOfRouter = (reported: unknown): ErrorType | null => {
+  const type = ERROR_TYPES.find((known) => known === reported)
   return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type
 }
 
