@@ -37,7 +37,7 @@ test.each(SNIPPETS.map((snippet) => [snippet.name, snippet] as const))(
 const MODULES = join(import.meta.dirname, '../../node_modules')
 const IMPORTS = /from '([^']+)'/g
 
-/** Those of other languages and packages are installed and run by `npm run test:clients`. */
+/** The snippets of other languages and packages are installed and run by `npm run test:clients`. */
 const RUNNABLE = SNIPPETS.filter(
   ({ language, text }) =>
     language === 'js' && [...text.matchAll(IMPORTS)].every(([, name = '']) => name.startsWith('node:') || existsSync(join(MODULES, name))),

@@ -57,7 +57,7 @@ export interface DeliveryParts {
 export interface KeptTraces {
   add(trace: Encoded): string
   remove(ids: readonly string[]): void
-  /** Those that still wait, by their ids. */
+  /** Answers with the traces that still wait, by their ids. */
   read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
 }
 

@@ -13,7 +13,7 @@ export interface TraceQueue {
   add(destinationId: string, trace: Encoded): string
   /** They wait no more. */
   remove(ids: readonly string[]): void
-  /** Those of them that still wait, by their ids. */
+  /** Answers with the traces among them that still wait, by their ids. */
   read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
   /** Looks for what other processes left behind, again and again; the answer ends that. */
   start(takers: () => ReadonlyMap<string, Taker>): () => void

@@ -20,7 +20,7 @@ export interface WaitingTrace {
 export interface WaitingTraceStore {
   /** Keeps some and removes others, and renews the hold on all that its holder has. One that is there already stays. */
   write(keep: readonly WaitingTrace[], remove: readonly string[], hold: TraceHold): Promise<void>
-  /** Those that are still there, in no order. */
+  /** Answers with the traces that are still there, in no order. */
   read(ids: readonly string[]): Promise<readonly WaitingTrace[]>
   /** Up to so many of these destinations whose holder is gone at `now`, the oldest of each first. */
   take(destinationIds: readonly string[], now: string, limit: number, hold: TraceHold): Promise<readonly WaitingTrace[]>

@@ -10,7 +10,7 @@ export type PassRate = EvaluationResource['summary']['version']['pass_rate']
 export type ComparedItem = EvaluationComparison['items'][number]
 export type { EvaluationComparison, EvaluationResult }
 
-/** Those that run are asked for again and again. */
+/** Evaluations that run are asked for again and again. */
 const WATCH_MS = 2000
 
 const isRunning = ({ state }: Pick<Evaluation, 'state'>): boolean => state === 'running'
