@@ -65,7 +65,7 @@ const beginning =
     return take(frames)
   }
 
-/** Null where the request keeps the rules. `told`: the client is told also where nothing changes its place. */
+/** Null where the request keeps the rules. `reported`: the client is told also where nothing changes its place. */
 const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, reported: boolean): Attempt | null => {
   if (rules.size === 0) return null
   const { call, target, warn } = attempt
