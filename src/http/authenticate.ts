@@ -3,7 +3,7 @@ import { GatewayError, INVALID_KEY, MISSING_AUTHENTICATION } from '../errors.ts'
 import type { Caller } from '../keys/caller.ts'
 import type { Keys } from '../keys/keys.ts'
 import { requireAdmitted, type Policy } from './policies.ts'
-import type { SessionDoor } from './session-door.ts'
+import type { SessionDoor, Unproven } from './session-door.ts'
 
 const TOKEN_MAX = 512
 
@@ -14,12 +14,17 @@ export interface Doors {
 }
 
 /** Throws `authentication` and `permission_denied`; null on public routes, whose callers stay unknown. */
-export const authenticate = (headers: Headers, policy: Policy, { keys, door }: Doors): Caller | null | Promise<Caller> => {
+export const authenticate = (
+  headers: Headers,
+  policy: Policy,
+  { keys, door }: Doors,
+  unproven: Unproven = 'authentication',
+): Caller | null | Promise<Caller> => {
   if (policy === 'public') return null
   const token = tokenOf(headers)
   if (token === null) {
     if (door === null) throw new GatewayError('authentication', MISSING_AUTHENTICATION)
-    return door.personOf(headers).then((person) => admit(person, policy))
+    return door.personOf(headers, unproven).then((person) => admit(person, policy))
   }
   const known = keys.authenticate(token)
   return known instanceof Promise ? known.then((principal) => admit(principal, policy)) : admit(known, policy)

@@ -8,6 +8,7 @@ import type { Principal } from '../keys/keys.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { Policy } from './policies.ts'
+import type { Unproven } from './session-door.ts'
 
 /** Whose error shape a route answers with. */
 export type Surface = ClientDialect | 'management'
@@ -61,6 +62,8 @@ export interface Route {
   readonly policy: Policy
   /** It asks a model, which is charged to the caller's key, or to a person's own: as all routes of inference do. */
   readonly isCharged?: true
+  /** The answer to a session without its second half; left out: `authentication`, as to any other caller who is not known. */
+  readonly unproven?: Unproven
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>
   readonly query?: Readonly<Record<string, z.ZodType>>

@@ -5,8 +5,11 @@ import { SESSION_ENDED, type OpenedSession, type Sessions } from '../sign-in/ses
 import type { OwnOrigin } from './own-origin.ts'
 
 export interface SessionDoor {
-  /** Who asks with a cookie. Throws `authentication`, and `permission_denied` for a request that comes from elsewhere. */
-  personOf(headers: Headers): Promise<Person>
+  /**
+   * Who asks with a cookie. Throws `authentication`, `permission_denied` for a request that comes from elsewhere, and `unproven` for
+   * a session without its second half.
+   */
+  personOf(headers: Headers, unproven: Unproven): Promise<Person>
   /** Throws `permission_denied` where the page of another origin would sign its visitor in. */
   requireSignInFromHere(headers: Headers): void
   /** For an answer that opens a session. */
@@ -15,7 +18,12 @@ export interface SessionDoor {
   endedCookie(headers: Headers): string
 }
 
+/** An answer to the cookie of a session that comes without the session's second half. */
+export type Unproven = 'authentication' | 'permission_denied'
+
 const CSRF_HEADER = 'x-patchbay-csrf'
+
+const HALF_MISSING = `A cookie counts together with the header ${CSRF_HEADER} of its session only.`
 
 /** A browser forgets its half after the longest life of a session. */
 const COOKIE_SECONDS = 7 * 24 * 60 * 60
@@ -36,16 +44,18 @@ export const createSessionDoor = (parts: {
   }
 
   return {
-    async personOf(headers) {
+    async personOf(headers, unproven) {
       const cookies = headers.get('cookie') ?? ''
       const token = cookieIn(cookies, secureName) ?? cookieIn(cookies, plainName)
       if (token === null) throw new GatewayError('authentication', MISSING_AUTHENTICATION)
       ownOrigin.refuseForeign(headers)
       const csrf = headers.get(CSRF_HEADER)
-      if (csrf === null) throw new GatewayError('authentication', `A cookie counts together with the header ${CSRF_HEADER} only.`)
-      ownOrigin.requireOwn(headers)
-      const person = await sessions.authenticate(token, csrf)
-      if (person === null) throw new GatewayError('authentication', SESSION_ENDED)
+      // Nothing is looked up for a cookie alone, unless the answer depends on its session.
+      if (csrf === null && unproven === 'authentication') throw new GatewayError(unproven, HALF_MISSING)
+      if (csrf !== null) ownOrigin.requireOwn(headers)
+      const person = await sessions.authenticate(token, csrf ?? '')
+      if (person === null || (person === 'half' && unproven === 'authentication')) throw new GatewayError('authentication', SESSION_ENDED)
+      if (person === 'half') throw new GatewayError(unproven, HALF_MISSING)
       return person
     },
     requireSignInFromHere: ownOrigin.refuseForeign,

@@ -31,8 +31,8 @@ export interface Sessions {
   openByLink(token: string, opening: Opening): Promise<OpenedSession>
   /** Throws `authentication` for what is no management key in force. */
   openByKey(key: string, opening: Opening): Promise<OpenedSession>
-  /** Null where one of the halves is wrong, or the session has ended. Throws StorageUnavailable. */
-  authenticate(token: string, csrf: string): Promise<Person | null>
+  /** Null where there is no such session any more; 'half' where there is one and the second half is not its own. Throws StorageUnavailable. */
+  authenticate(token: string, csrf: string): Promise<Person | 'half' | null>
   current(person: Person): Promise<SessionRecord>
   list(scope: SessionScope): Promise<readonly SessionRecord[]>
   signOut(person: Person, by: ChangedBy): Promise<void>
@@ -126,7 +126,8 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
     async authenticate(token, csrf) {
       if (!looksLikeToken(token)) return null
       const session = await store.find(digestsOf(token, peppers), now())
-      if (session === null || !digestsOf(csrf, peppers).some((one) => equal(one, session.csrf_digest))) return null
+      if (session === null) return null
+      if (!digestsOf(csrf, peppers).some((one) => equal(one, session.csrf_digest))) return 'half'
       await noteUse(session)
       return { kind: session.role, workspaceId: session.workspace_id, userId: session.user_id, sessionId: session.id }
     },

@@ -119,6 +119,24 @@ describe('what is allowed', () => {
     }
   })
 
+  test('403: the cookie of a session without its second half, or with one of another session; 401 where the session is over', async () => {
+    const [ann, other] = [await signInAs(service, { user_id: 'ann' }), await signInByKey(service)]
+    const status = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await call(service, 'POST', '/auth/keys/code', { key: null, body: S256, headers })).status
+    const { cookie } = ann
+    const here = { cookie, 'sec-fetch-site': 'same-origin' }
+    expect(await status({ cookie })).toBe(403)
+    expect(await status(here)).toBe(403)
+    expect(await status({ ...here, 'x-patchbay-csrf': '' })).toBe(403)
+    expect(await status({ ...here, 'x-patchbay-csrf': other.csrf })).toBe(403)
+    expect(await status({ 'x-patchbay-csrf': ann.csrf, 'sec-fetch-site': 'same-origin' })).toBe(401)
+    expect(await status({ ...here, cookie: `${cookie.split('=')[0]}=${'a'.repeat(43)}` })).toBe(401)
+    expect(await status(ann.headers)).toBe(200)
+    await ann.ask('DELETE', '/sessions/current')
+    expect(await status(here)).toBe(401)
+    expect(await status(ann.headers)).toBe(401)
+  })
+
   test('a member’s application spends at most what the playground may', async () => {
     const member = await signInAs(service, { user_id: 'mia' })
     const made = await member.ask('POST', '/auth/keys/code', {

@@ -85,6 +85,8 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
   {
     ...shared,
     policy: 'any-key',
+    // The person is known by the cookie, and did not press Allow on our page: that is no consent (RFC 6749, 10.12).
+    unproven: 'permission_denied',
     method: 'POST',
     path: '/auth/keys/code',
     operation: 'createAuthCode',
