@@ -78,6 +78,8 @@ const recorded = z
   })
   .meta({ description: 'The newest requests that were answered and whose contents are kept.' })
 
+const evaluationBudget = z.number().gt(0).max(1_000_000).optional()
+
 export const evaluationBody = z
   .strictObject({
     version: z.int().min(1),
@@ -92,7 +94,7 @@ export const evaluationBody = z
       .default(1)
       .meta({ description: 'The part of the items that must pass for the evaluation to pass.' }),
     concurrency: z.int().min(1).max(20).default(4),
-    budget_usd: z.number().gt(0).max(1_000_000).optional().meta({ description: 'No request is made whose worst case would exceed it.' }),
+    budget_usd: evaluationBudget.meta({ description: 'No request is made whose worst case would exceed it.' }),
     key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
     name: z.string().max(200).optional(),
     dry_run: z.boolean().default(false).meta({ description: 'Ask nobody, and tell what it may cost.' }),
@@ -103,6 +105,12 @@ export const evaluationBody = z
     message: 'A pairwise check needs a baseline.',
   })
   .meta({ id: 'EvaluationBody' })
+
+export const evaluationResume = z
+  .strictObject({
+    budget_usd: evaluationBudget.meta({ description: 'What it may spend from its beginning on; as before when absent.' }),
+  })
+  .meta({ id: 'EvaluationResumeBody' })
 
 export const evaluationId = z.uuid().meta({ description: 'Id of an evaluation.' })
 
@@ -208,6 +216,7 @@ export const evaluationEstimate = z
   .meta({ id: 'EvaluationEstimate' })
 
 export type EvaluationBody = z.output<typeof evaluationBody>
+export type EvaluationResume = z.output<typeof evaluationResume>
 export type Check = z.output<typeof check>
 export type Outcome = z.output<typeof outcome>
 export type EvaluationState = (typeof EVALUATION_STATES)[number]

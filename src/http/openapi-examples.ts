@@ -147,6 +147,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     checks: [{ type: 'contains' }, { type: 'latency', max_ms: 5000 }],
     budget_usd: 1,
   },
+  EvaluationResumeBody: { budget_usd: 2 },
   PresetTestBody: { name: 'password', messages: [{ role: 'user', content: QUESTION }], expected: 'Settings → Security' },
   GuardrailKeysBody: { key_hashes: [KEY_HASH] },
   GuardrailMembersBody: { member_user_ids: ['user_0422290a-ce3d-4d7f-8b4f-d75bb802b357'] },

@@ -48,6 +48,31 @@ describeEachEngine('evaluations', (engine) => {
     expect(JSON.stringify(rows)).not.toContain('half of')
   })
 
+  test('go on where they were stopped, with whoever holds them, and not once they are done', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const store = createEvaluationStore({ database, seal: testSeal })
+    const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
+    await store.create(evaluation, [ITEM, ITEM], changedBy())
+    expect(await store.resume(evaluation, T1, changedBy())).toBe(false)
+    await store.take('one', T0, T1)
+    await store.end(evaluation, { state: 'stopped', passed: null, reason: 'no money' }, T1, changedBy())
+    expect(await store.hold('e-1', 'one', T2)).toBe(false)
+    const raised = { ...evaluation, spec: { ...evaluation.spec, budgetNanos: 5 } }
+    expect(await store.resume(raised, T1, changedBy())).toBe(true)
+    expect(await store.get(ref, 'e-1')).toEqual(raised)
+    // The one that holds it may not have seen that it had ended: nobody else runs it until it lets go.
+    expect(await store.take('two', T0, T2)).toBeNull()
+    expect(await store.hold('e-1', 'one', T1)).toBe(true)
+    await store.release('e-1', 'two')
+    expect(await store.take('two', T0, T2)).toBeNull()
+    await store.release('e-1', 'one')
+    expect(await store.take('two', T0, T2)).toEqual(raised)
+    await store.end(evaluation, { state: 'done', passed: true, reason: null }, T1, changedBy())
+    expect(await store.resume(evaluation, T1, changedBy())).toBe(false)
+  })
+
   test('end once, and leave nothing when they are deleted', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)

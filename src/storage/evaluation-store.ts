@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 
 import type { EvaluationItem, EvaluationState, Outcome, Check } from '../contract/evaluation.ts'
 import type { Slice } from '../contract/paging.ts'
+import { dollars } from '../lib/money.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Page } from './page.ts'
 import type { SealedDatabase } from './preset-rows.ts'
@@ -85,6 +86,13 @@ export interface EvaluationStore {
   /** All answers so far, and what the newest one has cost. */
   keepAnswers(id: string, position: number, answers: KeptAnswers, costNanos: number): Promise<void>
   finishItem(id: string, position: number, result: ItemResult): Promise<void>
+  /** Nobody works on it by this holder any more: another one need not wait until its hold runs out. */
+  release(id: string, holder: string): Promise<void>
+  /**
+   * One that was stopped or cancelled runs again, by its spec as it stands here. Who holds it keeps it: a process that has
+   * not seen the end yet goes on, and no item is run by two. False where it is neither.
+   */
+  resume(evaluation: StoredEvaluation, now: string, by: ChangedBy): Promise<boolean>
   /** False where it had ended. */
   end(evaluation: Pick<StoredEvaluation, 'id' | 'workspaceId' | 'slug'>, end: EvaluationEnd, now: string, by: ChangedBy): Promise<boolean>
   /** Requests whose ids begin so and that were paid for, and what each has cost in nano-dollars. */
@@ -259,6 +267,36 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
       return Number(numUpdatedRows) === 1
     },
 
+    async release(id, holder) {
+      await database.kysely
+        .updateTable('evaluations')
+        .set({ held_until: null })
+        .where('id', '=', id)
+        .where('held_by', '=', holder)
+        .execute()
+    },
+
+    resume: (evaluation, now, by) =>
+      recordChange<boolean>(database, by, now, async (transaction) => {
+        const { id, spec } = evaluation
+        const { numUpdatedRows } = await transaction
+          .updateTable('evaluations')
+          .set({ state: 'running', reason: null, ended_at: null, sealed_spec: seal.seal(JSON.stringify(spec), `evaluation ${id}`) })
+          .where('id', '=', id)
+          .where('state', 'in', ['stopped', 'cancelled'])
+          .executeTakeFirstOrThrow()
+        if (Number(numUpdatedRows) === 0) return { result: false, audit: null }
+        const budget = spec.budgetNanos === null ? null : dollars(spec.budgetNanos)
+        return {
+          result: true,
+          audit: {
+            ...auditOf(evaluation, 'evaluation_resumed'),
+            before: null,
+            after: { evaluation_id: id, budget_usd: budget },
+          },
+        }
+      }),
+
     keepAnswers: (id, position, answers, costNanos) =>
       database.transaction(async (transaction) => {
         await writeProgress(transaction, id, position, { result: null, answers })
@@ -275,7 +313,7 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
       recordChange<boolean>(database, by, now, async (transaction) => {
         const { numUpdatedRows } = await transaction
           .updateTable('evaluations')
-          .set({ state, passed: passed === null ? null : passed ? 1 : 0, reason, ended_at: now, held_until: null })
+          .set({ state, passed: passed === null ? null : passed ? 1 : 0, reason, ended_at: now })
           .where('id', '=', evaluation.id)
           .where('state', '=', 'running')
           .executeTakeFirstOrThrow()

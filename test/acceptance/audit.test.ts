@@ -1,5 +1,5 @@
 /** Every operation that a management key can change something with leaves one entry in the audit log: no more, no less. */
-import { beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { type Answer, call } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
@@ -8,12 +8,19 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const fake = await startFakeUpstream()
+const held = Promise.withResolvers<void>()
+afterAll(() => held.resolve())
 let service: StartedService
 
 beforeAll(async () => {
   service = await services.start({
-    config: `providers: { fake: { dialects: [openai-chat], base_url: "${fake.url}", api_key: shared } }`,
+    config: [
+      `providers: { fake: { dialects: [openai-chat], base_url: "${fake.url}", api_key: shared } }`,
+      'models: { fake/held: { endpoints: [{ provider: fake, model: up-held }] } }',
+    ].join('\n'),
   })
+  // An evaluation stays where it was until it is changed: nobody answers it.
+  fake.script(() => held.promise)
 })
 
 const text = async (method: string, path: string, body?: unknown): Promise<Answer> => call(service, method, path, { body })
@@ -42,9 +49,10 @@ const newPreset = async (versions = 1): Promise<string> => {
   return slug
 }
 const newEvaluation = async (slug: string): Promise<Answer> => {
+  await text('POST', `/presets/${slug}/chat/completions`, { model: 'fake/held' })
   const key = dataOf(await text('POST', '/keys', { name: 'payer' }))['hash']
   return text('POST', `/presets/${slug}/evaluations`, {
-    version: 1,
+    version: 2,
     items: [{ messages: HELLO, expected: 'Hello!' }],
     checks: [{ type: 'exact' }],
     key,
@@ -119,6 +127,12 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   cancelPresetEvaluation: async () => {
     const slug = await newPreset()
     return text('POST', `/presets/${slug}/evaluations/${dataOf(await newEvaluation(slug))['id']}/cancel`)
+  },
+  resumePresetEvaluation: async () => {
+    const slug = await newPreset()
+    const evaluation = `/presets/${slug}/evaluations/${dataOf(await newEvaluation(slug))['id']}`
+    await text('POST', `${evaluation}/cancel`)
+    return text('POST', `${evaluation}/resume`, {})
   },
   deletePresetEvaluation: async () => {
     const slug = await newPreset()

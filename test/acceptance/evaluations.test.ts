@@ -200,6 +200,25 @@ describe('a run', () => {
     expect(evaluation.items_done).toBeLessThan(30)
   })
 
+  test('goes on where it was stopped or cancelled, pays for nothing twice, and does not go on once it is done', async () => {
+    await save('again', 'fake/one')
+    const items = Array.from({ length: 30 }, (_, at) => ({ messages: user(`again ${at}`) }))
+    const body = { version: 1, items, checks: [{ type: 'contains', text: 'echo' }], budget_usd: 0.000_3, concurrency: 1 }
+    const { id, items_done: before } = await evaluated('again', body)
+    expect(before).toBeGreaterThan(0)
+    expect(before).toBeLessThan(30)
+    const resume = (more: object) => call(service, 'POST', `/presets/again/evaluations/${id}/resume`, { body: more })
+    expect((await resume({ budget_usd: 0 })).status).toBe(400)
+    expect((await resume({ budget_usd: 1 })).json).toMatchObject({
+      data: { state: 'running', reason: null, ended_at: null, budget_usd: 1 },
+    })
+    const ended = await until('again', id, ({ state }) => state !== 'running')
+    expect(ended).toMatchObject({ state: 'done', passed: true, items_done: 30, reason: null })
+    const asked = upstream.exchanges.map(({ body: { messages } }) => lastUser(messages)).filter((said) => said.startsWith('again '))
+    expect(asked.toSorted()).toEqual(items.map((_, at) => `again ${at}`).toSorted())
+    expect((await resume({})).status).toBe(400)
+  })
+
   test('asks nobody on a dry run, and tells what it may cost', async () => {
     await save('dry', 'fake/one')
     const before = upstream.exchanges.length

@@ -7,6 +7,7 @@ import {
   evaluationComparison,
   evaluationEstimate,
   evaluationId,
+  evaluationResume,
   evaluationWithItems,
   type EvaluationComparison,
   type EvaluationResult,
@@ -117,6 +118,19 @@ export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'pay
     summary: 'Cancel an evaluation: no more requests are made, and what is done stays',
     answers: { 200: { description: 'The evaluation.', schema: whole } },
     handle: async (request) => jsonResponse({ data: await evaluations.cancel(refOf(request), idOf(request), changedBy(request)) }),
+  },
+  {
+    ...one,
+    method: 'POST',
+    path: '/presets/:slug/evaluations/:id/resume',
+    operation: 'resumePresetEvaluation',
+    summary: 'Go on with an evaluation that was stopped or cancelled: what is done is not run again',
+    body: evaluationResume,
+    answers: { 200: { description: 'The evaluation, which runs from now on.', schema: whole } },
+    async handle(request) {
+      const body = validate(evaluationResume, readJsonObject(await request.text()))
+      return jsonResponse({ data: await evaluations.resume(refOf(request), idOf(request), body, changedBy(request)) })
+    },
   },
   {
     ...one,

@@ -6,6 +6,7 @@ import type {
   EvaluationItem,
   EvaluationResource,
   EvaluationResult,
+  EvaluationResume,
 } from '../../contract/evaluation.ts'
 import { EVALUATION_ITEMS_MAX } from '../../contract/evaluation.ts'
 import type { Slice } from '../../contract/paging.ts'
@@ -42,6 +43,8 @@ export interface Evaluations {
   get(preset: PresetRef, id: string): Promise<EvaluationDetails>
   compare(preset: PresetRef, id: string, other: string): Promise<EvaluationComparison>
   cancel(preset: PresetRef, id: string, by: ChangedBy): Promise<EvaluationDetails>
+  /** One that was stopped or cancelled goes on with the items that wait. Throws `invalid_request` where it is done. */
+  resume(preset: PresetRef, id: string, body: EvaluationResume, by: ChangedBy): Promise<EvaluationDetails>
   delete(preset: PresetRef, id: string, by: ChangedBy): Promise<void>
 }
 
@@ -166,6 +169,15 @@ export const createEvaluations = ({
     async cancel(preset, id, by) {
       const evaluation = await find(preset, id)
       await store.end(evaluation, { state: 'cancelled', passed: null, reason: null }, now(), by)
+      return details(await find(preset, id))
+    },
+    async resume(preset, id, { budget_usd: budgetUsd }, by) {
+      const { spec, ...evaluation } = await find(preset, id)
+      if (evaluation.state === 'done') {
+        throw new GatewayError('invalid_request', 'This evaluation is done: all its items were run. Start another one.')
+      }
+      const budgetNanos = budgetUsd === undefined ? spec.budgetNanos : nanosOf(budgetUsd)
+      await store.resume({ ...evaluation, spec: { ...spec, budgetNanos } }, now(), by)
       return details(await find(preset, id))
     },
     async delete(preset, id, by) {

@@ -116,6 +116,8 @@ const runEvaluation = async (
   } finally {
     stopHolding()
     ending.removeEventListener('abort', giveUp)
+    // Where this fails, the hold runs out by itself.
+    await store.release(id, holder).catch((thrown: unknown) => parts.onError(thrown, 'an evaluation is held for some seconds more'))
   }
 }
 
