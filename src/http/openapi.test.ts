@@ -7,7 +7,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { ERROR_SCHEMAS } from './openapi-errors.ts'
 import { describedMounts } from './openapi.test-kit.ts'
 import { openapiDocument } from './openapi.ts'
-import { entriesOf, listAt, objectAt, textAt } from './reference/read-json.ts'
+import { entriesOf, listAt, objectAt, textAt } from '../reference/read-json.ts'
 import type { Route, Surface } from './route.ts'
 
 const info = { version: '1.2.3' }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { jsonResponse } from '../json-response.ts'
-import { REFERENCE_PAGE_POLICY } from '../reference-page.ts'
+import { REFERENCE_PAGE_POLICY } from '../../reference/reference-page.ts'
 import type { Route } from '../route.ts'
 
 const shared = { method: 'GET', tag: 'Service', policy: 'public', surface: 'management', errors: [] } as const

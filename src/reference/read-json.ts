@@ -1,5 +1,5 @@
 /** Reading a JSON document whose shape is known in the large: what is not there, or is something else, reads as empty. */
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 export const asJsonObject = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
 

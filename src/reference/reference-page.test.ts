@@ -4,12 +4,12 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 
 import type { JsonObject } from '../lib/json.ts'
-import { openapiDocument } from './openapi.ts'
-import { describedMounts } from './openapi.test-kit.ts'
+import { openapiDocument } from '../http/openapi.ts'
+import { describedMounts } from '../http/openapi.test-kit.ts'
 import { REFERENCE_PAGE_POLICY, referencePage } from './reference-page.ts'
-import { curlCommand } from './reference/code-view.ts'
-import { readDocument } from './reference/document-reader.ts'
-import { entriesOf, objectAt } from './reference/read-json.ts'
+import { curlCommand } from './code-view.ts'
+import { readDocument } from './document-reader.ts'
+import { entriesOf, objectAt } from './read-json.ts'
 
 const document = openapiDocument(describedMounts(), { version: '1.2.3' })
 const page = referencePage(document)

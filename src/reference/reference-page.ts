@@ -5,14 +5,14 @@
 import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../lib/json.ts'
-import { codeBlock } from './reference/code-view.ts'
-import { type DocumentReader, type OperationGroup, readDocument } from './reference/document-reader.ts'
-import { errorsChapter } from './reference/errors-view.ts'
-import { type Markup, anchor, html, prose } from './reference/markup.ts'
-import { methodBadge, operationView } from './reference/operation-view.ts'
-import { entriesOf, objectAt, textAt } from './reference/read-json.ts'
-import { schemaSections, schemaView } from './reference/schema-view.ts'
-import { REFERENCE_STYLE } from './reference/style.ts'
+import { codeBlock } from './code-view.ts'
+import { type DocumentReader, type OperationGroup, readDocument } from './document-reader.ts'
+import { errorsChapter } from './errors-view.ts'
+import { type Markup, anchor, html, prose } from './markup.ts'
+import { methodBadge, operationView } from './operation-view.ts'
+import { entriesOf, objectAt, textAt } from './read-json.ts'
+import { schemaSections, schemaView } from './schema-view.ts'
+import { REFERENCE_STYLE } from './style.ts'
 
 /** The Content-Security-Policy of the page: its one style sheet is allowed by its hash, its icon is inside it. */
 export const REFERENCE_PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(REFERENCE_STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`

@@ -1,5 +1,5 @@
 /** A schema as lists of fields that can be opened. How much opens in place is bounded; the rest is a link away. */
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { type Markup, anchor, html, prose } from './markup.ts'
 import { asJsonObject, entriesOf, isEmpty, objectAt, textAt, textsAt } from './read-json.ts'

@@ -1,5 +1,5 @@
 /** A value that fits a schema, for an example where the document has none. */
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { entriesOf, isEmpty, listAt, objectAt, textAt } from './read-json.ts'
 import { alternatives, typesOf } from './schema-text.ts'

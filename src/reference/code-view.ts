@@ -1,5 +1,5 @@
 /** Blocks of code: JSON with its parts told apart, commands, streams. */
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { type Markup, html } from './markup.ts'
 import { listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 import type { OperationEntry } from './document-reader.ts'

@@ -1,5 +1,5 @@
 /** A schema in a few words: its type, its limits, its values. */
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { type Markup, anchor, html, joined } from './markup.ts'
 import { asJsonObject, isEmpty, isJsonObject, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 

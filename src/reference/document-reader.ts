@@ -1,5 +1,5 @@
 /** The OpenAPI document as the page asks for it. */
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { asJsonObject, entriesOf, objectAt, objectsAt, textAt, textsAt } from './read-json.ts'
 
 export interface DocumentReader {

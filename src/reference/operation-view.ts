@@ -1,5 +1,5 @@
 /** One operation: what it takes, what it answers, how it fails, and how it looks from a shell. */
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { codeBlock, curlCommand, jsonCode, keyKind } from './code-view.ts'
 import type { DocumentReader, OperationEntry } from './document-reader.ts'
 import { type Markup, anchor, html, joined, prose } from './markup.ts'
