@@ -119,9 +119,9 @@ export const closingLine = ({ passed, failed, skipped }: TestCount): string =>
 const FAILURE_LINES = 40
 
 /** Names each failed test with its reason: in the output of thousands of tests nobody finds them. */
-export const printFailures = (results: readonly TestResult[]): void => {
+export const printFailures = (results: readonly TestResult[], heading = 'Failed tests'): void => {
   const failed = results.filter(({ outcome }) => outcome === 'failed')
-  if (failed.length > 0) console.log('\nFailed tests')
+  if (failed.length > 0) console.log(`\n${heading}`)
   for (const { file, name, failure } of failed) {
     console.log(`\n${file}: ${name}`)
     for (const line of failure.trim().split('\n').slice(0, FAILURE_LINES)) console.log(`  ${line.slice(0, 300)}`)
