@@ -1,5 +1,5 @@
 import { scanElements } from './json-scan.ts'
-import { editMembers, rawMember } from './json-splice.ts'
+import { editMembers, readMembers } from './json-splice.ts'
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
 import { mapInSteps, startPace, type Steps } from './steps.ts'
 
@@ -9,10 +9,11 @@ export function* rewrittenText(value: JsonValue, from: JsonValue, text: string):
   if (isList(value) && isList(from)) return yield* rewrittenList(value, from, text)
   if (!isMap(value) || !isMap(from)) return JSON.stringify(value)
   const changes: [string, string | null][] = Object.keys(from).flatMap((key) => (Object.hasOwn(value, key) ? [] : [[key, null]]))
+  let texts: ReadonlyMap<string, string> | undefined
   for (const [key, member] of Object.entries(value)) {
     const before = Object.hasOwn(from, key) ? from[key] : undefined
     if (member === before) continue
-    const raw = before === undefined ? undefined : rawMember(text, key)
+    const raw = before === undefined ? undefined : (texts ??= readMembers(text)).get(key)
     changes.push([key, before === undefined || raw === undefined ? JSON.stringify(member) : yield* rewrittenText(member, before, raw)])
   }
   return changes.length === 0 ? text : editMembers(text, Object.fromEntries(changes))

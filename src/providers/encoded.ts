@@ -1,5 +1,8 @@
-import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
+
+/** So much of the most laborious JSON takes ten milliseconds. */
+const AT_ONCE_MAX = 64 * 1024
 
 /** The outcome of an encoder: at once for a request of the usual size; behind a large one, or one that went on here, others get their turn. */
 export const encoded = <Body>(
@@ -7,4 +10,4 @@ export const encoded = <Body>(
   { call }: Pick<Attempt, 'call'>,
   { turn }: Pick<ProviderContext, 'turn'>,
 ): Body | Promise<Body> =>
-  turn === undefined || (call.body.searchable.length <= LARGE_BYTES && call.continued !== true) ? atOnce(steps) : inTurns(steps, turn)
+  turn === undefined || (call.body.searchable.length <= AT_ONCE_MAX && call.continued !== true) ? atOnce(steps) : inTurns(steps, turn)

@@ -19,7 +19,8 @@ const fits = (schema: unknown, depth: number): boolean => {
   if (typeof format === 'string' && !FORMATS.has(format)) return false
   if (schema['type'] === 'object' || properties !== undefined) {
     if (schema['additionalProperties'] !== false || !isObject(properties)) return false
-    if (!Array.isArray(required) || !Object.keys(properties).every((name) => required.includes(name))) return false
+    const names = new Set<unknown>(Array.isArray(required) ? required : [])
+    if (!Object.keys(properties).every((name) => names.has(name))) return false
   }
   return inside(schema).every((one) => fits(one, depth - 1))
 }

@@ -14,9 +14,10 @@ export const mendedTools = (
   { functionIn, withFunction }: FunctionPlace,
   { target, warn }: Pick<RuleContext, 'target' | 'warn'>,
 ): readonly JsonValue[] => {
+  const work = { left: JOINED_MAX }
   const mended = tools.map((tool, index) => {
     const called = isMap(tool) ? functionIn(tool) : null
-    const next = called === null ? null : mendedFunction(called)
+    const next = called === null ? null : mendedFunction(called, work)
     if (!isMap(tool) || called === null || next === null) return tool
     if (next.reported !== null)
       warn({
@@ -27,6 +28,13 @@ export const mendedTools = (
     return withFunction(tool, next.called)
   })
   return mended.every((tool, index) => tool === tools[index]) ? tools : mended
+}
+
+/** Properties that are carried from inner schemas to outer ones, in all schemas of a request. */
+const JOINED_MAX = 30_000
+
+interface Work {
+  left: number
 }
 
 const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : 'this tool')
@@ -43,10 +51,10 @@ interface MendedFunction {
   readonly reported: string | null
 }
 
-const mendedFunction = (called: JsonObject): MendedFunction | null => {
+const mendedFunction = (called: JsonObject, work: Work): MendedFunction | null => {
   const { parameters, strict, ...rest } = called
   if (parameters === undefined) return null
-  const mended = mendedSchema(parameters)
+  const mended = mendedSchema(parameters, work)
   if (mended === null) return null
   const { schema, reported } = mended
   if (strict !== true || fitsStrictMode(schema)) return { called: { ...called, parameters: schema }, reported }
@@ -65,13 +73,13 @@ const OTHER_FORM = 'it was sent in another form.'
 const IN_WORDS = 'what could not be said in another form is told to the model in words.'
 
 /** Null where OpenAI takes the schema as it is, or where it is one of no object. */
-const mendedSchema = (given: JsonValue): MendedSchema | null => {
+const mendedSchema = (given: JsonValue, work: Work): MendedSchema | null => {
   if (!isMap(given)) return { schema: { type: 'object', properties: {} }, reported: OTHER_FORM }
   const filled = withItems(given)
   const whole = resolved(filled, filled)
   if (!isOfObject(whole)) return null
   const isCombined = COMBINED.some((keyword) => Object.hasOwn(whole, keyword))
-  const { schema: root, lost } = isCombined ? joined(whole) : { schema: whole, lost: {} }
+  const { schema: root, lost } = isCombined ? joined(whole, work) : { schema: whole, lost: {} }
   const { type, properties } = root
   const schema =
     type === 'object' && isMap(properties) ? root : { ...root, type: 'object', properties: isMap(properties) ? properties : {} }
@@ -93,11 +101,14 @@ interface Joined {
 }
 
 /** One object with the properties of all that the schema is combined of; it requires what each alternative requires. */
-const joined = (whole: JsonObject): Joined => {
-  const { anyOf, oneOf, allOf: _, enum: values, not, ...own } = whole
-  const shape = shapeOf(whole, whole, new Set())
+const joined = (whole: JsonObject, work: Work): Joined => {
+  const { anyOf, oneOf, allOf, enum: values, not, ...own } = whole
+  const shape = shapeOf(whole, { root: whole, seen: new Set(), work })
+  const isWhole = work.left >= 0
   const lost = Object.fromEntries(
-    Object.entries({ anyOf, oneOf, enum: values, not }).filter((keyword): keyword is [string, JsonValue] => keyword[1] !== undefined),
+    Object.entries({ anyOf, oneOf, allOf: isWhole ? undefined : allOf, enum: values, not }).filter(
+      (keyword): keyword is [string, JsonValue] => keyword[1] !== undefined,
+    ),
   )
   const required = [...shape.required]
   return {
@@ -105,7 +116,7 @@ const joined = (whole: JsonObject): Joined => {
       ...own,
       properties: Object.fromEntries([...shape.properties].map(([name, schemas]) => [name, oneOfAll(schemas, 'allOf')])),
       ...(required.length === 0 ? {} : { required }),
-      ...(shape.closed ? { additionalProperties: false } : {}),
+      ...(shape.closed && isWhole ? { additionalProperties: false } : {}),
     },
     lost,
   }
@@ -118,26 +129,36 @@ interface Shape {
   readonly closed: boolean
 }
 
-/** `seen`: references that were followed, each of them once. */
-const shapeOf = (given: JsonObject, root: JsonObject, seen: Set<JsonValue>): Shape => {
+interface Joining {
+  readonly root: JsonObject
+  /** References that were followed, each of them once. */
+  readonly seen: Set<JsonValue>
+  readonly work: Work
+}
+
+const shapeOf = (given: JsonObject, joining: Joining): Shape => {
+  const { root, seen, work } = joining
   const schema = resolved(given, root, seen)
   const properties = new Map<string, Set<JsonValue>>()
   const add = (name: string, schemas: Iterable<JsonValue>): void => {
+    work.left -= 1
+    if (work.left < 0) return
     const known = properties.get(name) ?? new Set()
     for (const one of schemas) known.add(one)
     properties.set(name, known)
   }
   const { properties: own, required: wanted } = schema
-  if (isMap(own)) for (const [name, property] of Object.entries(own)) add(name, [property])
+  if (isMap(own)) for (const [name, property] of Object.entries(own)) properties.set(name, new Set([property]))
   const required = new Set(isList(wanted) ? wanted.filter((name) => typeof name === 'string') : [])
-  for (const part of schemasIn(schema['allOf'])) {
-    const shape = shapeOf(part, root, seen)
+  const combined = (keyword: string): readonly JsonObject[] => (work.left < 0 ? [] : schemasIn(schema[keyword]))
+  for (const part of combined('allOf')) {
+    const shape = shapeOf(part, joining)
     for (const [name, schemas] of shape.properties) add(name, schemas)
     for (const name of shape.required) required.add(name)
   }
   let closed = schema['additionalProperties'] === false
   for (const keyword of ['anyOf', 'oneOf']) {
-    const shapes = schemasIn(schema[keyword]).map((alternative) => shapeOf(alternative, root, seen))
+    const shapes = combined(keyword).map((alternative) => shapeOf(alternative, joining))
     const [first, ...others] = shapes
     if (first === undefined) continue
     for (const name of first.required) if (others.every((shape) => shape.required.has(name))) required.add(name)

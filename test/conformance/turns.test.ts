@@ -150,6 +150,53 @@ describe('no step of a hostile request takes long', () => {
       }),
   )
 
+  const tool = (client: ClientDialect, schema: object): object => {
+    if (client === 'chat') return { type: 'function', function: { name: 'f', strict: true, parameters: schema } }
+    return client === 'messages'
+      ? { name: 'f', strict: true, input_schema: schema }
+      : { type: 'function', name: 'f', strict: true, parameters: schema }
+  }
+  const named = (count: number, property: (at: number) => object): object =>
+    Object.fromEntries(list(count, (at) => [`p${at}`, property(at)]))
+  const words = named(9000, () => ({ type: 'string' }))
+
+  /** Schemas of tools that are small to send, and long work for whoever looks at each part of them for each other one. */
+  const SCHEMAS: Readonly<Record<string, object>> = {
+    'many properties, required in another order': { type: 'object', properties: words, required: Object.keys(words).toReversed() },
+    'alternatives that require the same': { anyOf: list(6000, () => ({ required: ['a'] })) },
+    'alternatives of one property each': { anyOf: list(4500, (at) => ({ properties: { [`p${at}`]: { type: 'string' } } })) },
+    'parts of one property each': { allOf: list(4000, (at) => ({ properties: { [`p${at}`]: {} }, required: [`p${at}`] })) },
+    'alternatives that refer to the same': {
+      oneOf: list(6000, () => ({ $ref: '#/$defs/a' })),
+      $defs: { a: { properties: named(500, () => ({})) } },
+    },
+    'parts within parts': list(25, String).reduce<object>((inner) => ({ allOf: [inner] }), { type: 'object', properties: words }),
+    'alternatives within alternatives': list(25, String).reduce<object>((inner) => ({ anyOf: [inner, {}] }), {
+      type: 'object',
+      properties: words,
+    }),
+    'definitions that refer to the next one twice': {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/p0' } },
+      $defs: named(40, (at) => ({ anyOf: [{ $ref: `#/$defs/p${at + 1}` }, { $ref: `#/$defs/p${at + 1}` }] })),
+    },
+    'definitions that are each but a reference to the next': {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/p0' } },
+      $defs: named(9000, (at) => ({ $ref: `#/$defs/p${at + 1}` })),
+    },
+    'parts that refer to one large definition': {
+      type: 'object',
+      properties: named(4000, () => ({ allOf: [{ $ref: '#/$defs/a' }] })),
+      $defs: { a: { type: 'object', properties: named(500, () => ({ type: 'string' })), required: [] } },
+    },
+    'properties that refer to one long definition': {
+      type: 'object',
+      properties: named(4000, () => ({ $ref: '#/$defs/a' })),
+      $defs: { a: { type: 'string', description: 'x'.repeat(1_000_000) } },
+    },
+  }
+
   /** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
   const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
 
@@ -178,22 +225,45 @@ describe('no step of a hostile request takes long', () => {
     return Math.max(longest, cpu(began))
   }
 
+  /** The first run includes the engine's compiling, and collections of garbage come at any time: the best run counts. */
+  const expectShortSteps = async (body: Uint8Array, client: ClientDialect, dialect: UpstreamDialect): Promise<void> => {
+    let longest = Number.POSITIVE_INFINITY
+    let limit = 0
+    for (let run = 0; run < 4 && longest > limit; run += 1) {
+      longest = Math.min(longest, await longestStep(client, dialect, body))
+      const began = process.threadCpuUsage()
+      for (let time = 0; time < 4; time += 1) JSON.parse(known)
+      limit = Math.max(limit, 3 * cpu(began))
+    }
+    expect(longest).toBeLessThanOrEqual(limit)
+  }
+
   test('property: at most as long as to parse 2.5 MB of JSON twelve times, on each interface, to each dialect', async () => {
     await fc.assert(
-      fc.asyncProperty(shape, fc.constantFrom(...CLIENT_DIALECTS), fc.constantFrom(...UPSTREAM_DIALECTS), async (make, client, dialect) => {
-        const body = make(client)
-        // The first run includes the engine's compiling, and collections of garbage come at any time: the best run counts.
-        let longest = Number.POSITIVE_INFINITY
-        let limit = 0
-        for (let run = 0; run < 4 && longest > limit; run += 1) {
-          longest = Math.min(longest, await longestStep(client, dialect, body))
-          const began = process.threadCpuUsage()
-          for (let time = 0; time < 4; time += 1) JSON.parse(known)
-          limit = Math.max(limit, 3 * cpu(began))
-        }
-        expect(longest).toBeLessThanOrEqual(limit)
-      }),
+      fc.asyncProperty(shape, fc.constantFrom(...CLIENT_DIALECTS), fc.constantFrom(...UPSTREAM_DIALECTS), (make, client, dialect) =>
+        expectShortSteps(make(client), client, dialect),
+      ),
       { numRuns: 40, endOnFailure: true },
     )
+  })
+
+  test.each(Object.entries(SCHEMAS))('the same for a tool whose schema has %s', async (_, given) => {
+    for (const client of CLIENT_DIALECTS) {
+      const body = bytesOf(client, [{ role: 'user', content: 'x' }], { tools: [tool(client, given)] })
+      for (const dialect of UPSTREAM_DIALECTS) await expectShortSteps(body, client, dialect)
+    }
+  })
+
+  test.each(CLIENT_DIALECTS)('%s: a tool whose references are written out grows by no more than 200 KB', async (client) => {
+    const growing = { type: 'string', description: 'x'.repeat(30_000) }
+    const parameters = { type: 'object', properties: named(500, () => ({ allOf: [{ $ref: '#/$defs/a' }] })), $defs: { a: growing } }
+    const plain = { type: 'object', properties: named(500, () => ({ $ref: '#/$defs/a' })), $defs: { a: growing } }
+    for (const dialect of UPSTREAM_DIALECTS) {
+      for (const given of [parameters, plain]) {
+        const body = bytesOf(client, [{ role: 'user', content: 'x' }], { tools: [tool(client, given)] })
+        const { sent } = await replay({ client, upstreams: [{ dialect, reply: REFUSED, ...VENDORS[dialect] }], body })
+        expect(sent[0]?.body.length).toBeLessThan(body.length + 200_000)
+      }
+    }
   })
 })

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 
-import { closeSchema } from './closed-schema.ts'
+import { createGrowth } from '../../lib/json-size.ts'
+import { closeSchema as closeWithin } from './closed-schema.ts'
 import { encode } from './encode.test-kit.ts'
+
+const closeSchema = (schema: Record<string, unknown>, of: 'tool' | 'format') => closeWithin(schema, of, createGrowth(200_000))
 
 const object = (properties: object, more: object = {}): Record<string, unknown> => ({
   type: 'object',

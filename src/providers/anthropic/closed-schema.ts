@@ -4,12 +4,13 @@
  * "Schema complexity limits") and its SDK's helper.
  */
 import { isObject } from '../../lib/json.ts'
+import type { Growth } from '../../lib/json-size.ts'
 import { resolvePointer } from '../../lib/json-pointer.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
 export interface ClosedSchema {
-  readonly schema: Record<string, unknown>
+  readonly schema: Schema
   /** The keywords that are no longer enforced, each once. */
   readonly loosened: readonly string[]
   /** Parameters that may be absent, and parameters of more than one type, wherever they are. */
@@ -22,15 +23,15 @@ export interface Unenforceable {
   readonly obstacle: string
 }
 
-/** `of`: an object without members is a tool that takes nothing, or an answer of any members. */
-export const closeSchema = (root: Schema, of: 'tool' | 'format'): ClosedSchema | Unenforceable => {
+/** `of`: an object without members is a tool that takes nothing, or an answer of any members. `growth`: of the whole request. */
+export const closeSchema = (root: Schema, of: 'tool' | 'format', growth: Growth): ClosedSchema | Unenforceable => {
   if (of === 'format' && isOpenMap(root)) return OPEN_MAP
   const survey = createSurvey(root)
-  const counts = survey.of(root)
+  const counts = survey.of(root, 0)
   if ('obstacle' in counts) return counts
-  const loosened = new Set<string>()
-  const schema = closed(root, { root, loosened, used: survey.used })
-  return { schema, loosened: [...loosened], ...counts }
+  const closing: Closing = { root, loosened: new Set(), used: survey.used, growth, isTooLarge: false }
+  const schema = closed(root, closing)
+  return closing.isTooLarge ? TOO_LARGE : { schema, loosened: [...closing.loosened], ...counts }
 }
 
 interface Counts {
@@ -41,45 +42,55 @@ interface Counts {
 const RECURSION = { obstacle: 'schemas that refer to themselves' }
 const NOWHERE = { obstacle: 'references that lead out of the schema' }
 const OPEN_MAP = { obstacle: 'objects whose members have any name' }
+const TOO_DEEP = { obstacle: 'references that lead from one to the next so often' }
+const TOO_LARGE = { obstacle: 'schemas that become this large when they are written out' }
 
-/** Counts what a schema holds, with all that it refers to, each time that it does. */
-const createSurvey = (root: Schema): { of(schema: Schema): Counts | Unenforceable; readonly used: ReadonlySet<string> } => {
-  /** By reference; undefined while it is being looked at. */
-  const known = new Map<string, Counts | Unenforceable | undefined>()
+/** References that lead from one to the next. */
+const NESTED_REFERENCES_MAX = 100
 
-  const referred = (reference: string): Counts | Unenforceable => {
+/** Counts what a schema holds, with all that it refers to, each time that it does. Looks at each schema once, however many refer to it. */
+const createSurvey = (
+  root: Schema,
+): { of(schema: Schema, references: number): Counts | Unenforceable; readonly used: ReadonlySet<Schema> } => {
+  /** Undefined for a schema that is being looked at. */
+  const known = new Map<Schema, Counts | Unenforceable | undefined>()
+  const used = new Set<Schema>()
+
+  const referred = (reference: string, references: number): Counts | Unenforceable => {
     if (reference === '#') return RECURSION
-    if (known.has(reference)) return known.get(reference) ?? RECURSION
     const target = resolvePointer(root, reference)
     if (target === null) return NOWHERE
-    known.set(reference, undefined)
-    const found = of(target)
-    known.set(reference, found)
+    used.add(target)
+    return references > NESTED_REFERENCES_MAX ? TOO_DEEP : of(target, references)
+  }
+
+  /** `references`: those that were followed to get there. */
+  const of = (schema: Schema, references: number): Counts | Unenforceable => {
+    if (known.has(schema)) return known.get(schema) ?? RECURSION
+    known.set(schema, undefined)
+    const found = counted(schema, references)
+    known.set(schema, found)
     return found
   }
 
-  const of = (schema: Schema): Counts | Unenforceable => {
+  const counted = (schema: Schema, references: number): Counts | Unenforceable => {
     const { $ref: reference, properties } = schema
     if (schema !== root && isOpenMap(schema)) return OPEN_MAP
     if ([schema['additionalProperties'], schema['patternProperties']].some((others) => others === true || isObject(others))) return OPEN_MAP
-    const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+    const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
     const named = isObject(properties) ? Object.entries(properties) : []
-    const unions = named.filter(([, parameter]) => isObject(parameter) && isUnion(parameter)).length
-    let sum: Counts = { optional: named.filter(([name]) => !required.includes(name)).length, unions }
+    let unions = named.filter(([, parameter]) => isObject(parameter) && isUnion(parameter)).length
+    let optional = named.filter(([name]) => !required.has(name)).length
     for (const inner of [...(typeof reference === 'string' ? [reference] : []), ...schemasIn(schema)]) {
-      const found = typeof inner === 'string' ? referred(inner) : of(inner)
+      const found = typeof inner === 'string' ? referred(inner, references + 1) : of(inner, references)
       if ('obstacle' in found) return found
-      sum = { optional: sum.optional + found.optional, unions: sum.unions + found.unions }
+      optional += found.optional
+      unions += found.unions
     }
-    return sum
+    return { optional, unions }
   }
 
-  return {
-    of,
-    get used() {
-      return new Set(known.keys())
-    },
-  }
+  return { of, used }
 }
 
 const isUnion = (schema: Schema): boolean =>
@@ -104,12 +115,17 @@ const schemasIn = (schema: Schema): Schema[] => {
 interface Closing {
   readonly root: Schema
   readonly loosened: Set<string>
-  /** References that are followed from the root; a definition behind none of them goes no further. */
-  readonly used: ReadonlySet<string>
+  /** The targets of references that are followed from the root; a definition that is none of them goes no further. */
+  readonly used: ReadonlySet<Schema>
+  readonly growth: Growth
+  /** There was no room to write out a reference. */
+  isTooLarge: boolean
 }
 
-const closed = (given: Schema, closing: Closing): Record<string, unknown> => {
-  const schema = withoutReferencesInAllOf(given, closing.root)
+/** The same object where nothing changes, so that its text is not written again. */
+const closed = (given: Schema, closing: Closing): Schema => {
+  if (closing.isTooLarge) return given
+  const schema = withoutReferencesInAllOf(given, closing)
   const out: Record<string, unknown> = {}
   const reported: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
@@ -125,21 +141,30 @@ const closed = (given: Schema, closing: Closing): Record<string, unknown> => {
     const description = typeof schema['description'] === 'string' ? `${schema['description']}\n` : ''
     out['description'] = `${description}(${reported.join(', ')})`
   }
-  return out
+  return isSameObject(out, given) ? given : out
+}
+
+const isSameObject = (one: Schema, other: Schema): boolean => {
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
 }
 
 /** Generators write `allOf: [{$ref}]` to put a description beside a reference; `allOf` may hold no references. */
-const withoutReferencesInAllOf = (schema: Schema, root: Schema): Schema => {
+const withoutReferencesInAllOf = (schema: Schema, closing: Closing): Schema => {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf)) return schema
   const inlined = (allOf as unknown[]).map((each) => {
-    const target = isObject(each) && typeof each['$ref'] === 'string' ? resolvePointer(root, each['$ref']) : null
+    const target = isObject(each) && typeof each['$ref'] === 'string' ? resolvePointer(closing.root, each['$ref']) : null
     if (target === null || !isObject(each)) return each
+    if (closing.isTooLarge || !closing.growth.take(target)) {
+      closing.isTooLarge = true
+      return each
+    }
     const { $ref: _, ...beside } = each
     return { ...target, ...beside }
   })
   const [only] = inlined
-  return inlined.length === 1 && isObject(only) ? withoutReferencesInAllOf({ ...only, ...rest }, root) : { ...rest, allOf: inlined }
+  return inlined.length === 1 && isObject(only) ? withoutReferencesInAllOf({ ...only, ...rest }, closing) : { ...rest, allOf: inlined }
 }
 
 const isObjectSchema = ({ type, properties }: Schema): boolean =>
@@ -176,16 +201,15 @@ const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'dura
 /** Keywords whose value holds schemas: by name, in a list, or one. Every other value is data. */
 const inside = (keyword: string, value: unknown, closing: Closing): unknown => {
   const each = (schema: unknown): unknown => (isObject(schema) ? closed(schema, closing) : schema)
-  if (DEFINITIONS.has(keyword) && isObject(value)) {
-    const used = Object.entries(value).filter(
-      ([name]) => closing.used.has(`#/${keyword}/${name}`) || closing.used.has(`#/${keyword}/${encodeURIComponent(name)}`),
-    )
-    return Object.fromEntries(used.map(([name, schema]) => [name, each(schema)]))
+  if ((DEFINITIONS.has(keyword) || keyword === 'properties') && isObject(value)) {
+    const kept = Object.entries(value).filter(([, schema]) => keyword === 'properties' || (isObject(schema) && closing.used.has(schema)))
+    const next = Object.fromEntries(kept.map(([name, schema]) => [name, each(schema)]))
+    return isSameObject(next, value) ? value : next
   }
-  if (keyword === 'properties' && isObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, each(schema)]))
   if (!HOLDS_SCHEMAS.has(keyword)) return value
-  return Array.isArray(value) ? value.map(each) : each(value)
+  if (!Array.isArray(value)) return each(value)
+  const next = (value as unknown[]).map(each)
+  return next.every((schema, index) => schema === value[index]) ? value : next
 }
 
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])

@@ -1,4 +1,5 @@
 /** How much of a request can be held to schemas: all of them together are one grammar, whose size has limits (structured outputs, "Schema complexity limits"). */
+import { createGrowth } from '../../lib/json-size.ts'
 import { closeSchema, type ClosedSchema, type Unenforceable } from './closed-schema.ts'
 
 export interface GrammarBudget {
@@ -9,16 +10,19 @@ export interface GrammarBudget {
 const STRICT_TOOLS_MAX = 20
 const OPTIONAL_MAX = 24
 const UNIONS_MAX = 16
+/** Characters that references may add to all schemas, where they have to be written out. */
+const GROWTH_MAX = 100_000
 
 export const createGrammarBudget = (): GrammarBudget => {
+  const growth = createGrowth(GROWTH_MAX)
   let tools = 0
   let optional = 0
   let unions = 0
   return {
     take(schema, of) {
-      const closed = closeSchema(schema, of)
-      if ('obstacle' in closed) return closed
       if (of === 'tool' && tools === STRICT_TOOLS_MAX) return { obstacle: `more than ${STRICT_TOOLS_MAX} strict tools` }
+      const closed = closeSchema(schema, of, growth)
+      if ('obstacle' in closed) return closed
       if (optional + closed.optional > OPTIONAL_MAX) return { obstacle: `more than ${OPTIONAL_MAX} optional parameters` }
       if (unions + closed.unions > UNIONS_MAX) return { obstacle: `more than ${UNIONS_MAX} parameters of several types` }
       if (of === 'tool') tools += 1

@@ -22,18 +22,29 @@ const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const
 
 type Combinator = (typeof COMBINATORS)[number]
 
-/** All members that any branch knows; required is what each input has to have. */
+/** All members that any branch knows, the first to know one counting; required is what each input has to have. */
 const merged = (schema: Schema, combined: readonly Combinator[]): Schema => {
-  let properties: Schema = isObject(schema['properties']) ? schema['properties'] : {}
+  const own = isObject(schema['properties']) ? schema['properties'] : {}
   const required = new Set(textsOf(schema['required']))
+  const known: Schema[] = [own]
   for (const keyword of combined) {
-    const branches = branchesOf(schema[keyword], schema)
-    for (const branch of branches) properties = { ...(isObject(branch['properties']) ? branch['properties'] : {}), ...properties }
-    for (const name of branches.flatMap((branch) => textsOf(branch['required'])))
-      if (keyword === 'allOf' || branches.every((branch) => textsOf(branch['required']).includes(name))) required.add(name)
+    // A branch that is referred to many times says nothing more than once.
+    const branches = [...new Set(branchesOf(schema[keyword], schema))]
+    for (const { properties } of branches) if (isObject(properties)) known.push(properties)
+    const names = branches.map((branch) => new Set(textsOf(branch['required'])))
+    const [first = new Set(), ...others] = names
+    const held =
+      keyword === 'allOf' ? names.flatMap((each) => [...each]) : [...first].filter((name) => others.every((each) => each.has(name)))
+    for (const name of held) required.add(name)
   }
+  const properties = new Map(known.toReversed().flatMap((each) => Object.entries(each)))
   const rest = Object.fromEntries(Object.entries(schema).filter(([name]) => !combined.some((keyword) => keyword === name)))
-  return { ...rest, type: 'object', properties, ...(required.size === 0 ? {} : { required: [...required] }) }
+  return {
+    ...rest,
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.size === 0 ? {} : { required: [...required] }),
+  }
 }
 
 const branchesOf = (list: unknown, root: Schema): readonly Schema[] =>

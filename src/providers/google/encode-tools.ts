@@ -1,8 +1,9 @@
 /** Tools and the choice among them. */
 import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Growth } from '../../lib/json-size.ts'
 import type { Translation } from '../translation.ts'
-import { googleParameters } from './json-schema.ts'
+import { googleParameters, schemaGrowth } from './json-schema.ts'
 
 export interface EncodedTools {
   readonly tools: readonly unknown[] | undefined
@@ -14,6 +15,7 @@ export interface EncodedTools {
 
 export const encodeTools = ({ prompt, setting, lose }: Translation): EncodedTools => {
   const functions = prompt.tools.filter((tool) => tool.type === 'function')
+  const growth = schemaGrowth()
   let searches = false
   const search = (options: unknown, at: string): void => {
     if (functions.length > 0) {
@@ -33,7 +35,7 @@ export const encodeTools = ({ prompt, setting, lose }: Translation): EncodedTool
   const options = setting('webSearchOptions')
   if (options !== undefined) search(options, prompt.settings.webSearchOptions?.field ?? 'web_search_options')
   const tools = [
-    ...(functions.length > 0 ? [{ functionDeclarations: functions.map(declaration) }] : []),
+    ...(functions.length > 0 ? [{ functionDeclarations: functions.map((tool) => declaration(tool, growth)) }] : []),
     ...(searches ? [{ googleSearch: {} }] : []),
   ]
   const choice = prompt.toolChoice
@@ -48,8 +50,8 @@ export const encodeTools = ({ prompt, setting, lose }: Translation): EncodedTool
   }
 }
 
-const declaration = (tool: FunctionTool): Readonly<Record<string, unknown>> => {
-  const parameters = googleParameters(tool.parameters)
+const declaration = (tool: FunctionTool, growth: Growth): Readonly<Record<string, unknown>> => {
+  const parameters = googleParameters(tool.parameters, growth)
   return {
     name: tool.name,
     ...(tool.description === null ? {} : { description: tool.description }),
