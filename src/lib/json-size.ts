@@ -1,22 +1,3 @@
-/** About as many characters as the JSON text of a value has. A value that is asked for again was measured before. */
-export const createSizes = (): ((value: unknown) => number) => {
-  const known = new WeakMap<object, number>()
-  const sizeOf = (value: unknown): number => {
-    if (typeof value === 'string') return value.length + 2
-    if (typeof value !== 'object' || value === null) return SCALAR_SIZE
-    const before = known.get(value)
-    if (before !== undefined) return before
-    let size = 2
-    if (Array.isArray(value)) for (const element of value as readonly unknown[]) size += sizeOf(element) + 1
-    else for (const [name, member] of Object.entries(value)) size += name.length + sizeOf(member) + 4
-    known.set(value, size)
-    return size
-  }
-  return sizeOf
-}
-
-const SCALAR_SIZE = 4
-
 /** How much longer a request may become by what is written out in it again and again. */
 export interface Growth {
   /** Says whether there was room for one more copy of the value, which then is taken. */
@@ -35,3 +16,22 @@ export const createGrowth = (mostCharacters: number): Growth => {
     },
   }
 }
+
+/** About as many characters as the JSON text of a value has. A value that is asked for again was measured before. */
+const createSizes = (): ((value: unknown) => number) => {
+  const known = new WeakMap<object, number>()
+  const sizeOf = (value: unknown): number => {
+    if (typeof value === 'string') return value.length + 2
+    if (typeof value !== 'object' || value === null) return SCALAR_SIZE
+    const before = known.get(value)
+    if (before !== undefined) return before
+    let size = 2
+    if (Array.isArray(value)) for (const element of value as readonly unknown[]) size += sizeOf(element) + 1
+    else for (const [name, member] of Object.entries(value)) size += name.length + sizeOf(member) + 4
+    known.set(value, size)
+    return size
+  }
+  return sizeOf
+}
+
+const SCALAR_SIZE = 4
