@@ -44,22 +44,6 @@ export const percent = (share: number | null | undefined): string => {
 export const bytes = (size: number): string =>
   size < 1024 ? `${size} B` : size < 1024 ** 2 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
 
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['min', 60],
-] as const
-
-/** `2 min ago`; `in 3 h` for what is to come. */
-export const relative = (iso: string, nowMs: number): string => {
-  const seconds = Math.round((nowMs - Date.parse(iso)) / 1000)
-  const size = Math.abs(seconds)
-  if (size < 45) return seconds >= 0 ? 'just now' : 'in a moment'
-  const [unit, length] = UNITS.find(([, unitLength]) => size >= unitLength) ?? ['min', 60]
-  const amount = `${Math.round(size / length)} ${unit}`
-  return seconds > 0 ? `${amount} ago` : `in ${amount}`
-}
-
 /** `03:36:06`, with the day where it is not today's. */
 export const clockTime = (iso: string, nowMs: number): string => {
   const zone = zoneOption()

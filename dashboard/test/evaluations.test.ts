@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { proseAnswer, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import type { StartedService } from '../../test/support/started-service.ts'
 import { useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
@@ -8,6 +9,7 @@ import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
+const upstream = await startFakeUpstream()
 
 const ITEMS = ['Where is my parcel?', 'A refund for my <b>parcel</b>, please.'].map((content) => ({
   messages: [{ role: 'user', content }],
@@ -28,6 +30,16 @@ const evaluate = async (service: StartedService, body: Readonly<Record<string, u
 }
 
 const contains = (text: string) => ({ checks: [{ type: 'contains', text }] })
+
+const PRICED = `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: sk-upstream-secret-0123456789 }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: up, prices: { prompt: 1, completion: 1 }, max_completion_tokens: 1000 }] }
+`
+
+const saveTest = (service: StartedService, name: string): Promise<unknown> =>
+  manage(service, '/presets/support-bot/tests', { body: { name, messages: [{ role: 'user', content: `Where is my ${name}?` }] } })
 
 describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
   test('are listed with what they came to, shown item by item, and compared: what became worse comes first', async () => {
@@ -77,10 +89,121 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     const dialog = page.getByRole('dialog', { name: 'Put v2 of support-bot live' })
     await dialog.getByRole('button', { name: 'Put v2 live' }).click()
     await dialog.getByText('patchbay eval support-bot --version 2').waitFor()
+    expect(await dialog.getByRole('link', { name: 'Evaluate v2' }).getAttribute('href')).toContain('tab=evaluations&start=2')
     expect((await chat(service, { model: '@preset/support-bot' })).preset).toBe('support-bot@1')
     await evaluate(service, { version: 2, ...contains('parcel') })
     await dialog.getByRole('button', { name: 'Put v2 live' }).click()
     await page.getByText('v2 of support-bot is live now').waitFor()
     expect((await chat(service, { model: '@preset/support-bot' })).preset).toBe('support-bot@2')
+  })
+
+  test('one is started from a draft over saved tests, says before what it may cost, shows how far it is, is stopped and resumed', async () => {
+    const service = await services.start({ config: PRICED })
+    await manage(service, '/presets/support-bot/chat/completions', { body: { model: 'fake/one' } })
+    for (const name of ['parcel', 'refund']) await saveTest(service, name)
+    const held = Promise.withResolvers<void>()
+    upstream.script(async (exchange) => {
+      const said = String(exchange.body.messages.at(-1)?.content)
+      if (said.includes('refund')) await held.promise
+      await exchange.answer(200, proseAnswer(`About ${said}`), { 'content-type': 'application/json' })
+    })
+    const { page, tabTo, checkAccessible, check } = await signedIn(browser, service, '/presets/support-bot')
+    await page.getByLabel('System prompt').fill('Cite the article.')
+    await page.getByRole('button', { name: 'Evaluate…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New evaluation of support-bot' })
+    expect(await dialog.getByLabel('Version', { exact: true }).inputValue()).toBe('2')
+    expect(await dialog.getByLabel('Beside it').inputValue()).toBe('1')
+    await dialog.getByText('2: parcel, refund').waitFor()
+    // Two items, two versions, 1,000 tokens of a dollar a million at most.
+    await dialog.getByText(/2 items, 4 requests\. It costs \$0\.0\d+ to \$0\.\d+\./).waitFor()
+    expect(upstream.exchanges).toHaveLength(0)
+    await checkAccessible()
+    // The address holds it, and the rest goes by keyboard alone.
+    await page.reload()
+    await dialog.getByLabel('Beside it').focus()
+    await page.keyboard.press('n')
+    await tabTo('Text')
+    await page.keyboard.type('ABOUT')
+    await tabTo('Name')
+    await page.keyboard.type('nightly')
+    await page.keyboard.press('Enter')
+    await page.getByText('The evaluation of v2 runs over 2 items.').waitFor()
+    await page.getByRole('status').getByText('1 of 2 items are done.').waitFor()
+    await page.getByRole('row', { name: /^nightly of v2.* running/ }).waitFor()
+    await checkAccessible()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('row', { name: /^nightly of v2.* cancelled/ }).waitFor()
+    held.resolve()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    const again = page.getByRole('dialog', { name: 'Resume the evaluation' })
+    await again.getByLabel('Budget in dollars').fill('2')
+    await checkAccessible()
+    await again.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('row', { name: /^nightly of v2.* passed/ }).waitFor()
+    await page.getByText('v2 passes 100').waitFor()
+    check()
+  })
+
+  test('one is started over recorded requests where contents are kept, and over a file that somebody uploads', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    const { page, expectStatus, checkAccessible, check } = await signedIn(browser, service, '/presets/support-bot?tab=evaluations')
+    await page.getByRole('button', { name: 'New evaluation' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New evaluation of support-bot' })
+    expectStatus(400)
+    await dialog.getByText('There are none yet').waitFor()
+    await dialog.getByText('nothing was found to run').waitFor()
+    await dialog.getByLabel('Recorded requests').check()
+    await dialog.getByText('Contents are not kept in this workspace.').waitFor()
+
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    await chat(service, { model: '@preset/support-bot' })
+    await page.reload()
+    await dialog.getByLabel('Recorded requests').check()
+    await dialog.getByLabel('What was answered then is what each item expects').check()
+    await dialog.getByText('1 item, 1 request. It costs $0.').waitFor()
+    await checkAccessible()
+    await dialog.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('row', { name: /^Evaluation of v1.* passed 1 / }).waitFor()
+
+    await page.getByRole('button', { name: 'New evaluation' }).click()
+    await dialog.getByLabel('A file').check()
+    const upload = (name: string, text: string): Promise<void> =>
+      dialog.getByLabel('File', { exact: true }).setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) })
+    await upload('set.jsonl', '{"messages":[]}\nno <b>JSON</b>')
+    await dialog.getByRole('alert').getByText('line 2').waitFor()
+    await dialog.getByRole('button', { name: 'Start' }).click()
+    expect(await dialog.isVisible()).toBe(true)
+    await upload('set.json', JSON.stringify({ items: ITEMS, checks: [] }))
+    await dialog.getByText('2 items. Not taken from the file: checks.').waitFor()
+    await dialog.getByRole('button', { name: 'Remove check 1' }).click()
+    await dialog.getByRole('status').getByText('Add a check').waitFor()
+    await dialog.getByRole('button', { name: 'Add a check' }).click()
+    await dialog.getByLabel('Text').fill('parcel')
+    await dialog.getByLabel('Name').fill('by file')
+    await dialog.getByText('2 items, 2 requests.').waitFor()
+    await checkAccessible()
+    await dialog.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('row', { name: /^by file of v1.* passed 2 / }).waitFor()
+    check()
+  })
+
+  test('one is started on a phone of 390 pixels: nothing of the form is cut', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    await saveTest(service, 'parcel')
+    const { page, check } = await signedIn(browser, service, '/presets/support-bot?tab=evaluations&start=1', {
+      viewport: { width: 390, height: 780 },
+    })
+    const dialog = page.getByRole('dialog', { name: 'New evaluation of support-bot' })
+    for (const type of await dialog.getByLabel('Check 1', { exact: true }).getByRole('option').allTextContents()) {
+      await dialog.getByLabel('Check 1', { exact: true }).selectOption(type)
+      expect({ type, wide: await dialog.evaluate('(element) => element.scrollWidth - element.clientWidth') }).toEqual({ type, wide: 0 })
+    }
+    await dialog.getByLabel('Check 1', { exact: true }).selectOption('contains')
+    await dialog.getByLabel('Text').fill('parcel')
+    await dialog.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('row', { name: /^Evaluation of v1.* passed/ }).waitFor()
+    check()
   })
 })

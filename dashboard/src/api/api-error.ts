@@ -28,6 +28,12 @@ export class ApiError extends Error {
     )
   }
 
+  /** The sentence of this very case, where the message is the same for all of its status. A code for programs has no spaces, and is none. */
+  get reason(): string | null {
+    const { reason } = this.metadata
+    return typeof reason === 'string' && reason.includes(' ') ? reason : null
+  }
+
   get isUnreachable(): boolean {
     return this.status === 0
   }

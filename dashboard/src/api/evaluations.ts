@@ -1,14 +1,23 @@
 /** Evaluations of a preset, and two of them beside each other. */
 import { queryOptions } from '@tanstack/react-query'
 
-import type { EvaluationComparison, EvaluationResource, EvaluationResult } from '../../../src/contract/evaluation.ts'
+import type { z } from 'zod'
+
+import type {
+  evaluationBody,
+  EvaluationComparison,
+  EvaluationEstimate,
+  EvaluationResource,
+  EvaluationResult,
+} from '../../../src/contract/evaluation.ts'
 import { ask, type Query, segment } from './client.ts'
 
 /** As it stands in a list: its figures are with its items. */
 export type Evaluation = Omit<EvaluationResource, 'summary' | 'items_done'>
 export type PassRate = EvaluationResource['summary']['version']['pass_rate']
 export type ComparedItem = EvaluationComparison['items'][number]
-export type { EvaluationComparison, EvaluationResult }
+export type EvaluationRequest = z.input<typeof evaluationBody>
+export type { EvaluationComparison, EvaluationEstimate, EvaluationResult }
 
 /** Evaluations that run are asked for again and again. */
 const WATCH_MS = 2000
@@ -50,3 +59,24 @@ export const evaluationComparison = (slug: string, id: string, other: string, qu
         })
       ).data,
   })
+
+/** The cost that an evaluation of this body, as JSON, may have; no model is asked. */
+export const estimateEvaluation = (slug: string, body: string, query: Query = {}) =>
+  queryOptions({
+    queryKey: ['presets', slug, 'evaluation-estimate', body, query],
+    queryFn: async ({ signal }) => {
+      const request = { ...(JSON.parse(body) as EvaluationRequest), dry_run: true }
+      return (await ask<{ data: EvaluationEstimate }>(pathOf(slug), { method: 'POST', body: request, query, signal })).data
+    },
+  })
+
+export const startEvaluation = async (slug: string, body: EvaluationRequest, query: Query = {}): Promise<EvaluationResource> =>
+  (await ask<{ data: EvaluationResource }>(pathOf(slug), { method: 'POST', body, query })).data
+
+/** No more requests are made; what is done stays. */
+export const stopEvaluation = (slug: string, id: string, query: Query = {}): Promise<unknown> =>
+  ask(`${pathOf(slug)}/${segment(id)}/cancel`, { method: 'POST', body: {}, query })
+
+/** With the items that wait. `budgetUsd` takes the place of its budget. */
+export const resumeEvaluation = (slug: string, id: string, budgetUsd: number | null, query: Query = {}): Promise<unknown> =>
+  ask(`${pathOf(slug)}/${segment(id)}/resume`, { method: 'POST', body: budgetUsd === null ? {} : { budget_usd: budgetUsd }, query })

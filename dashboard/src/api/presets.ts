@@ -86,6 +86,8 @@ export interface PresetTest {
   readonly id: string
   readonly name: string
   readonly messages: readonly Readonly<Record<string, unknown>>[]
+  /** The answer that an evaluation compares with. */
+  readonly expected?: unknown
 }
 
 /** Inputs that are kept to try the preset with. */

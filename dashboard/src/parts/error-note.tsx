@@ -6,6 +6,7 @@ import { Button } from './button.tsx'
 export const messageOf = (thrown: unknown): string => {
   if (thrown instanceof ApiError && thrown.issues.length > 0)
     return thrown.issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n')
+  if (thrown instanceof ApiError && thrown.reason !== null) return thrown.reason
   return thrown instanceof Error ? thrown.message : 'Something went wrong.'
 }
 

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
-import { clockTime, instant, relative } from '../format.ts'
+import { clockTime, instant } from '../format.ts'
+import { relative } from '../relative-time.ts'
 import { useStore } from '../store.ts'
 import { timeZone } from '../time-zone.ts'
 

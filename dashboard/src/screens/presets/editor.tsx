@@ -93,6 +93,11 @@ export const Editor = ({ preset, versions }: PresetParts) => {
     void save().then((version) => {
       if (version !== null) setMoving(version)
     })
+  const evaluate = (): void =>
+    void save().then((version) => {
+      if (version === null) return
+      void navigate({ to: '.', search: (before) => ({ ...before, tab: 'evaluations', start: String(version.version) }) })
+    })
   useKeys({ 'mod+Enter': run, 'mod+s': () => void save(), Escape: stop })
 
   return (
@@ -117,6 +122,9 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           )}
           <Button onClick={runBoth}>Run both</Button>
           <Button onClick={() => setDry(true)}>Dry run</Button>
+          <Button onClick={evaluate} busy={busy}>
+            Evaluate…
+          </Button>
           {isChanged ? (
             <>
               <Button kind="quiet" onClick={draft.discard}>

@@ -1,7 +1,7 @@
 /** Versions, newest first; two of them compared. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ComponentProps, useState } from 'react'
 
 import type { PresetMove, PresetVersion } from '../../api/presets.ts'
 import { ContentDiff } from '../../diff/content-diff.tsx'
@@ -104,15 +104,16 @@ export const History = ({ preset, versions, moves }: PresetParts & { moves: read
   )
 }
 
-interface VersionSelectProps {
-  readonly label: string
+interface VersionSelectProps extends Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
+  /** Absent where a field names it. */
+  readonly label?: string
   readonly versions: readonly PresetVersion[]
   readonly value: number
   readonly onChange: (version: string) => void
 }
 
-export const VersionSelect = ({ label, versions, value, onChange }: VersionSelectProps) => (
-  <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+export const VersionSelect = ({ label, versions, value, onChange, ...rest }: VersionSelectProps) => (
+  <select {...rest} aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
     {versions.map(({ version, note }) => (
       <option key={version} value={version}>
         v{version}

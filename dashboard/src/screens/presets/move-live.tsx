@@ -1,6 +1,6 @@
 /** Another version goes live: what changes for callers is shown before, and the way back is offered after. */
 import { useQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { patchPreset, type PresetVersion, type PresetWithVersion } from '../../api/presets.ts'
@@ -21,7 +21,8 @@ interface MoveLiveProps {
   readonly onClose: () => void
 }
 
-export const MoveLive = ({ preset: { slug, designated_version: live }, to, onMoved, onClose }: MoveLiveProps) => {
+export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
+  const { slug, designated_version: live, require_evaluation: isEvaluationRequired } = preset
   const { workspace } = useSearch({ strict: false })
   const [openedAt] = useState(useNow())
   const { from, to: until } = rangeOf({ range: '24h' }, openedAt)
@@ -47,6 +48,17 @@ export const MoveLive = ({ preset: { slug, designated_version: live }, to, onMov
       onClose={onClose}
     >
       <ContentDiff before={contentOf(live)} after={contentOf(to)} beforeTitle={`v${live.version} (live)`} afterTitle={`v${to.version}`} />
+      {isEvaluationRequired && to.designated_at === null ? (
+        <p>
+          It goes live once it has passed an evaluation.{' '}
+          <Link
+            to="/presets/$slug"
+            params={{ slug }}
+            search={{ tab: 'evaluations', start: String(to.version) }}
+            onClick={onClose}
+          >{`Evaluate v${to.version}`}</Link>
+        </p>
+      ) : null}
       {used.data === undefined ? null : (
         <VersionFigures
           groups={used.data.groups.filter(({ preset_version: version }) => version === live.version || version === to.version)}

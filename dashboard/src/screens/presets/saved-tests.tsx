@@ -22,6 +22,7 @@ export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
   const tests = useQuery(presetTests(slug, scope))
   const queries = useQueryClient()
   const [name, setName] = useState('')
+  const [expected, setExpected] = useState('')
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug, 'tests'] })
   const tell = (thrown: unknown): void => toast(messageOf(thrown))
   const written = messages.flatMap((message) =>
@@ -29,8 +30,11 @@ export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
   )
   const save = (event: FormEvent): void => {
     event.preventDefault()
-    savePresetTest(slug, { name, messages: written }, scope)
-      .then(() => setName(''))
+    savePresetTest(slug, { name, messages: written, ...(expected === '' ? {} : { expected }) }, scope)
+      .then(() => {
+        setName('')
+        setExpected('')
+      })
       .then(reload)
       .catch(tell)
   }
@@ -70,6 +74,13 @@ export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
                 value={name}
                 onChange={(event) => setName(event.target.value)}
                 required
+              />
+              <input
+                className="narrow"
+                aria-label="Expected answer"
+                placeholder="Expected answer (optional)"
+                value={expected}
+                onChange={(event) => setExpected(event.target.value)}
               />
               <Button type="submit">Save as test</Button>
             </form>

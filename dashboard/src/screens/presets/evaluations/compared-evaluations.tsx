@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 
-import { type ComparedItem, type EvaluationComparison, evaluationComparison } from '../../api/evaluations.ts'
-import { count } from '../../format.ts'
-import { CopyCurl } from '../../parts/copy-curl.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Status } from '../../parts/status.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type ComparedItem, type EvaluationComparison, evaluationComparison } from '../../../api/evaluations.ts'
+import { count } from '../../../format.ts'
+import { CopyCurl } from '../../../parts/copy-curl.tsx'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { Status } from '../../../parts/status.tsx'
+import { Table } from '../../../parts/table.tsx'
 import { AnswerCell, ITEMS_SHOWN, ItemCell, ItemsLeftOut } from './evaluation-cells.tsx'
 
 interface ComparedEvaluationsProps {

@@ -1,9 +1,9 @@
 /** Cells of tables of evaluated items: the question, and how it was answered. */
 import { Link } from '@tanstack/react-router'
 
-import type { EvaluationResult } from '../../api/evaluations.ts'
-import { count } from '../../format.ts'
-import { Status } from '../../parts/status.tsx'
+import type { EvaluationResult } from '../../../api/evaluations.ts'
+import { count } from '../../../format.ts'
+import { Status } from '../../../parts/status.tsx'
 
 /** Rows of one page; the export has all. */
 export const ITEMS_SHOWN = 200
@@ -22,7 +22,7 @@ export const ItemCell = ({
 }: {
   readonly item: Pick<EvaluationResult, 'messages' | 'generation_id'>
 }) => {
-  if (messages !== null) return <span className="evaluated-text">{shortened(textOf(messages.at(-1)?.['content']))}</span>
+  if (messages !== null) return <div className="evaluated-text">{shortened(textOf(messages.at(-1)?.['content']))}</div>
   if (id === null) return <span className="faint">–</span>
   return (
     <Link to="/requests/$id" params={{ id }}>

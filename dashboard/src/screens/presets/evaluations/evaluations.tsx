@@ -2,39 +2,63 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
-import { type Evaluation, evaluationList } from '../../api/evaluations.ts'
-import { count, money } from '../../format.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { Status } from '../../parts/status.tsx'
-import { Table } from '../../parts/table.tsx'
-import { When } from '../../parts/when.tsx'
+import { type Evaluation, evaluationList } from '../../../api/evaluations.ts'
+import { count, money } from '../../../format.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { Panel } from '../../../parts/panel.tsx'
+import { Status } from '../../../parts/status.tsx'
+import { Table } from '../../../parts/table.tsx'
+import { When } from '../../../parts/when.tsx'
 import { ComparedEvaluations } from './compared-evaluations.tsx'
 import { EvaluatedItems } from './evaluated-items.tsx'
-import type { PresetParts } from './preset-screen.tsx'
+import { EvaluationRun } from './evaluation-run.tsx'
+import { StartEvaluation } from './start-evaluation.tsx'
+import type { PresetParts } from '../preset-screen.tsx'
 
-export const Evaluations = ({ preset: { slug } }: PresetParts) => {
-  const { workspace, evaluation: chosen, with: other } = useSearch({ strict: false })
+export const Evaluations = (parts: PresetParts) => {
+  const { preset, versions } = parts
+  const { slug } = preset
+  const { workspace, evaluation: chosen, with: other, start } = useSearch({ strict: false })
   const navigate = useNavigate()
   const found = useQuery(evaluationList(slug, { workspace_id: workspace }))
   const compare = (id: string): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, with: id }), replace: true, resetScroll: false })
+  // The one to check is the newest, which may be a draft.
+  const newest = versions[0]?.version ?? preset.designated_version.version
+  const begin = (version: number | undefined): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, start: version?.toString() }), resetScroll: false })
+  const beginButton = (
+    <Button kind="primary" onClick={() => begin(newest)}>
+      New evaluation
+    </Button>
+  )
+  const dialog = versions.some(({ version }) => version === Number(start)) ? (
+    <StartEvaluation {...parts} version={Number(start)} onClose={() => begin(undefined)} />
+  ) : null
   return (
     <Loaded query={found} rows={4}>
       {(evaluations) => {
         const shown = evaluations.find(({ id }) => id === chosen) ?? evaluations[0]
         if (shown === undefined) {
           return (
-            <Empty>
-              No evaluations yet. <code>patchbay eval {slug} --version N --set FILE</code> runs one.
-            </Empty>
+            <>
+              <Empty>
+                <p>No evaluations yet: one runs a version over a set of items and checks its answers, before it is live.</p>
+                {beginButton}
+                <p>
+                  In a pipeline, <code>patchbay eval {slug} --version N --set FILE</code> runs one.
+                </p>
+              </Empty>
+              {dialog}
+            </>
           )
         }
         const others = evaluations.filter(({ id }) => id !== shown.id)
         return (
           <>
-            <Panel title="Evaluations">
+            <Panel title="Evaluations" actions={beginButton}>
               <Table<Evaluation>
                 label="Evaluations"
                 rows={evaluations}
@@ -60,16 +84,19 @@ export const Evaluations = ({ preset: { slug } }: PresetParts) => {
             <Panel
               title={titleOf(shown)}
               actions={
-                others.length === 0 ? null : (
-                  <select aria-label="Compare with" value={other ?? ''} onChange={(event) => compare(event.target.value)}>
-                    <option value="">Compare with…</option>
-                    {others.map((one) => (
-                      <option key={one.id} value={one.id}>
-                        {titleOf(one)}
-                      </option>
-                    ))}
-                  </select>
-                )
+                <span className="row">
+                  <EvaluationRun slug={slug} evaluation={shown} />
+                  {others.length === 0 ? null : (
+                    <select aria-label="Compare with" value={other ?? ''} onChange={(event) => compare(event.target.value)}>
+                      <option value="">Compare with…</option>
+                      {others.map((one) => (
+                        <option key={one.id} value={one.id}>
+                          {titleOf(one)}
+                        </option>
+                      ))}
+                    </select>
+                  )}
+                </span>
               }
             >
               {shown.reason === null ? null : <p className="note">It ended early: {shown.reason}</p>}
@@ -79,6 +106,7 @@ export const Evaluations = ({ preset: { slug } }: PresetParts) => {
                 <ComparedEvaluations slug={slug} id={shown.id} other={other} />
               )}
             </Panel>
+            {dialog}
           </>
         )
       }}

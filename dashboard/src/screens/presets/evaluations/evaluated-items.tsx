@@ -2,10 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 
-import { evaluationItems, type EvaluationResult, type PassRate } from '../../api/evaluations.ts'
-import { count, percent } from '../../format.ts'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Table } from '../../parts/table.tsx'
+import { evaluationItems, type EvaluationResult, type PassRate } from '../../../api/evaluations.ts'
+import { count, percent } from '../../../format.ts'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { Meter } from '../../../parts/meter.tsx'
+import { Table } from '../../../parts/table.tsx'
 import { AnswerCell, ITEMS_SHOWN, ItemCell, ItemsLeftOut } from './evaluation-cells.tsx'
 
 export const EvaluatedItems = ({ slug, id }: { readonly slug: string; readonly id: string }) => {
@@ -15,9 +16,14 @@ export const EvaluatedItems = ({ slug, id }: { readonly slug: string; readonly i
     <Loaded query={found} rows={4}>
       {({ items, version, baseline, summary, items_done: done }) => (
         <div className="stack">
+          {done === items.length ? null : (
+            <p className="row" role="status">
+              <Meter label="Items done" used={done} limit={items.length} isLimit={false} /> {count(done)} of {count(items.length)} items are
+              done.
+            </p>
+          )}
           <p>
-            {done < items.length ? `${count(done)} of ${count(items.length)} items are done. ` : ''}v{version} passes{' '}
-            {rateText(summary.version.pass_rate)}
+            v{version} passes {rateText(summary.version.pass_rate)}
             {baseline === null ? '' : `, v${baseline} ${rateText(summary.baseline?.pass_rate ?? null)}`}.
           </p>
           <Table<EvaluationResult>

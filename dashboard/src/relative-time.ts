@@ -1,0 +1,19 @@
+/** How long ago, or how soon. */
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const
+
+/** The page reads its clock so seldom: what has just happened lies ahead of it. */
+const BEHIND_SECONDS = 20
+
+/** `2 min ago`; `in 3 h` for what is to come. */
+export const relative = (iso: string, nowMs: number): string => {
+  const seconds = Math.round((nowMs - Date.parse(iso)) / 1000)
+  const size = Math.abs(seconds)
+  if (size < 45) return seconds >= -BEHIND_SECONDS ? 'just now' : 'in a moment'
+  const [unit, length] = UNITS.find(([, unitLength]) => size >= unitLength) ?? ['min', 60]
+  const amount = `${Math.round(size / length)} ${unit}`
+  return seconds > 0 ? `${amount} ago` : `in ${amount}`
+}

@@ -1,0 +1,45 @@
+/** An evaluation that runs is stopped; one that was stopped goes on. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { type Evaluation, resumeEvaluation, stopEvaluation } from '../../../api/evaluations.ts'
+import { money } from '../../../format.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Confirm } from '../../../parts/confirm.tsx'
+import { messageOf } from '../../../parts/error-note.tsx'
+import { Field } from '../../../parts/field.tsx'
+import { toast } from '../../../shell/toasts.tsx'
+
+interface EvaluationRunProps {
+  readonly slug: string
+  readonly evaluation: Evaluation
+}
+
+export const EvaluationRun = ({ slug, evaluation: { id, state, budget_usd: budget, cost } }: EvaluationRunProps) => {
+  const { workspace } = useSearch({ strict: false })
+  const queries = useQueryClient()
+  const [asked, setAsked] = useState<string | null>(null)
+  const scope = { workspace_id: workspace }
+  const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug, 'evaluations'] })
+  const tell = (thrown: unknown): void => toast(messageOf(thrown))
+  if (state === 'running') return <Button onClick={() => void stopEvaluation(slug, id, scope).then(reload).catch(tell)}>Stop</Button>
+  if (state === 'done') return null
+  const resume = async (): Promise<void> => {
+    if (asked !== null && !(Number(asked) > 0)) throw new Error('Budget: write an amount above 0.')
+    await resumeEvaluation(slug, id, asked === null ? null : Number(asked), scope)
+    await reload()
+  }
+  return (
+    <>
+      <Button onClick={() => (budget === null ? void resume().catch(tell) : setAsked(String(budget)))}>Resume</Button>
+      {asked === null ? null : (
+        <Confirm title="Resume the evaluation" action="Resume" onConfirm={resume} onClose={() => setAsked(null)}>
+          <Field label="Budget in dollars" hint={`For all of it: ${money(cost)} are spent.`}>
+            <input inputMode="decimal" className="short" value={asked} onChange={(event) => setAsked(event.target.value)} />
+          </Field>
+        </Confirm>
+      )}
+    </>
+  )
+}
