@@ -10,6 +10,7 @@ import { providerFailure } from './contract/provider-failure.ts'
 import { pathText } from './contract/validate.ts'
 import { observabilitySettings } from './broadcast/settings.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
+import { rangeOf } from './lib/address-ranges.ts'
 import { mediaSettings } from './providers/media-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
 import { pluginSettings } from './plugins/settings.ts'
@@ -32,6 +33,11 @@ export const configFileSchema = z
           .transform((url) => url.replace(/\/+$/, ''))
           .optional()
           .meta({ description: 'The address by which people and clients reach this service, where a proxy stands in front of it.' }),
+        trusted_proxies: z
+          .array(z.string().refine((text) => rangeOf(text) !== null, 'Write an address or a range such as 10.0.0.0/8'))
+          .max(100)
+          .default([])
+          .meta({ description: 'Addresses and ranges of the proxies whose X-Forwarded-For says who sent a request.' }),
       })
       .prefault({}),
     dashboard: z

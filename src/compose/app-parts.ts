@@ -16,6 +16,7 @@ import type { OauthRouteParts } from '../http/routes/oauth.ts'
 import { createSessionDoor } from '../http/session-door.ts'
 import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
 import type { ServiceKnowledge } from '../contract/service-facts.ts'
+import { rangeOf } from '../lib/address-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
 import { PACKAGE_DIRECTORY } from '../lib/entry-points.ts'
 import type { Models } from '../models/models.ts'
@@ -110,6 +111,7 @@ export const composeAppParts = (
     log: parts.log,
     metrics: parts.metrics,
     cors: createCors(file.cors.origins),
+    trustedProxies: file.server.trusted_proxies.flatMap((text) => rangeOf(text) ?? []),
     dashboard: file.dashboard
       ? { files: createDashboardFiles(join(PACKAGE_DIRECTORY, 'dashboard/dist')), prefix: pathPrefix(file), ids }
       : null,

@@ -12,6 +12,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission, Permit } from '../limits/admission.ts'
 import type { BodyRoom, BodySpace } from '../limits/body-room.ts'
+import type { AddressRange } from '../lib/address-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -33,6 +34,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate, type Doors } from './authenticate.ts'
+import { clientAddress } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import { createListedModels } from './listed-models.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
@@ -111,6 +113,8 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
+  /** Proxies of the operator's, whose word about whom they serve counts. */
+  readonly trustedProxies: readonly AddressRange[]
   /** Null where the file switches it off. */
   readonly dashboard: DashboardParts | null
   /** How people sign in; null where they cannot. */
@@ -286,7 +290,7 @@ export const createApp = (parts: AppParts): App => {
             caller,
             principal,
             reach,
-            address: () => peers.addressOf(request),
+            address: () => clientAddress(peers.addressOf(request), request.headers.get('x-forwarded-for'), parts.trustedProxies),
             permit,
             signal: request.signal,
             text: () => readBodyText(request, limits),

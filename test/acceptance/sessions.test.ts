@@ -251,6 +251,20 @@ test('429: the eleventh wrong sign-in within a minute, and then a right one too'
   expect((await call(own, 'GET', '/keys')).status).toBe(200)
 })
 
+test('behind a proxy that is trusted, failures count for the address that it names; nobody else names one', async () => {
+  const [sender, other] = [{ 'x-forwarded-for': '198.51.100.7' }, { 'x-forwarded-for': '198.51.100.7, 203.0.113.9' }]
+  const behind = await services.start({ config: 'server: { trusted_proxies: ["127.0.0.0/8", "::1"] }' })
+  for (let wrong = 0; wrong < 10; wrong += 1) expect((await openSession(behind, { key: 'wrong' }, sender)).status).toBe(401)
+  expect((await openSession(behind, { key: behind.managementKey }, sender)).status).toBe(429)
+  // Its own words, before those of the proxy, are no address of it.
+  expect((await openSession(behind, { key: behind.managementKey }, other)).status).toBe(201)
+
+  const open = await services.start()
+  for (let wrong = 0; wrong < 10; wrong += 1)
+    expect((await openSession(open, { key: 'wrong' }, { 'x-forwarded-for': `198.51.100.${wrong}` })).status).toBe(401)
+  expect((await openSession(open, { key: open.managementKey }, other)).status).toBe(429)
+})
+
 test('behind TLS the cookie is kept for https and this very host', async () => {
   const own = await services.start({ config: 'server: { public_url: "https://models.example.com/ai/" }' })
   const page = { host: 'models.example.com', origin: 'https://models.example.com' }
