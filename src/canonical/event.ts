@@ -12,6 +12,7 @@ import type { UrlCitation } from './prompt.ts'
 import type { ReasoningProof } from './reasoning.ts'
 import type { ServerCall, ServerOutcome, ToolProgress } from './server-tools.ts'
 import type { Usage } from './usage.ts'
+import type { CallingAgent } from './waiting-agent.ts'
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
@@ -39,6 +40,7 @@ export type ModelEvent =
       readonly builtIn?: BuiltInTool
       readonly custom?: true
       readonly proof?: ReasoningProof
+      readonly subagent?: CallingAgent
     }
   /** A piece of the JSON text of the arguments of call `index`; of a custom call, of its text. */
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }

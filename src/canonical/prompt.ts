@@ -5,6 +5,7 @@
 import type { BuiltInTool } from './built-in-tools.ts'
 import type { ReasoningProof } from './reasoning.ts'
 import type { Settings } from './settings.ts'
+import type { WaitingAgent } from './waiting-agent.ts'
 
 export interface Prompt {
   readonly messages: readonly Message[]
@@ -60,6 +61,8 @@ export type Part =
       readonly ranInTurn?: number
       /** For a search over withheld tools: the catalogue that was searched, by its hash. */
       readonly catalog?: string
+      /** It has not ended yet: its result, which comes next, only holds its place. */
+      readonly waiting?: WaitingAgent
     } & Marked)
   | ({
       readonly type: 'tool-result'

@@ -7,6 +7,7 @@ import type { BuiltInTool } from '../canonical/built-in-tools.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome, ToolProgress } from '../canonical/server-tools.ts'
+import type { CallingAgent } from '../canonical/waiting-agent.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { ArgumentsScan } from '../lib/arguments-scan.ts'
@@ -27,6 +28,7 @@ export type Block =
       readonly namespace?: string
       readonly builtIn?: BuiltInTool
       readonly custom: boolean
+      readonly subagent?: CallingAgent
     }
 
 /** Called for each block: opened, its pieces (never empty), closed; then the next one. */

@@ -1,7 +1,7 @@
 /** Who is asked, in which order: the catalogue's candidates, filtered and ordered, with the keys of the customer's own among them. */
 import type { Call } from '../canonical/call.ts'
 import type { Steps } from '../lib/steps.ts'
-import type { Prompt } from '../canonical/prompt.ts'
+import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { type Models, speaksDialectOf } from '../models/models.ts'
 import { readAhead } from '../formats/call-reader.ts'
@@ -98,8 +98,13 @@ const presetOf = ({ body, preset }: Screened, field: string): string | null => (
 const toolCaller = ({ caller, call, guardrails }: Screened, models: Models): ToolCaller => ({
   workspaceId: caller.workspaceId,
   sessionId: call.sessionId,
+  functions: () => (call.dialect === 'responses' ? call.prompt().tools.filter(isPlainFunction) : null),
   models: () => models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models)),
 })
+
+/** A function under its own name, which the client runs. */
+const isPlainFunction = (tool: Tool): tool is FunctionTool =>
+  tool.type === 'function' && tool.builtIn === undefined && tool.namespace === undefined
 
 /** As `plan`, but for the checks. */
 export const planFor = (

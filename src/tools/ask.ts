@@ -9,6 +9,11 @@ export interface Question {
   readonly messages: readonly Message[]
   /** Further members of a Chat Completions body: limits, reasoning, tools of the service. */
   readonly options: JsonObject
+  /**
+   * For a model that may call functions: what it said and called behind the messages, and what came of that, as items of Responses.
+   * `options` are members of a Responses body then, and the answer comes as items too.
+   */
+  readonly items?: readonly JsonObject[]
   /** Called with each piece of the answer's text as it comes; absent: the answer is asked for as a whole. */
   readonly onText?: TakePiece
   readonly onReasoning?: TakePiece
@@ -25,6 +30,8 @@ export type ModelAnswer =
       readonly text: string
       /** data: or https: addresses. */
       readonly pictures: readonly string[]
+      /** Where items were asked: calls of functions among them are for somebody else to run. */
+      readonly items: readonly JsonObject[]
     }
   | {
       readonly fault: NonNullable<ServerOutcome['fault']>

@@ -4,6 +4,7 @@
  */
 import type { FunctionTool, Prompt } from '../canonical/prompt.ts'
 import type { ServerOutcome, ServerTool, ToolProgress } from '../canonical/server-tools.ts'
+import type { WaitingAgent } from '../canonical/waiting-agent.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { AskModel } from './ask.ts'
 import type { Model } from '../models/model.ts'
@@ -28,6 +29,8 @@ export interface ToolCaller {
   readonly sessionId: string | null
   /** Functions of the client's that the model is not shown; absent: none. */
   readonly withheld?: Withheld
+  /** The client's functions, for agents that may call them; null on interfaces that have no words for whose call it is. */
+  functions(): readonly FunctionTool[] | null
 }
 
 export interface Withheld {
@@ -67,6 +70,8 @@ export interface ToolTurn {
   readonly ask: AskModel
   /** Does this when the request is over, however it ends. */
   readonly atEnd: (end: () => Promise<void>) => void
+  /** An agent that waited for the client, in place of a new one. */
+  readonly waiting?: WaitingAgent
   /** Tells the client how the tool gets on; absent where it did not ask for that. */
   readonly tell?: TellProgress
 }
@@ -85,6 +90,15 @@ export interface ToolResult extends Pick<ServerOutcome, 'fault' | 'value'> {
   readonly engine?: string
   /** The call is the client's to carry out: the model's turn ends with it. */
   readonly endsTurn?: true
+  /** It has no result yet: it waits for these functions, which the client runs. The model's turn ends with them. */
+  readonly waitsFor?: AwaitedCalls
+}
+
+export interface AwaitedCalls {
+  /** Each once, in the order of the agent's. */
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
+  /** The agent's words and calls since it last waited, as items of Responses. */
+  readonly items: readonly JsonObject[]
 }
 
 export const failed = (code: NonNullable<ServerOutcome['fault']>['code'], message: string, value: JsonObject = {}): ToolResult => ({

@@ -21,7 +21,7 @@ const asked = (tool: AskedTool['tool'], parameters: AskedTool['parameters'] = {}
   parameters,
 })
 const TURN = toolTurn()
-const NOBODY = { workspaceId: 'ws', sessionId: null, models: () => [] }
+const NOBODY = { workspaceId: 'ws', sessionId: null, functions: () => null, models: () => [] }
 
 describe('which tools are asked for', () => {
   test('options stand in parameters or beside the type, and parameters have the last word', () => {
@@ -83,6 +83,7 @@ describe('experimental__search_models', () => {
   const caller = {
     workspaceId: 'ws',
     sessionId: null,
+    functions: () => null,
     models: () => [
       model('acme/large', 200_000, ['text', 'image']),
       model('acme/small', 8000, ['text']),

@@ -231,7 +231,7 @@ describe('what cannot be is refused before anybody is asked', () => {
       'service:subagent cannot stand among its own tools',
     ],
     ['26 calls for a subagent', [{ type: 'service:subagent', parameters: { max_tool_calls: 26 } }], 'max_tool_calls'],
-    ['functions of the client', [{ type: 'service:subagent', parameters: { inherit_functions: true } }], 'not supported yet'],
+
     ['nine models', [{ type: 'service:fusion', parameters: { analysis_models: Array(9).fill('t/wise') } }], 'analysis_models'],
     ['no models', [{ type: 'service:fusion' }], 'tools.fusion.presets'],
     ['no model for pictures', [{ type: 'service:image_generation' }], 'tools.image_generation.model'],

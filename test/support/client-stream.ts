@@ -296,6 +296,8 @@ const responses: Lifecycle = (reported, faults) => {
           arguments: '',
           argumentsDone: item.type !== 'function_call',
         })
+        // A subagent that waits for the client is announced, and ends in a later answer.
+        if (item.type?.endsWith(':subagent') === true) done[index] = item
         break
       case 'response.content_part.added':
       case 'response.reasoning_summary_part.added':

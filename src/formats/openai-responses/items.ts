@@ -1,5 +1,6 @@
 /** Output items and their parts, as JSON text. */
 import type { BuiltInTool } from '../../canonical/built-in-tools.ts'
+import type { CallingAgent } from '../../canonical/waiting-agent.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject } from '../../lib/json.ts'
@@ -28,10 +29,22 @@ export interface ItemCall {
   readonly name: string
   /** Left out of the JSON where there is none. */
   readonly namespace: string | undefined
+  readonly subagent?: CallingAgent | undefined
 }
 
-export const callItem = (id: string, status: ItemStatus, { id: call_id, name, namespace }: ItemCall, args: string): string =>
-  JSON.stringify({ type: 'function_call', id, call_id, name, namespace, arguments: args, status })
+/** A subagent's account, which may be long, is told once the call is whole. */
+export const callItem = (id: string, status: ItemStatus, { id: call_id, name, namespace, subagent }: ItemCall, args: string): string =>
+  JSON.stringify({
+    type: 'function_call',
+    id,
+    call_id,
+    name,
+    namespace,
+    arguments: args,
+    status,
+    subagent_id: subagent?.id,
+    subagent_items: status === 'in_progress' ? undefined : subagent?.items,
+  })
 
 export const customCallItem = (id: string, status: ItemStatus, { id: call_id, name, namespace }: ItemCall, input: string): string =>
   JSON.stringify({ type: 'custom_tool_call', id, call_id, name, namespace, input, status })

@@ -123,7 +123,7 @@ export class OutputItems implements BlockSink {
         return
       case 'tool-call':
         this.#closeItem()
-        this.#openCall(block, { id: block.id, name: block.name, namespace: block.namespace })
+        this.#openCall(block, { id: block.id, name: block.name, namespace: block.namespace, subagent: block.subagent })
     }
   }
 

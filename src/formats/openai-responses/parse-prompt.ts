@@ -15,11 +15,12 @@ import {
   requiredText,
 } from '../json-node.ts'
 import { otherFields } from '../other-fields.ts'
-import { joinTurns } from '../prompt-reader.ts'
+import { joinTurns, type Piece } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { readItem } from './read-item.ts'
 import { readResponsesSettings } from './read-settings.ts'
+import { readWaitingAgent, separateAgents } from './waiting-agents.ts'
 
 /** Throws `invalid_prompt` naming the input item at fault, `invalid_request` for what goes with the input. */
 export const parsePrompt = (body: JsonBody): Prompt => {
@@ -44,9 +45,14 @@ const readInstructions = (value: unknown): Message[] => {
 /** `tools`: those that became known in the course of the conversation. */
 const readInput = (value: unknown): { readonly messages: readonly Message[]; readonly tools: readonly Node[] } => {
   if (typeof value === 'string') return { messages: [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }], tools: [] }
-  const items = nodesAt(value, 'input', 'invalid_prompt')
+  const all = nodesAt(value, 'input', 'invalid_prompt')
+  const { items, waiting } = separateAgents(all)
+  const read = (item: Node): Piece => {
+    const agent = waiting.get(item)
+    return agent === undefined ? readItem(item) : { role: 'assistant', parts: readWaitingAgent(item, agent), open: true, at: item.path }
+  }
   return {
-    messages: withReplayedTurns(joinTurns(items.filter((item) => item.members['type'] !== 'additional_tools').map(readItem))),
+    messages: withReplayedTurns(joinTurns(items.filter((item) => item.members['type'] !== 'additional_tools').map(read))),
     tools: items.filter((item) => ADDS_TOOLS.has(item.members['type'])).flatMap((item) => children(item, 'tools')),
   }
 }

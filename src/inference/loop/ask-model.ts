@@ -4,11 +4,13 @@
  * cost, attempts and end are that one's (decisions/0051).
  */
 import { atOnce } from '../../lib/steps.ts'
-import type { ModelEvent, TakeFrames } from '../../canonical/event.ts'
+import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { PARAGRAPH_BREAK } from '../../canonical/event.ts'
+import type { Message } from '../../canonical/prompt.ts'
 import type { ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
 import { type ErrorType, GatewayError } from '../../errors.ts'
 import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../../formats/openai-responses/openai-responses.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
@@ -18,6 +20,7 @@ import type { ToolKit } from '../../tools/kit.ts'
 import type { MakeTool } from '../../tools/tool.ts'
 import { admitWithin } from '../admit.ts'
 import type { Admitted } from '../admitted.ts'
+import { answerHead, answerTail } from '../answer-head.ts'
 import { asFailure } from '../as-failure.ts'
 import { hideInError } from '../hide-in-error.ts'
 import { plan, type PlanParts } from '../plan.ts'
@@ -56,11 +59,11 @@ const plannedFor = async (outer: Admitted, question: Question, parts: Omit<AskMo
 
 const receivedFor = (
   { principal, requestId, userAgent, referer, call }: Planned,
-  { model, messages, options, onText, onReasoning }: Question,
+  { model, messages, items, options, onText, onReasoning }: Question,
 ): Received => {
   const text = JSON.stringify({
     model,
-    messages: questionMessages(messages),
+    ...(items === undefined ? { messages: questionMessages(messages) } : { input: [...messages.map(messageItem), ...items] }),
     ...(onText === undefined && onReasoning === undefined ? {} : { stream: true }),
     ...(call.user === null ? {} : { user: call.user }),
     ...privacyOf(call.body),
@@ -68,7 +71,7 @@ const receivedFor = (
   })
   return {
     apiType: 'completions',
-    format: chatFormat,
+    format: items === undefined ? chatFormat : responsesFormat,
     body: JsonBody.read(text),
     bytes: text.length,
     // The request's own wishes are heeded as far as the model goes; a caller that is strict is so about its own words.
@@ -81,6 +84,12 @@ const receivedFor = (
   }
 }
 
+const messageItem = ({ role, parts }: Message): JsonObject => ({
+  type: 'message',
+  role,
+  content: parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+})
+
 /** Where the conversation may go holds for all that is made of it; other wishes about providers are for the client's own model. */
 const privacyOf = (body: JsonBody): JsonObject => {
   const preferences = body.value('provider')
@@ -91,7 +100,7 @@ const privacyOf = (body: JsonBody): JsonObject => {
 
 const answerOf = async (
   admitted: Admitted,
-  { model, onText, onReasoning }: Question,
+  { model, items, onText, onReasoning }: Question,
   signal: AbortSignal,
   answer: AskModelParts['answer'],
 ): Promise<ModelAnswer> => {
@@ -102,6 +111,7 @@ const answerOf = async (
   signal.addEventListener('abort', stop, { once: true })
   let text = ''
   const pictures: string[] = []
+  const frames: Frame[] = []
   const say = (piece: string): Promise<void> | undefined => {
     text += piece
     return onText?.(piece)
@@ -114,16 +124,27 @@ const answerOf = async (
     return undefined
   }
   try {
-    const error = await answer(admitted, (frames) => {
-      const behind = frames.flatMap(({ events }) => events.flatMap((event) => hear(event) ?? []))
+    const error = await answer(admitted, (batch) => {
+      if (items !== undefined) frames.push(...batch)
+      const behind = batch.flatMap(({ events }) => events.flatMap((event) => hear(event) ?? []))
       return behind.length === 0 ? undefined : Promise.all(behind).then(() => {})
     })
     const answered = admitted.log.current?.planned.model.id ?? model
-    return error === null ? { fault: null, model: answered, text, pictures } : failure(error, answered)
+    if (error !== null) return failure(error, answered)
+    return { fault: null, model: answered, text, pictures, items: items === undefined ? [] : itemsIn(admitted, frames) }
   } finally {
     signal.removeEventListener('abort', stop)
     admitted.endWithin()
   }
+}
+
+/** As a client of Responses gets it, so that the next question goes on where this answer ended. */
+const itemsIn = (admitted: Admitted, frames: readonly Frame[]): readonly JsonObject[] => {
+  const answer = { events: frames.flatMap(({ events }) => events) }
+  const { output } = JSON.parse(responsesFormat.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), null)) as {
+    readonly output: readonly JsonObject[]
+  }
+  return output
 }
 
 const failure = (error: GatewayError, model: string): ModelAnswer => ({

@@ -46,7 +46,7 @@ interface LoopState {
 
 /** Why the model is to answer now; null where it may go on calling. */
 export const stopAfter = (
-  turn: ModelTurn,
+  finish: ModelTurn['finish'],
   { bill, innerTokens }: Admitted,
   report: LoopReport,
   limits: LoopLimits,
@@ -57,7 +57,7 @@ export const stopAfter = (
     called: report.called,
     tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
     costNanos: bill.cost.totalNanos ?? 0,
-    finishReasons: [turn.finish?.reason ?? '', turn.finish?.native ?? ''],
+    finishReasons: finish === null ? [] : [finish.reason, finish.native ?? ''],
   })
   if (fired !== null) return fired
   if (isBroke) return 'budget'

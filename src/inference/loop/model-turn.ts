@@ -5,6 +5,7 @@
 import type { FinishReason, Frame, ModelEvent } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { WaitingAgent } from '../../canonical/waiting-agent.ts'
 
 export interface SaidCall {
   readonly id: string
@@ -12,6 +13,8 @@ export interface SaidCall {
   readonly proof?: ReasoningProof
   /** JSON text as the model wrote it. */
   arguments: string
+  /** It was made for an earlier answer, and goes on. */
+  readonly waiting?: WaitingAgent
 }
 
 export interface ModelTurn {
@@ -24,6 +27,8 @@ export interface ModelTurn {
   readonly finish: { readonly reason: FinishReason; readonly native: string | null } | null
   /** A call that is the client's after all, under another name: its events, for the client. */
   passOn(call: SaidCall, as: { readonly name: string; readonly arguments: string }): Frame
+  /** Calls that agents make for the client to run: the index of the first of so many. */
+  makeRoom(calls: number): number
   /** As if the model had not made the call. */
   leaveOut(call: SaidCall): void
   /** All that was said, as the assistant's message of the next request. */
@@ -133,6 +138,11 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
           { type: 'tool-arguments', index, json },
         ],
       }
+    },
+    makeRoom(calls) {
+      const first = clientCalls
+      clientCalls += calls
+      return first
     },
     leaveOut: (call) => void serverCalls.splice(serverCalls.indexOf(call), 1),
     get clientCalls() {

@@ -38,7 +38,7 @@ export const replayedConversation = (call: Call, open: (sealed: string) => strin
 /** The signs in a conversation that a call of the service's may be in it: a search that finds nothing is all that others pay. */
 const TRACES: Readonly<Record<ClientDialect, readonly [field: string, words: readonly string[]]>> = {
   chat: ['messages', ['reasoning.server_tool_call']],
-  responses: ['input', ['"service:', '"openrouter:', OWN_ID]],
+  responses: ['input', ['"service:', '"openrouter:', OWN_ID, '"subagent_id"']],
   messages: ['messages', ['"service:', '"openrouter:', '"service_', '"openrouter_', OWN_ID]],
 }
 

@@ -1,13 +1,13 @@
 /** Runs the calls of one turn: several at once, each to exactly one result, whatever goes wrong with it. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import type { Frame } from '../../canonical/event.ts'
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import { serverCallId, type ServerCall, type ServerOutcome, type ServerTool, type ServerToolFault } from '../../canonical/server-tools.ts'
 import { cutToBytes } from '../../lib/cut-to-bytes.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
-import { type AskedTool, failed, type TellProgress, type ToolResult } from '../../tools/tool.ts'
+import { type AskedTool, type AwaitedCalls, failed, type TellProgress, type ToolResult } from '../../tools/tool.ts'
 import type { SaidCall } from './model-turn.ts'
 import { screenedSources } from './screen-tool-text.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
@@ -61,12 +61,15 @@ export interface EndedCall {
   readonly engine: string | null
   /** The client carries it out. */
   readonly endsTurn: boolean
+  /** It has no result yet. */
+  readonly waitsFor?: AwaitedCalls
 }
 
 /** In the order of the calls. Rejects only where `take` does. */
 export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise<readonly EndedCall[]> => {
   const calls = turn.calls.map((said) => ({ said, tool: turn.offered.byName.get(said.name), call: serverCall(said, turn, parts) }))
-  const reported = calls.filter(({ tool }) => tool?.silent !== true)
+  // One that waited was announced when it began to.
+  const reported = calls.filter(({ tool, said }) => tool?.silent !== true && said.waiting === undefined)
   const behind =
     reported.length === 0 ? undefined : parts.take([{ events: reported.map(({ call }) => ({ type: 'server-tool-start', call })) }])
   if (behind !== undefined) await behind
@@ -91,8 +94,11 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
         feeNanos: result.feeNanos ?? 0,
         engine: result.engine ?? null,
         endsTurn: result.endsTurn === true,
+        ...(result.waitsFor === undefined ? {} : { waitsFor: result.waitsFor }),
       }
-      const full = one.tool?.silent === true ? undefined : parts.take([{ events: [{ type: 'server-tool-end', call, outcome }] }])
+      if (one.tool?.silent === true || result.waitsFor !== undefined) continue
+      const begun: readonly ModelEvent[] = one.said.waiting === undefined ? [] : [{ type: 'server-tool-start', call }]
+      const full = parts.take([{ events: [...begun, { type: 'server-tool-end', call, outcome }] }])
       if (full !== undefined) await full
     }
   }
@@ -162,7 +168,10 @@ const runOne = async (
   const stop = (): void => resolve(tooLate)
   turn.signal.addEventListener('abort', stop, { once: true })
   try {
-    return await Promise.race([tool.tool.run(input, { ...turn, name: said.name, ...tellingOf(call, parts) }), aborted])
+    const { waiting } = said
+    const given = { ...turn, name: said.name, ...(waiting === undefined ? {} : { waiting }), ...tellingOf(call, parts) }
+    const result = await Promise.race([tool.tool.run(input, given), aborted])
+    return result.waitsFor !== undefined && tool.silent === true ? NOT_DELIVERED : result
   } catch (thrown) {
     if (turn.signal.aborted) return tooLate
     throw thrown
@@ -175,6 +184,9 @@ const tellingOf = (call: ServerCall, { screens, take }: RunCallsParts): { readon
   call.tellsProgress !== true || screens
     ? {}
     : { tell: (progress) => take([{ events: [{ type: 'server-tool-progress', call, progress }] }]) }
+
+/** The client is spared items that it does not know, so it could not bring this one back. */
+const NOT_DELIVERED = failed('unavailable', 'This client cannot run functions for a subagent.', { status: 'error' })
 
 const tooLate = failed('execution_time_exceeded', 'The tool was stopped: the request has no time left.')
 

@@ -2,7 +2,8 @@
  * An answer that takes several turns of a model: it calls tools that the service runs, reads their results, and goes on, until
  * it answers or a limit ends the loop. The client sees one answer (docs/contract/tools.md#server-tools).
  */
-import type { TakeFrames } from '../../canonical/event.ts'
+import type { FinishReason, TakeFrames } from '../../canonical/event.ts'
+import type { Call } from '../../canonical/call.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
@@ -10,6 +11,7 @@ import type { GatewayError } from '../../errors.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
+import { isObject } from '../../lib/json.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { AskModel } from '../../tools/ask.ts'
 import type { SealedResults } from '../../tools/sealed-results.ts'
@@ -20,11 +22,12 @@ import { runJudged } from '../judge/run-judged.ts'
 import type { RunParts } from '../run/run.ts'
 import { type LoopLimits, loopLimits, stopAfter } from './loop-limits.ts'
 import { LoopReport } from './loop-report.ts'
-import { readModelTurn, type ModelTurn } from './model-turn.ts'
+import { readModelTurn, type ModelTurn, type SaidCall } from './model-turn.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
 import { screenToolText } from './screen-tool-text.ts'
 import { unwrapCalls, type UnwrappedCalls } from './unwrap-calls.ts'
 import type { OfferedTools } from './offered-tool.ts'
+import { callsOfAgents, waitingCalls, withResults } from './waiting-agents.ts'
 
 export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   readonly clock: Clock
@@ -65,6 +68,8 @@ class ToolLoop {
   #forgot = false
   #isBroke = false
   readonly #ends: (() => Promise<void>)[] = []
+  /** Agents of an earlier answer that have come to their end, by the ids of their calls. */
+  readonly #resumed = new Map<string, EndedCall>()
 
   constructor(admitted: Admitted, offered: OfferedTools, parts: LoopParts, take: TakeFrames) {
     this.#admitted = admitted
@@ -90,6 +95,7 @@ class ToolLoop {
 
   async #turns(): Promise<GatewayError | null> {
     const { connection } = this.#admitted
+    if (await this.#resumeAgents()) return connection.stopReason
     for (;;) {
       const isFinal = this.#isFinal
       const turn = readModelTurn((name) => isFinal || this.#offered.byName.has(name), this.#isFirst)
@@ -102,7 +108,8 @@ class ToolLoop {
       this.#report.said(turn)
       const refusals = await this.#passOn(turn)
       if (isFinal || turn.serverCalls.length === 0) return this.#end(turn)
-      const ended = await this.#runTools(turn, refusals)
+      const ended = await this.#runTools(turn.serverCalls, refusals)
+      await this.#passOnCalls(ended, turn)
       if (connection.stopped) {
         this.#report.stoppedBy = 'cancelled'
         return connection.stopReason
@@ -113,6 +120,46 @@ class ToolLoop {
       }
       this.#goOn(turn, ended)
     }
+  }
+
+  /** Agents that waited for the client go on before the model does. True: the answer ends with that, since one waits again. */
+  async #resumeAgents(): Promise<boolean> {
+    const { request, connection } = this.#admitted
+    const [first] = request.plan.attempts
+    const waiting = first === undefined ? [] : waitingCalls(this.#offered.promptFor(first).messages, this.#isAgent)
+    if (waiting.length === 0) return false
+    const ended = await this.#runTools(waiting, NO_REFUSALS)
+    let clientCalls = 0
+    const makeRoom = (calls: number): number => {
+      clientCalls += calls
+      return clientCalls - calls
+    }
+    await this.#passOnCalls(ended, { makeRoom, parts: () => [] })
+    if (connection.stopped) {
+      this.#report.stoppedBy = 'cancelled'
+      return true
+    }
+    if (clientCalls > 0) {
+      this.#report.stoppedBy = 'client_tool'
+      await this.#finish('tool_calls', null)
+      return true
+    }
+    for (const one of ended) this.#resumed.set(one.call.callId, one)
+    this.#report.stoppedBy = this.#stopAfter(null)
+    return false
+  }
+
+  readonly #isAgent = (name: string): boolean => this.#offered.byName.get(name)?.asked.tool === 'subagent'
+
+  /** Calls of the client's functions that agents made: the turn ends with them. */
+  async #passOnCalls(ended: readonly EndedCall[], turn: Pick<ModelTurn, 'makeRoom' | 'parts'>): Promise<void> {
+    if (!ended.some(({ waitsFor }) => waitsFor !== undefined)) return
+    const taken = new Set([
+      ...callIds(this.#admitted.request.call),
+      ...turn.parts().flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])),
+    ])
+    const behind = this.#take(callsOfAgents(ended, taken, turn.makeRoom, this.#parts.ids))
+    if (behind !== undefined) await behind
   }
 
   get #isFirst(): boolean {
@@ -143,7 +190,10 @@ class ToolLoop {
   /** The conversation is that of the endpoint which is asked: each lacks other tools. */
   #promptFor(): (planned: PlannedAttempt) => Prompt {
     const place = { isFirst: this.#isFirst, isFinal: this.#isFinal }
-    return (planned) => conversation(this.#offered.promptFor(planned), this.#appended, place)
+    return (planned) => {
+      const prompt = this.#offered.promptFor(planned)
+      return conversation({ ...prompt, messages: withResults(prompt.messages, this.#resumed) }, this.#appended, place)
+    }
   }
 
   /** A turn that a budget cannot bear is not begun; the reserve pays for an end without what was found last. */
@@ -176,20 +226,20 @@ class ToolLoop {
     )
   }
 
-  async #runTools(turn: ModelTurn, refusals: UnwrappedCalls['refusals']): Promise<readonly EndedCall[]> {
+  async #runTools(calls: readonly SaidCall[], refusals: UnwrappedCalls['refusals']): Promise<readonly EndedCall[]> {
     const { request, connection, log } = this.#admitted
     const { clock, ids, sealedResults } = this.#parts
     const before = this.#report.steps
     const controller = connection.open()
     const cancel = clock.after(Math.max(0, this.#deadlineMs - clock.monotonicMs()), () => controller.abort(new Error('No time is left.')))
     try {
-      const within = turn.serverCalls.slice(0, Math.max(0, this.#limits.steps - before))
+      const within = calls.slice(0, Math.max(0, this.#limits.steps - before))
       this.#isBroke = !(await this.#admitted.canPay(within.reduce((sum, { name }) => sum + mostFee(this.#offered, name), 0)))
-      const planned = log.current?.planned
+      const planned = log.current?.planned ?? request.plan.attempts[0]
       const ended = await runCalls(
         {
           number: this.#report.turns,
-          calls: turn.serverCalls,
+          calls,
           refusalOf: ({ name }, index) => {
             if (before + index >= this.#limits.steps) return LIMIT_REACHED
             return this.#isBroke && mostFee(this.#offered, name) > 0 ? BUDGET_SPENT : null
@@ -225,24 +275,32 @@ class ToolLoop {
 
   /** The results go to the model, for its next turn or its last. */
   #goOn(turn: ModelTurn, ended: readonly EndedCall[]): void {
-    const { clock, isDraining } = this.#parts
     this.#appended.push({ role: 'assistant', parts: turn.parts() }, { role: 'user', parts: resultParts(ended) })
     this.#malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? this.#malformed + 1 : 0
-    this.#report.stoppedBy = stopAfter(turn, this.#admitted, this.#report, this.#limits, {
+    this.#report.stoppedBy = this.#stopAfter(turn)
+    this.#admitted.nextTurn()
+  }
+
+  #stopAfter(turn: ModelTurn | null): LoopReport['stoppedBy'] {
+    const { clock, isDraining } = this.#parts
+    return stopAfter(turn?.finish ?? null, this.#admitted, this.#report, this.#limits, {
       malformed: this.#malformed,
       isLate: isDraining() || clock.monotonicMs() >= this.#deadlineMs,
       isBroke: this.#isBroke,
     })
-    this.#admitted.nextTurn()
   }
 
   async #end(turn: ModelTurn): Promise<null> {
     if (this.#isFinal && this.#report.stoppedBy !== 'client_tool' && turn.serverCalls.length > 0) this.#admitted.log.tell(AFTER_LIMIT)
     this.#report.stoppedBy ??= turn.clientCalls > 0 ? 'client_tool' : 'model'
     const reason = turn.clientCalls > 0 ? 'tool_calls' : turn.finish?.reason === 'tool_calls' ? 'stop' : (turn.finish?.reason ?? 'stop')
-    const behind = this.#take([{ events: [{ type: 'finish', reason, native: turn.finish?.native ?? null }] }])
-    if (behind !== undefined) await behind
+    await this.#finish(reason, turn.finish?.native ?? null)
     return null
+  }
+
+  async #finish(reason: FinishReason, native: string | null): Promise<void> {
+    const behind = this.#take([{ events: [{ type: 'finish', reason, native }] }])
+    if (behind !== undefined) await behind
   }
 }
 
@@ -271,6 +329,13 @@ const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly
   if (before === undefined) return request.plan.attempts
   const others = request.plan.attempts.filter((planned) => planned !== before && planned.model.id === before.model.id)
   return loop.failover === 'never' ? [before] : [before, ...others]
+}
+
+/** The ids that a client of Responses knows calls by. */
+const callIds = ({ body }: Call): readonly string[] => {
+  const input = body.value('input')
+  if (!Array.isArray(input)) return []
+  return input.flatMap((item: unknown) => (isObject(item) && typeof item['call_id'] === 'string' ? [item['call_id']] : []))
 }
 
 const NO_REFUSALS: UnwrappedCalls['refusals'] = new Map()

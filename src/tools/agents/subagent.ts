@@ -1,11 +1,15 @@
-/** Another model that does a task by itself, with tools of the service if it has any, and reports what came of it. */
+/**
+ * Another model that does a task by itself, with tools of the service if it has any, and reports what came of it. It may call
+ * functions of the client's, and then waits for them until the client comes back (decisions/0079).
+ */
 import { z } from 'zod'
 
-import { invalidRequest, validate } from '../../contract/validate.ts'
+import { validate } from '../../contract/validate.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { failed, type MakeTool } from '../tool.ts'
+import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { agentFailure } from './advisor.ts'
 import { agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
+import { awaitedCalls, functionItems, inheritanceMembers, inheritedFunctions } from './inherited-functions.ts'
 import { checkInnerTools } from './inner-tools.ts'
 
 const options = z.looseObject({
@@ -14,8 +18,7 @@ const options = z.looseObject({
   instructions: z.string().optional(),
   tools: z.array(z.looseObject({ type: z.string() })).default([]),
   max_tool_calls: z.int().min(1).max(25).optional(),
-  inherit_functions: z.boolean().optional(),
-  inherited_function_names: z.array(z.string()).optional(),
+  ...inheritanceMembers,
 })
 
 const asked = z.looseObject({ task_name: z.string().default(''), task_description: z.string().trim().min(1) })
@@ -24,7 +27,7 @@ export const subagentTool = ({ max_calls: mostCalls }: { readonly max_calls: num
   const countCall = createCallCount()
   return ({ parameters, at }, caller) => {
     const read = validate(options, parameters, [at, 'parameters'])
-    refuseInheritance(read, `${at}.parameters`)
+    const functions = inheritedFunctions(read, `${at}.parameters`, caller)
     checkInnerTools(read.tools, `${at}.parameters.tools`, 'subagent')
     return {
       description:
@@ -40,37 +43,56 @@ export const subagentTool = ({ max_calls: mostCalls }: { readonly max_calls: num
         additionalProperties: false,
       },
       async run(input, turn) {
+        const { waiting } = turn
+        if (waiting !== undefined && waiting.fault !== null) return agentFailure({ code: 'unavailable', message: waiting.fault })
         const wanted = asked.safeParse(input)
         if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error), { status: 'error' })
         if (countCall(caller) > mostCalls) {
           return failed('max_uses_exceeded', 'This request has given as many tasks as it may.', { status: 'error' })
         }
         const { task_name, task_description } = wanted.data
+        const model = read.model ?? turn.model
+        const failedTask = (fault: Fault, by = model): ToolResult => agentFailure(fault, { model: by, task_name })
+        const messages = [
+          ...(read.instructions === undefined ? [] : [{ role: 'system', parts: [textPart(read.instructions)] } as const]),
+          { role: 'user', parts: [textPart(task_description)] } as const,
+        ]
+        const ownTools = read.tools as unknown as readonly JsonObject[]
+        const calls = read.max_tool_calls === undefined ? {} : { max_tool_calls: read.max_tool_calls }
+        const mayCall = functions.length > 0 || waiting !== undefined
         const answer = await turn.ask(
-          {
-            model: read.model ?? turn.model,
-            messages: [
-              ...(read.instructions === undefined ? [] : [{ role: 'system', parts: [textPart(read.instructions)] } as const]),
-              { role: 'user', parts: [textPart(task_description)] },
-            ],
-            options: {
-              ...questionOptions(read),
-              ...(read.tools.length === 0 ? {} : { tools: read.tools as unknown as readonly JsonObject[] }),
-              ...(read.max_tool_calls === undefined ? {} : { max_tool_calls: read.max_tool_calls }),
-            },
-          },
+          mayCall
+            ? {
+                model,
+                messages,
+                items: waiting?.items ?? [],
+                options: { ...itemOptions(read), ...calls, tools: [...functionItems(functions), ...ownTools] },
+              }
+            : { model, messages, options: { ...questionOptions(read), ...calls, ...(ownTools.length === 0 ? {} : { tools: ownTools }) } },
           turn.signal,
         )
-        return answer.fault === null
-          ? { fault: null, value: { status: 'ok', model: answer.model, task_name, outcome: answer.text } }
-          : agentFailure(answer.fault, { model: answer.model, task_name })
+        if (answer.fault !== null) return failedTask(answer.fault, answer.model)
+        const awaited = awaitedCalls(answer.items, functions)
+        if (awaited === null) return failedTask(BAD_CALL, answer.model)
+        if (awaited.length === 0) return { fault: null, value: { status: 'ok', model: answer.model, task_name, outcome: answer.text } }
+        if (Buffer.byteLength(JSON.stringify(answer.items)) > ACCOUNT_MAX_BYTES) return failedTask(TOO_LONG, answer.model)
+        const value = { status: 'waiting', model: answer.model, task_name }
+        return { fault: null, value, waitsFor: { calls: awaited, items: answer.items } }
       },
     }
   }
 }
 
-const refuseInheritance = ({ inherit_functions, inherited_function_names }: z.output<typeof options>, at: string): void => {
-  const path = inherit_functions === true ? 'inherit_functions' : inherited_function_names === undefined ? null : 'inherited_function_names'
-  if (path === null) return
-  throw invalidRequest([{ path: `${at}.${path}`, message: 'A subagent cannot call functions of the client: this is not supported yet.' }])
+type Fault = NonNullable<ToolResult['fault']>
+
+const BAD_CALL: Fault = { code: 'unavailable', message: 'The subagent called a function that it has not, or broke off in a call.' }
+
+/** The client gets what the subagent said, and sends it back whole. */
+const ACCOUNT_MAX_BYTES = 1024 * 1024
+const TOO_LONG: Fault = { code: 'content_too_large', message: 'The subagent said too much before it called a function.' }
+
+/** Responses has a word of its own for the limit. */
+const itemOptions = (read: z.output<typeof options>): JsonObject => {
+  const { max_completion_tokens: limit, ...others } = questionOptions(read)
+  return { ...others, ...(limit === undefined ? {} : { max_output_tokens: limit }) }
 }

@@ -70,7 +70,7 @@ const toolOf = (parameters: JsonObject = {}, settings: JsonObject = {}, clock = 
     readPage,
   })(
     { tool: 'web_fetch', askedAs: 'service:web_fetch', at: 'tools[0]', parameters },
-    { workspaceId: 'ws', sessionId: null, models: () => [] },
+    { workspaceId: 'ws', sessionId: null, functions: () => null, models: () => [] },
   )
 
 const turnOf = (...parts: Part[]): ToolTurn => toolTurn({}, ...parts)

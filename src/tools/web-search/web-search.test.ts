@@ -33,7 +33,7 @@ const clock: Clock = {
 }
 
 const turn = (signal = new AbortController().signal): ToolTurn => toolTurn({ signal })
-const NOBODY = { workspaceId: 'ws', sessionId: null, models: () => [] }
+const NOBODY = { workspaceId: 'ws', sessionId: null, functions: () => null, models: () => [] }
 
 const toolWith = (settings: unknown, parameters: Readonly<Record<string, unknown>> = {}) =>
   webSearchTool(createSearchEngines(webSearchSettings.parse(settings), clock))(

@@ -1,0 +1,63 @@
+/** Functions of the client's that a subagent may call: all of them, or those that the client names (decisions/0079). */
+import { z } from 'zod'
+
+import type { FunctionTool } from '../../canonical/prompt.ts'
+import { invalidRequest } from '../../contract/validate.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { AwaitedCalls, ToolCaller } from '../tool.ts'
+
+export const inheritanceMembers = {
+  inherit_functions: z.boolean().default(false),
+  inherited_function_names: z.array(z.string().trim().min(1, 'A function has a name.').max(256)).max(1000).optional(),
+}
+
+type Inheritance = z.output<z.ZodObject<typeof inheritanceMembers>>
+
+/** Throws `invalid_request` for a function that the request has not, and on interfaces that cannot tell whose call it is. */
+export const inheritedFunctions = (
+  { inherit_functions: all, inherited_function_names: names }: Inheritance,
+  at: string,
+  { functions }: Pick<ToolCaller, 'functions'>,
+): readonly FunctionTool[] => {
+  if (!all && names === undefined) return []
+  const there = functions()
+  if (there === null) {
+    const path = `${at}.${all ? 'inherit_functions' : 'inherited_function_names'}`
+    throw invalidRequest([{ path, message: 'A subagent can call functions of the client on Responses alone.' }])
+  }
+  if (all) return there
+  const byName = new Map(there.map((tool) => [tool.name, tool]))
+  const named = (names ?? []).map((name, index) => {
+    const tool = byName.get(name)
+    if (tool !== undefined) return tool
+    const path = `${at}.inherited_function_names[${index}]`
+    throw invalidRequest([{ path, message: `The request has no function of the name "${name.slice(0, 100)}".` }])
+  })
+  return [...new Set(named)]
+}
+
+/** As tools of a Responses body. */
+export const functionItems = (functions: readonly FunctionTool[]): readonly JsonObject[] =>
+  functions.map(({ name, description, parameters, strict }) => ({
+    type: 'function',
+    name,
+    ...(description === null ? {} : { description }),
+    parameters: parameters as JsonObject,
+    ...(strict === undefined ? {} : { strict }),
+  }))
+
+const calledFunction = z.looseObject({
+  type: z.literal('function_call'),
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  status: z.literal('completed'),
+})
+
+/** The calls of functions in an answer; null where one of them is not whole, or not of a function that the agent has. */
+export const awaitedCalls = (items: readonly JsonObject[], functions: readonly FunctionTool[]): AwaitedCalls['calls'] | null => {
+  const names = new Set(functions.map(({ name }) => name))
+  const calls = items.filter(({ type }) => type === 'function_call').map((item) => calledFunction.safeParse(item))
+  if (!calls.every(({ data }) => data !== undefined && names.has(data.name))) return null
+  return calls.flatMap(({ data }) => (data === undefined ? [] : [{ id: data.call_id, name: data.name, arguments: data.arguments }]))
+}
