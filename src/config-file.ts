@@ -130,6 +130,16 @@ export const configFileSchema = z
       })
       .prefault({}),
     budgets: budgetSettings,
+    files: z
+      .strictObject({
+        workspace_bytes: z
+          .int()
+          .min(0)
+          .max(1024 ** 5)
+          .default(1024 ** 3)
+          .meta({ description: 'Bytes that the files of one workspace may have together.' }),
+      })
+      .prefault({}),
     generations: z
       .strictObject({
         retention_days: z.int().min(1).max(3650).default(90).meta({ description: 'Days that generation records are kept.' }),

@@ -6,6 +6,7 @@ import { behindProxy, type Environment } from '../config.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { createFiles, type Files } from '../files/files.ts'
 import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts, SignIn } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
@@ -77,6 +78,7 @@ export const composeAppParts = (
     sessions: management.sessions,
     management,
     destinations: parts.observability.destinations,
+    files: composeFiles(parts, file),
     admission: parts.admission,
     presets,
     presetTests: parts.presetTests,
@@ -127,6 +129,9 @@ export const composeAppParts = (
     version: VERSION,
   }
 }
+
+const composeFiles = ({ fileStore, clock, ids }: Parts, { files }: ConfigFile): Files =>
+  createFiles({ store: fileStore, workspaceBytes: files.workspace_bytes, clock, ids })
 
 const instanceIdOf = ({ storage }: Parts): string => storage.owner.workspaceId.replaceAll('-', '').slice(0, 16)
 
@@ -205,10 +210,12 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     readByOcr: createReadByOcr(file.plugins.file_parser, clock),
     toolKit: createToolKit({
       clock,
+      ids: parts.ids,
       settings: file.tools,
       searchEngines,
       webFetch: webFetchTool({ settings: file.tools.web_fetch, clock, fetchPage, readPage: createReadPage(parts.readDocument) }),
       catalogues,
+      files: file.tools.files.enabled ? composeFiles(parts, file) : null,
       commands: createCommandRunner(file.tools.shell, clock, parts.ids),
     }),
     catalogues,

@@ -3,6 +3,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Database } from '../storage/database.ts'
 import type { ContentStore } from '../storage/content-store.ts'
+import type { FileStore } from '../storage/file-store.ts'
 import type { EndpointHealthStore } from '../storage/endpoint-health.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { PresetStore } from '../storage/preset-store.ts'
@@ -35,6 +36,7 @@ export const housekeepingJobs = (parts: {
   readonly contents: Pick<ContentStore, 'deleteExpired'>
   readonly endpointHealth: Pick<EndpointHealthStore, 'deleteOlderThan'>
   readonly waitingTraces: Pick<WaitingTraceStore, 'deleteOlderThan'>
+  readonly files: Pick<FileStore, 'deleteLeftOver'>
   readonly retentionMs: () => number
 }): readonly Job[] => [
   {
@@ -56,6 +58,12 @@ export const housekeepingJobs = (parts: {
     // Longer than any destination is tried.
     keptMs: () => 2 * HOUR_MS,
     deleteSome: parts.waitingTraces.deleteOlderThan,
+  },
+  {
+    deletes: 'files that are gone, or did not come whole',
+    everyMs: HOUR_MS / 12,
+    keptMs: () => HOUR_MS,
+    deleteSome: parts.files.deleteLeftOver,
   },
   {
     deletes: 'half hours of endpoints',

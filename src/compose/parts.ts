@@ -21,6 +21,7 @@ import { createRollouts } from '../presets/rollouts.ts'
 import { probeStorage } from '../probe-storage.ts'
 import { createEndpointHealthStore } from '../storage/endpoint-health.ts'
 import { createSearchStore } from '../storage/search-store.ts'
+import { createFileStore } from '../storage/file-store.ts'
 import { createContentStore } from '../storage/content-store.ts'
 import { createGenerationList } from '../storage/generation-list.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
@@ -33,7 +34,7 @@ import { createPresetTestStore } from '../storage/preset-test-store.ts'
 import type { LimitStore } from '../storage/limits/limit-store.ts'
 import { createEvaluationStore } from '../storage/evaluation-store.ts'
 import { createRolloutStore } from '../storage/rollout-store.ts'
-import type { TextSeal } from '../storage/sealed-config.ts'
+import type { ByteSeal, TextSeal } from '../storage/sealed-config.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { composeBudgets } from './budgets.ts'
@@ -60,7 +61,7 @@ export interface Ground {
   /** The settings of the start. */
   readonly startSettings: readonly EffectiveSetting[]
   /** Under which secrets of presets, and answers that are shown once, are stored. */
-  readonly seal: TextSeal
+  readonly seal: TextSeal & ByteSeal
   /** This process among the nodes on one database. */
   readonly node: string
   /** Where nodes count limits together; null where there is nowhere. */
@@ -142,6 +143,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     generationStore: createGenerationStore(database),
     generationList: createGenerationList(database),
     contentStore,
+    fileStore: createFileStore(database, seal),
     searching: createSearchStore(database),
     endpointHealth: createEndpointHealthStore(database),
     contents: createContents({ store: contentStore, formats: FORMATS, clock, onError }),

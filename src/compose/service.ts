@@ -114,6 +114,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
         database,
         generations: parts.generationStore,
         contents: parts.contentStore,
+        files: parts.fileStore,
         endpointHealth: parts.endpointHealth,
         waitingTraces: observability.waitingTraces,
         presets: parts.presetStore,

@@ -18,14 +18,14 @@ export interface Onceness {
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 
-/** `render`: what is made as the body of a 201; the same for the same, since it is called for the copy that is kept too. */
+/** `render`: what is made as the body of the answer; the same for the same, since it is called for the copy that is kept too. */
 export const answerOnce = async <Made>(
-  { request, operation, bodyText }: { request: RouteRequest; operation: string; bodyText: string },
+  { request, operation, bodyText, status: made = 201 }: { request: RouteRequest; operation: string; bodyText: string; status?: number },
   { clock, seal }: Onceness,
   create: (once: Once<Made> | undefined) => Promise<Made>,
   render: (made: Made) => unknown,
 ): Promise<Response> => {
-  const answer = (made: Made) => ({ status: 201, body: JSON.stringify(render(made)) })
+  const answer = (result: Made) => ({ status: made, body: JSON.stringify(render(result)) })
   try {
     const { status, body } = answer(await create(onceFor()))
     return jsonText(body, { status })

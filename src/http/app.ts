@@ -2,6 +2,7 @@
 import type { Destinations } from '../broadcast/destinations.ts'
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
+import type { Files } from '../files/files.ts'
 import { asFailure } from '../inference/as-failure.ts'
 import type { Evaluations } from '../inference/evaluations/evaluations.ts'
 import type { MakeRequest } from '../inference/own-request.ts'
@@ -41,7 +42,7 @@ import type { Sessions } from '../sign-in/sessions.ts'
 import { LongAnswer } from './json-response.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { pacedBody } from './paced-body.ts'
-import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
+import { consumeBody, readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from '../reference/reference-page.ts'
 import { endWithSession } from './end-with-session.ts'
 import type { Policy } from './policies.ts'
@@ -52,6 +53,7 @@ import { countTokensRoute } from './routes/count-tokens.ts'
 import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
 import { destinationRoutes } from './routes/destinations.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
+import { fileRoutes } from './routes/files.ts'
 import { generationGet } from './routes/generation.ts'
 import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
 import { guardrailRoutes } from './routes/guardrails.ts'
@@ -90,6 +92,7 @@ export interface AppParts {
   readonly guardrails: Guardrails
   readonly screenLimits: ScreenLimits
   readonly destinations: Destinations
+  readonly files: Files
   readonly models: Models
   readonly health: HealthView
   readonly generations: {
@@ -168,6 +171,8 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
     workspaces: parts.management.workspaces,
     onceness: parts.management.onceness,
   }),
+
+  ...fileRoutes({ ...parts, onceness: parts.management.onceness }),
 
   ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces, onceness: parts.management.onceness }),
 
@@ -277,7 +282,8 @@ export const createApp = (parts: AppParts): App => {
         const reach = reaches ? await resolveReach(caller, named, parts.management.workspaces) : null
         const holder = principal?.hash ?? person?.sessionId ?? NOBODY
         const space = parts.bodyRoom.enter(holder)
-        const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal, space.free) : null
+        const isCounted = route.policy === 'inference' || (route.isCounted === true && key?.kind === 'inference')
+        const entered = isCounted && principal !== null ? parts.admission.enter(principal, space.free) : null
         const permit = entered instanceof Promise ? await entered : entered
         const limits: BodyLimits = { ...bodyLimits, space }
         response = await endingPermit(permit, space, () =>
@@ -295,6 +301,7 @@ export const createApp = (parts: AppParts): App => {
             signal: request.signal,
             text: () => readBodyText(request, limits),
             received: () => readBody(request, limits),
+            consume: (maxBytes, consume) => consumeBody(request, maxBytes, limits, consume),
           }),
         )
         if (person !== null) response = endWithSession(response, person.sessionId, parts.sessions)

@@ -92,6 +92,7 @@ const TAGS: readonly { readonly name: Route['tag']; readonly description: string
   { name: 'Models', description: 'What can be called: models, and presets as models.' },
   { name: 'Guardrails', description: 'What requests may say, cost and reach: filters, allow-lists and budgets.' },
   { name: 'Generations', description: 'What a single request did, used and cost.' },
+  { name: 'Files', description: 'Files of a workspace, for people, programs and models that are offered `service:files`.' },
   { name: 'Service', description: 'Health, metrics and this description. No key is needed.' },
 ]
 
@@ -189,7 +190,7 @@ const operationObject = (route: Route, book: SchemaBook, errors: readonly [strin
     summary: route.summary,
     tags: [route.tag],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, book) }),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, book, route.bodyType) }),
     responses: Object.fromEntries([...answers, ...errors]),
     security: security(route.policy),
   }
@@ -220,10 +221,10 @@ const parametersIn = (
 /** The description belongs to the parameter. */
 const described = ({ description, ...schema }: JsonObject): JsonObject => (description === undefined ? { schema } : { description, schema })
 
-const requestBody = (zod: z.ZodType, book: SchemaBook): JsonObject => {
+const requestBody = (zod: z.ZodType, book: SchemaBook, type: Route['bodyType'] | 'application/json' = 'application/json'): JsonObject => {
   const { schema, optional } = book.input(zod)
   const example = BODY_EXAMPLES[z.globalRegistry.get(zod)?.id ?? '']
-  return { required: !optional, content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } }
+  return { required: !optional, content: { [type]: { schema, ...(example === undefined ? {} : { example }) } } }
 }
 
 const answerObject = (route: Route, answer: Route['answers'][number], book: SchemaBook): JsonObject => {
@@ -234,7 +235,8 @@ const answerObject = (route: Route, answer: Route['answers'][number], book: Sche
       ? {}
       : { 'application/json': { schema: book.output(answer.schema), ...(examples === null ? {} : { example: examples.body }) } }
   const stream = answer.stream === true ? { 'text/event-stream': streamMedia(dialect, examples?.stream) } : {}
-  const content = { ...json, ...stream }
+  const bytes = answer.bytes === true ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
+  const content = { ...json, ...stream, ...bytes }
   return {
     description: answer.description,
     ...(dialect === null ? {} : { headers: references(['X-Generation-Id', 'X-Preset', 'X-Service-Warnings', 'Retry-After']) }),

@@ -1,4 +1,4 @@
-/** A request body as text: only JSON, only UTF-8, and never more than is allowed, whatever the headers claim. */
+/** A request body: text in JSON and UTF-8, or bytes that are kept elsewhere; never more than is allowed, whatever the headers claim. */
 import { isUtf8 } from 'node:buffer'
 
 import { GatewayError } from '../errors.ts'
@@ -38,6 +38,51 @@ export const readBody = async (request: Readable, limits: BodyLimits): Promise<U
   }
   const bytes = checked(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), declared, limits))
   return bytes.byteLength < LARGE_BYTES ? bytes : writtenOut(bytes, () => new Promise((resolve) => void limits.clock.after(0, resolve)))
+}
+
+/**
+ * Hands the body on as it comes, for one that is kept elsewhere than in memory: only a part of it counts as such. A body that may be
+ * longer than others may take longer, by as much. A refusal is thrown once the rest was read, as with other bodies.
+ */
+export const consumeBody = async <Result>(
+  request: Readable,
+  maxBytes: number,
+  shared: BodyLimits,
+  consume: (pieces: AsyncIterable<Uint8Array>) => Promise<Result>,
+): Promise<Result> => {
+  const limits = { ...shared, maxBytes, totalMs: shared.totalMs * Math.max(1, maxBytes / shared.maxBytes) }
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  const reader = request.body?.getReader()
+  const refusal = encodingRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : shared.space.take(IN_PASSING_BYTES))
+  if (refusal !== null) throw await afterRest(refusal, declared, reader, limits)
+  try {
+    return await consume(reader === undefined ? NO_PIECES : boundedPieces(reader, limits))
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.unread) {
+      reader?.cancel().catch(() => undefined)
+      throw thrown
+    }
+    throw await afterRest(thrown, declared, reader, limits)
+  }
+}
+
+/** The part of a body that is in memory while it passes. */
+const IN_PASSING_BYTES = 1024 * 1024
+
+const NO_PIECES: AsyncIterable<Uint8Array> = {
+  async *[Symbol.asyncIterator]() {},
+}
+
+async function* boundedPieces(reader: PieceReader, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+  const next = timedReads(reader, limits)
+  let size = 0
+  for (;;) {
+    const value = await next()
+    if (value === null) return
+    size += value.byteLength
+    if (size > limits.maxBytes) throw tooLarge(limits.maxBytes)
+    yield value
+  }
 }
 
 /** A smaller body goes on exactly as it came. */
@@ -142,6 +187,10 @@ const typeRefusal = (headers: Headers): GatewayError | null => {
   if (type !== null && !JSON_TYPE.test(type)) {
     return new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`)
   }
+  return encodingRefusal(headers)
+}
+
+const encodingRefusal = (headers: Headers): GatewayError | null => {
   const encoding = headers.get('content-encoding')
   return encoding === null || encoding === 'identity'
     ? null

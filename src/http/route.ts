@@ -36,6 +36,8 @@ export interface RouteRequest {
   text(): Promise<string>
   /** The same as the bytes that it came in. */
   received(): Promise<Uint8Array>
+  /** Hands a body of any type on as it comes, up to so many bytes. Throws as `text` does, and what `consume` throws. */
+  consume<Result>(maxBytes: number, consume: (pieces: AsyncIterable<Uint8Array>) => Promise<Result>): Promise<Result>
 }
 
 export interface Route {
@@ -54,6 +56,7 @@ export interface Route {
     | 'Credits'
     | 'Models'
     | 'Generations'
+    | 'Files'
     | 'Observability'
     | 'Audit'
     | 'Sign-in'
@@ -64,14 +67,20 @@ export interface Route {
   readonly isCharged?: true
   /** The answer to a session without its second half; left out: `authentication`, as to any other caller who is not known. */
   readonly unproven?: Unproven
+  /** A request by an inference key counts among those that the key may make, as one for a model does. */
+  readonly isCounted?: true
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>
   readonly query?: Readonly<Record<string, z.ZodType>>
   readonly headers?: Readonly<Record<string, z.ZodType>>
   readonly body?: z.ZodType
+  /** The type of the body; JSON when absent. */
+  readonly bodyType?: 'multipart/form-data'
   /** Browser apps of every origin may read the answer: it depends on nothing that a browser adds by itself. */
   readonly anyOrigin?: true
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly stream?: boolean }>>
+  readonly answers: Readonly<
+    Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly stream?: boolean; readonly bytes?: true }>
+  >
   /** Statuses of errors that the route can answer, beyond those of its policy. */
   readonly errors: readonly number[]
   readonly handle: (request: RouteRequest) => Promise<Response> | Response

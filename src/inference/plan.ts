@@ -95,8 +95,9 @@ const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
 /** The preset that a field comes from; null where the request has it itself. */
 const presetOf = ({ body, preset }: Screened, field: string): string | null => (body.has(field) ? null : (preset?.slug ?? null))
 
-const toolCaller = ({ caller, call, guardrails }: Screened, models: Models): ToolCaller => ({
+const toolCaller = ({ requestId, caller, call, guardrails }: Screened, models: Models): ToolCaller => ({
   workspaceId: caller.workspaceId,
+  by: { requestId, userId: caller.userId, keyHash: caller.keyHash },
   sessionId: call.sessionId,
   functions: () => (call.dialect === 'responses' ? call.prompt().tools.filter(isPlainFunction) : null),
   models: () => models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models)),

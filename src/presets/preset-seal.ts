@@ -5,7 +5,7 @@
 import type { IdSource } from '../lib/id.ts'
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
 import type { FactStore } from '../storage/fact-store.ts'
-import type { TextSeal } from '../storage/sealed-config.ts'
+import type { ByteSeal, TextSeal } from '../storage/sealed-config.ts'
 
 /** Derived from a root secret, by whose id what it sealed can be told. */
 interface SealingKey {
@@ -20,11 +20,13 @@ const FACT = 'preset-key'
 const KEY_CONTEXT = Buffer.from('preset-key')
 
 /** Makes the key where there is none. Throws where none of these keys opens it. */
-export const openPresetSeal = async (facts: FactStore, keys: SealingKeys, ids: Pick<IdSource, 'bytes'>): Promise<TextSeal> => {
+export const openPresetSeal = async (facts: FactStore, keys: SealingKeys, ids: Pick<IdSource, 'bytes'>): Promise<TextSeal & ByteSeal> => {
   const key = unwrap(await establish(facts, keys[0], ids), keys)
   return {
     seal: (text, context) => sealBytes(Buffer.from(text, 'utf8'), key, Buffer.from(context), ids),
     open: (sealed, context) => Buffer.from(openBytes(sealed, key, Buffer.from(context))).toString('utf8'),
+    sealBytes: (bytes, context) => sealBytes(bytes, key, Buffer.from(context), ids),
+    openBytes: (sealed, context) => openBytes(sealed, key, Buffer.from(context)),
   }
 }
 

@@ -26,6 +26,7 @@ import { requiredEvaluations } from './migrations/0021-required-evaluations.ts'
 import { tracesWaiting } from './migrations/0022-traces-waiting.ts'
 import { traceSenders } from './migrations/0023-trace-senders.ts'
 import { placesOfNodes } from './migrations/0024-places-of-nodes.ts'
+import { files } from './migrations/0025-files.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -55,6 +56,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0022-traces-waiting': tracesWaiting(engine),
   '0023-trace-senders': traceSenders(engine),
   '0024-places-of-nodes': placesOfNodes(engine),
+  '0025-files': files(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

@@ -9,6 +9,7 @@ import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
 import type { EvaluationState } from '../contract/evaluation.ts'
 import type { RolloutState, Sticky } from '../contract/rollout.ts'
+import type { FileTables } from './file-tables.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { ManagementTables } from './management-tables.ts'
@@ -22,7 +23,7 @@ type Nanos = number
 /** JSON as text: the database never looks inside. */
 type JsonText = string
 
-export interface Schema extends LedgerTables, ManagementTables, SignInTables {
+export interface Schema extends FileTables, LedgerTables, ManagementTables, SignInTables {
   workspaces: WorkspacesTable
   users: UsersTable
   api_keys: ApiKeysTable

@@ -10,6 +10,12 @@ export interface TextSeal {
   open(sealed: string, context: string): string
 }
 
+/** The same for bytes. */
+export interface ByteSeal {
+  sealBytes(bytes: Uint8Array, context: string): string
+  openBytes(sealed: string, context: string): Uint8Array
+}
+
 type Config = PresetVersionResource['config']
 type Secrets = readonly { readonly path: readonly (string | number)[]; readonly value: string }[]
 

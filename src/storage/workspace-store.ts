@@ -181,6 +181,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .set({ deleted_at: now, sealed_config: '', enabled: 0 })
         .where('workspace_id', '=', id)
         .execute()
+      await transaction.deleteFrom('files').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('guardrails').where('workspace_id', '=', id).execute()
       // No slug that may be chosen has a tilde.

@@ -1,13 +1,15 @@
 /** The tools that this service has: each kind once, with what makes it. */
 import type { ServerTool } from '../canonical/server-tools.ts'
-import { GatewayError } from '../errors.ts'
+import type { Files } from '../files/files.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
 import { advisorTool } from './agents/advisor.ts'
 import { fusionTool } from './agents/fusion.ts'
 import { subagentTool } from './agents/subagent.ts'
 import { applyPatchTool } from './apply-patch.ts'
 import { datetimeTool } from './datetime.ts'
 import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
+import { filesTool } from './files.ts'
 import { imageGenerationTool } from './image-generation.ts'
 import { bashTool } from './sandbox/bash.ts'
 import type { CommandRunner } from './sandbox/run-commands.ts'
@@ -23,15 +25,18 @@ export type ToolKit = Readonly<Record<ServerTool, MakeTool>>
 
 export interface ToolKitParts {
   readonly clock: Clock
+  readonly ids: IdSource
   readonly settings: Pick<ToolSettings, 'advisor' | 'subagent' | 'fusion' | 'image_generation'>
   readonly searchEngines: SearchEngines
   readonly webFetch: MakeTool
   readonly catalogues: CatalogueMemory
+  /** Null where the file turns the tool off. */
+  readonly files: Files | null
   /** Null where no sandbox is configured. */
   readonly commands: CommandRunner | null
 }
 
-export const createToolKit = ({ clock, settings, searchEngines, webFetch, catalogues, commands }: ToolKitParts): ToolKit => ({
+export const createToolKit = ({ clock, ids, settings, searchEngines, webFetch, catalogues, files, commands }: ToolKitParts): ToolKit => ({
   datetime: datetimeTool(clock),
   experimental__search_models: searchModelsTool,
   web_search: webSearchTool(searchEngines),
@@ -42,18 +47,7 @@ export const createToolKit = ({ clock, settings, searchEngines, webFetch, catalo
   image_generation: imageGenerationTool(settings.image_generation),
   apply_patch: applyPatchTool,
   tool_search: toolSearchTool(catalogues),
-  files: unavailable,
+  files: filesTool(files, ids),
   shell: shellTool(commands),
   bash: bashTool(commands),
 })
-
-/** A tool that a provider may have, and this version has not. */
-const unavailable: MakeTool = ({ at, askedAs }) => {
-  throw new GatewayError(
-    'invalid_request',
-    `${at}: ${askedAs} cannot run here: this version has no such tool, and no provider of the model has its own.`,
-    {
-      metadata: { issues: [{ path: at, message: `${askedAs} is not available.` }] },
-    },
-  )
-}

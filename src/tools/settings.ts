@@ -44,6 +44,9 @@ export const toolSettings = z.strictObject({
       model: z.string().min(1).optional().meta({ description: 'The model that makes pictures, for requests that name none.' }),
     })
     .prefault({}),
+  files: z
+    .strictObject({ enabled: z.boolean().default(true).meta({ description: 'Whether models read and write files of the workspace.' }) })
+    .prefault({}),
   shell: shellSettings.optional().meta({ description: 'Where commands of models run, outside of this machine. Absent: nowhere.' }),
 })
 

@@ -8,6 +8,7 @@ import type { WaitingAgent } from '../canonical/waiting-agent.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { AskModel } from './ask.ts'
 import type { Model } from '../models/model.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
 
 /** A tool as a request asks for it. */
 export interface AskedTool {
@@ -23,6 +24,8 @@ export interface AskedTool {
 /** Who asks, as far as tools need to know. */
 export interface ToolCaller {
   readonly workspaceId: string
+  /** The caller as the audit log names it. */
+  readonly by: ChangedBy
   /** The models that it may call, in the order of the catalogue. */
   models(): readonly Model[]
   /** Requests of one session share what lasts. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { toolTurn } from '../../test/support/tool-turn.ts'
+import { toolCaller, toolTurn } from '../../test/support/tool-turn.ts'
 import type { ProviderTool } from '../canonical/prompt.ts'
 import { askedTool } from './asked-tools.ts'
 import { datetimeTool } from './datetime.ts'
@@ -21,7 +21,7 @@ const asked = (tool: AskedTool['tool'], parameters: AskedTool['parameters'] = {}
   parameters,
 })
 const TURN = toolTurn()
-const NOBODY = { workspaceId: 'ws', sessionId: null, functions: () => null, models: () => [] }
+const NOBODY = toolCaller()
 
 describe('which tools are asked for', () => {
   test('options stand in parameters or beside the type, and parameters have the last word', () => {
@@ -80,16 +80,13 @@ describe('experimental__search_models', () => {
     supportedParameters: [],
     endpoints: [],
   })
-  const caller = {
-    workspaceId: 'ws',
-    sessionId: null,
-    functions: () => null,
+  const caller = toolCaller({
     models: () => [
       model('acme/large', 200_000, ['text', 'image']),
       model('acme/small', 8000, ['text']),
       model('beta/large', 1000, ['text']),
     ],
-  }
+  })
   const search = async (input: Record<string, never> | Record<string, unknown>, parameters = {}) =>
     searchModelsTool(asked('experimental__search_models', parameters), caller).run(input as never, TURN)
 

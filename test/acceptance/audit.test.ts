@@ -66,6 +66,12 @@ const newDestination = (): Promise<Answer> =>
     config: { url: 'https://example.com/traces' },
   })
 
+const upload = (): Promise<Answer> =>
+  call(service, 'POST', '/files', {
+    body: '--b\r\nContent-Disposition: form-data; name="file"; filename="walk.txt"\r\n\r\nx\r\n--b--',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  })
+
 /** For each operation: a call of it that changes something, as its own last step. */
 const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   createPresetsResponses: () => text('POST', '/presets/walk/responses', { model: 'sandbox/echo' }),
@@ -153,6 +159,8 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   updateObservabilityDestination: async () =>
     text('PATCH', `/observability/destinations/${dataOf(await newDestination())['id']}`, { name: 'renamed' }),
   deleteObservabilityDestination: async () => text('DELETE', `/observability/destinations/${dataOf(await newDestination())['id']}`),
+  uploadFile: upload,
+  deleteFile: async () => text('DELETE', `/files/${((await upload()).json as { id: string }).id}`),
   bulkAssignKeysToGuardrail: async () =>
     text('POST', `/guardrails/${await newGuardrail()}/assignments/keys`, { key_hashes: [await newKey()] }),
   bulkUnassignKeysFromGuardrail: async () => {
@@ -184,7 +192,9 @@ const changingOperations = async (): Promise<readonly string[]> => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> }
   return Object.values(document.paths).flatMap((item) =>
     Object.entries(item).flatMap(([method, { operationId, security }]) =>
-      method !== 'get' && !TRIALS.has(operationId) && security.some(({ bearer }) => bearer?.includes('management') === true)
+      method !== 'get' &&
+      !TRIALS.has(operationId) &&
+      security.some(({ bearer }) => bearer?.length === 0 || bearer?.includes('management') === true)
         ? [operationId]
         : [],
     ),

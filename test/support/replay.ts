@@ -175,6 +175,7 @@ export const replay = async ({
       signal: new AbortController().signal,
       text: async () => new TextDecoder().decode(given),
       received: async () => given,
+      consume: () => Promise.reject(new TypeError('No inference takes its body in pieces.')),
     },
     FORMATS[client],
     {

@@ -1,6 +1,6 @@
-/** A turn of a conversation in which a tool is called, for tests of one tool. */
+/** Who calls a tool, and the turn of a conversation in which it is called, for tests of one tool. */
 import type { Part } from '../../src/canonical/prompt.ts'
-import type { ToolTurn } from '../../src/tools/tool.ts'
+import type { ToolCaller, ToolTurn } from '../../src/tools/tool.ts'
 
 /** Nobody answers it where it asks a model, but for what is given. */
 export const toolTurn = (more: Partial<ToolTurn> = {}, ...parts: readonly Part[]): ToolTurn => ({
@@ -17,5 +17,15 @@ export const toolTurn = (more: Partial<ToolTurn> = {}, ...parts: readonly Part[]
   name: 'service_tool',
   ask: () => Promise.reject(new Error('Nobody is asked here.')),
   atEnd: () => {},
+  ...more,
+})
+
+/** A key that may use no model. */
+export const toolCaller = (more: Partial<ToolCaller> = {}): ToolCaller => ({
+  workspaceId: 'ws',
+  by: { requestId: 'req-1', userId: 'user-1', keyHash: 'key-1' },
+  sessionId: null,
+  functions: () => null,
+  models: () => [],
   ...more,
 })

@@ -374,6 +374,20 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
   '0023-trace-senders': {
     trace_senders: [{ id: 'sender-2', held_until: AT }],
   },
+  '0025-files': {
+    files: [
+      {
+        id: 'file_1',
+        workspace_id: WORKSPACE,
+        filename: 'notes ✓.txt',
+        mime_type: 'text/plain',
+        size_bytes: 5,
+        complete: 1,
+        created_at: AT,
+      },
+    ],
+    file_pieces: [{ file_id: 'file_1', position: 0, sealed: 'sealed' }],
+  },
 }
 
 /** Brings an empty database to the schema of the last of `names`, and writes at each level what its versions wrote. */

@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { pdfOf } from '../../../test/support/pdfs.ts'
-import { toolTurn } from '../../../test/support/tool-turn.ts'
+import { toolCaller, toolTurn } from '../../../test/support/tool-turn.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createReadDocument } from '../../lib/documents/read-document.ts'
@@ -68,10 +68,7 @@ const toolOf = (parameters: JsonObject = {}, settings: JsonObject = {}, clock = 
       'patchbay/test',
     ),
     readPage,
-  })(
-    { tool: 'web_fetch', askedAs: 'service:web_fetch', at: 'tools[0]', parameters },
-    { workspaceId: 'ws', sessionId: null, functions: () => null, models: () => [] },
-  )
+  })({ tool: 'web_fetch', askedAs: 'service:web_fetch', at: 'tools[0]', parameters }, toolCaller())
 
 const turnOf = (...parts: Part[]): ToolTurn => toolTurn({}, ...parts)
 

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import type { Exchange, Script } from '../../../test/support/fake-upstream.ts'
 import { startFakeUpstream } from '../../../test/support/fake-upstream.ts'
-import { toolTurn } from '../../../test/support/tool-turn.ts'
+import { toolCaller, toolTurn } from '../../../test/support/tool-turn.ts'
 import { isInDomains, normalDomain } from '../domains.ts'
 import { plainText } from '../outside-text.ts'
 import type { ToolTurn } from '../tool.ts'
@@ -33,7 +33,7 @@ const clock: Clock = {
 }
 
 const turn = (signal = new AbortController().signal): ToolTurn => toolTurn({ signal })
-const NOBODY = { workspaceId: 'ws', sessionId: null, functions: () => null, models: () => [] }
+const NOBODY = toolCaller()
 
 const toolWith = (settings: unknown, parameters: Readonly<Record<string, unknown>> = {}) =>
   webSearchTool(createSearchEngines(webSearchSettings.parse(settings), clock))(

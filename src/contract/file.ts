@@ -1,0 +1,88 @@
+/** Files of a workspace on the wire (docs/contract/files.md). */
+import { z } from 'zod'
+
+import { wholeNumber } from './paging.ts'
+import { cursorText } from './cursor.ts'
+import { inWorkspace } from './workspace.ts'
+
+/** The largest file. */
+export const FILE_BYTES_MAX = 100 * 1024 * 1024
+
+/** Characters that a name has no use for: control characters, halves of characters, and those that turn the direction of what follows. */
+const NOT_IN_NAMES = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+
+export const fileName = z
+  .string()
+  .min(1, 'A file has a name.')
+  .max(255, 'A name has at most 255 characters.')
+  .refine((name) => !NOT_IN_NAMES.test(name), 'A name has no control characters.')
+  .refine((name) => !/^[/\\]|\.\.|\\/.test(name), 'A name has no "..", no "\\" and no "/" at its beginning.')
+  .refine((name) => name.trim() === name, 'A name neither begins nor ends with a space.')
+  .meta({ description: 'Not unique: a workspace may have several files of one name.', examples: ['report.pdf'] })
+
+export const fileId = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({ description: 'Id of a file.', examples: ['file_4Qd1bVnT0uYkXw7sHc2LmR9p'] })
+
+/** Clients of the hosted service tell by it in whose form a file is answered. */
+const shape = { _shape: z.literal('openrouter') }
+
+export const fileResource = z
+  .object({
+    ...shape,
+    id: fileId,
+    type: z.literal('file'),
+    filename: fileName,
+    mime_type: z.string().meta({ description: 'As it was uploaded, without parameters.', examples: ['application/pdf'] }),
+    size_bytes: z.int(),
+    created_at: z.iso.datetime(),
+    downloadable: z.literal(true),
+  })
+  .meta({ id: 'File' })
+
+export const filePage = z
+  .object({
+    ...shape,
+    data: z.array(fileResource),
+    has_more: z.boolean(),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    cursor: z.string().nullable().meta({ description: 'For the next page; null at the end.' }),
+    next_page: z.string().nullable().meta({ description: 'The same, for clients of Anthropic.' }),
+  })
+  .meta({ id: 'FilePage' })
+
+export const deletedFile = z.object({ ...shape, id: fileId, type: z.literal('file_deleted') }).meta({ id: 'DeletedFile' })
+
+/** The parts of a form. */
+export const uploadForm = z
+  .strictObject({
+    file: z.string().meta({ format: 'binary', description: 'At most 100 MiB, with its name.' }),
+    purpose: z.string().max(100).optional().meta({ description: 'Clients of OpenAI send it; it changes nothing.' }),
+  })
+  .meta({ id: 'UploadFileForm' })
+
+const elsewhere = z
+  .undefined('Files are stored here, and with no provider.')
+  .optional()
+  .meta({ description: 'Refused: files are stored here, and with no provider.' })
+
+/** Parameters of every operation. */
+export const fileQuery = { ...inWorkspace, provider: elsewhere }
+
+export const fileListQuery = {
+  ...fileQuery,
+  limit: wholeNumber(1, 1000).default('100').meta({ description: 'How many files to answer, at most 1000; 100 when absent.' }),
+  cursor: cursorText.optional().meta({ description: 'The `cursor` of the page before.' }),
+  page: cursorText.optional().meta({ description: 'The same, as clients of Anthropic send it.' }),
+  after: fileId.optional().meta({ description: 'The id behind which the page begins, as clients of OpenAI send it.' }),
+  after_id: fileId.optional().meta({ description: 'The same as clients of Anthropic send it.' }),
+  before_id: z.undefined('Lists go forward only.').optional().meta({ description: 'Refused: lists go forward only.' }),
+  order: z.enum(['asc']).optional().meta({ description: 'The oldest first.' }),
+  filename: z.string().min(1).max(255).optional().meta({ description: 'Only files whose name has this in it, in letters of either case.' }),
+}
+
+export type FileResource = z.output<typeof fileResource>
+export type FilePage = z.output<typeof filePage>

@@ -1,0 +1,188 @@
+/** Files of workspaces: how they come, what they may be, and who finds them. Each is written once; whoever changes one makes another. */
+import { createHash } from 'node:crypto'
+
+import { scopeOf, type Reach } from '../canonical/reach.ts'
+import type { Position } from '../contract/cursor.ts'
+import { FILE_BYTES_MAX } from '../contract/file.ts'
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/file-store.ts'
+import { mapOnce, type Once } from '../storage/idempotency.ts'
+
+export interface NewFile {
+  readonly filename: string
+  readonly mimeType: string
+}
+
+/** A file that has come whole, and that nobody else sees yet. */
+export interface ReceivedFile {
+  readonly file: StoredFile
+  /** Hexadecimal. */
+  readonly sha256: string
+}
+
+export interface FilePageOf {
+  readonly items: readonly StoredFile[]
+  readonly hasMore: boolean
+}
+
+export interface Files {
+  /** The oldest first. */
+  list(
+    workspaceId: string,
+    page: { readonly named?: string | undefined; readonly after?: Position | undefined; readonly limit: number },
+  ): Promise<FilePageOf>
+  /** Throws `not_found`, as `delete` does. */
+  get(reach: Reach, id: string): Promise<StoredFile>
+  /** The newest of exactly this name. */
+  newestNamed(workspaceId: string, filename: string): Promise<StoredFile | null>
+  /** Takes the pieces in as they come. Throws `payload_too_large` for a file that is too large, or does not fit beside the others of its workspace. */
+  receive(workspaceId: string, file: NewFile, pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<ReceivedFile>
+  /** Shows a received file; one that cannot be shown is forgotten. */
+  keep(received: ReceivedFile, by: ChangedBy, once?: Once<StoredFile>): Promise<StoredFile>
+  /** Forgets a received file. */
+  discard(received: ReceivedFile): Promise<void>
+  /** The bytes, in pieces; throws where the file is deleted before its end. */
+  read(file: StoredFile): AsyncGenerator<Uint8Array>
+  delete(reach: Reach, id: string, by: ChangedBy): Promise<void>
+}
+
+export interface FilesParts {
+  readonly store: FileStore
+  /** The bytes that the files of one workspace may have together. */
+  readonly workspaceBytes: number
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** Files that one workspace may have. */
+const WORKSPACE_FILES_MAX = 10_000
+
+export const createFiles = ({ store, workspaceBytes, clock, ids }: FilesParts): Files => {
+  const now = (): string => isoTimestamp(clock.now())
+  const bounds = { bytes: workspaceBytes, files: WORKSPACE_FILES_MAX }
+  const find = async (reach: Reach, id: string): Promise<StoredFile> => {
+    const found = await store.get(scopeOf(reach), id)
+    if (found === null) throw unknownFile()
+    return found
+  }
+  const take = async (begun: StoredFile, pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<ReceivedFile> => {
+    const hash = createHash('sha256')
+    let sizeBytes = 0
+    let position = 0
+    const append = async (portion: readonly Uint8Array[]): Promise<void> => {
+      const outcome = await store.append({ ...begun, createdAt: now() }, position, portion, bounds)
+      if (outcome === 'full') throw tooMany(workspaceBytes)
+      if (outcome === 'gone') throw unknownFile()
+      position += portion.length
+    }
+    for await (const portion of inPortions(pieces)) {
+      for (const piece of portion) {
+        sizeBytes += piece.byteLength
+        hash.update(piece)
+      }
+      if (sizeBytes > FILE_BYTES_MAX) throw tooLarge()
+      await append(portion)
+    }
+    return { file: { ...begun, sizeBytes }, sha256: hash.digest('hex') }
+  }
+
+  return {
+    async list(workspaceId, { limit, ...page }) {
+      const found = await store.list({ workspaceId, ...page, limit: limit + 1 })
+      return { items: found.slice(0, limit), hasMore: found.length > limit }
+    },
+    get: find,
+    newestNamed: store.newestNamed,
+    async receive(workspaceId, { filename, mimeType }, pieces) {
+      const id = `file_${ids.prefixed('').slice(1)}`
+      const begun: StoredFile = { id, workspaceId, filename, mimeType, sizeBytes: 0, createdAt: now() }
+      if (!(await store.begin(begun, bounds))) throw tooManyFiles()
+      try {
+        return await take(begun, pieces)
+      } catch (thrown) {
+        await store.discard(id)
+        throw thrown
+      }
+    },
+    async keep({ file: received }, by, once) {
+      const file = { ...received, createdAt: now() }
+      try {
+        if (
+          await store.complete(
+            file,
+            by,
+            mapOnce(once, () => file),
+          )
+        )
+          return file
+        throw unknownFile()
+      } catch (thrown) {
+        await store.discard(file.id)
+        throw thrown
+      }
+    },
+    discard: ({ file }) => store.discard(file.id),
+    async *read({ id, sizeBytes }) {
+      let left = sizeBytes
+      for (let position = 0; left > 0; position += READ_PIECES) {
+        const pieces = await store.pieces(id, position, READ_PIECES)
+        if (pieces.length === 0) throw unknownFile()
+        for (const piece of pieces) {
+          left -= piece.byteLength
+          yield piece
+        }
+      }
+    },
+    async delete(reach, id, by) {
+      if (!(await store.delete(await find(reach, id), now(), by))) throw unknownFile()
+    },
+  }
+}
+
+/** Pieces that are written in one transaction, or read at once: what a file has in memory while it comes or goes. */
+const WRITE_PIECES = 16
+const READ_PIECES = 4
+
+/** The same bytes in the pieces that are stored, several at once. */
+async function* inPortions(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<readonly Uint8Array[]> {
+  let waiting: Uint8Array[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    waiting.push(piece)
+    size += piece.byteLength
+    if (size < WRITE_PIECES * PIECE_BYTES) continue
+    const bytes = Buffer.concat(waiting)
+    const whole = size - (size % PIECE_BYTES)
+    for (let from = 0; from < whole; from += WRITE_PIECES * PIECE_BYTES) {
+      yield cutUp(bytes.subarray(from, Math.min(whole, from + WRITE_PIECES * PIECE_BYTES)))
+    }
+    waiting = [bytes.subarray(whole)]
+    size -= whole
+  }
+  if (size > 0) yield cutUp(Buffer.concat(waiting))
+}
+
+const cutUp = (bytes: Uint8Array): readonly Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.byteLength / PIECE_BYTES) }, (_, index) =>
+    bytes.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES),
+  )
+
+const unknownFile = (): GatewayError => new GatewayError('not_found', 'There is no file with this id.')
+
+const tooLarge = (): GatewayError =>
+  new GatewayError('payload_too_large', `A file has at most ${FILE_BYTES_MAX} bytes.`, { metadata: { max_bytes: FILE_BYTES_MAX } })
+
+const tooMany = (bytes: number): GatewayError =>
+  new GatewayError(
+    'payload_too_large',
+    `The files of a workspace have at most ${bytes} bytes together (files.workspace_bytes): delete some that nobody needs.`,
+    { metadata: { reason: 'workspace_files_full', max_bytes: bytes } },
+  )
+
+const tooManyFiles = (): GatewayError =>
+  new GatewayError('payload_too_large', `A workspace has at most ${WORKSPACE_FILES_MAX} files: delete some that nobody needs.`, {
+    metadata: { reason: 'workspace_files_full', max_files: WORKSPACE_FILES_MAX },
+  })

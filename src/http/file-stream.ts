@@ -1,0 +1,61 @@
+/** A file as the body of an answer, at the pace of its reader: no more of it than a few pieces is ever in memory. */
+import type { Clock } from '../lib/clock.ts'
+
+export interface FileStreamParts {
+  readonly clock: Clock
+  /** A client that takes nothing for this long is disconnected. */
+  readonly unreadMs: number
+  /** A failure breaks the connection, so that nobody takes the beginning for the whole. */
+  readonly onError: (thrown: unknown) => void
+}
+
+export const fileStream = (
+  pieces: AsyncGenerator<Uint8Array>,
+  { clock, unreadMs, onError }: FileStreamParts,
+): ReadableStream<Uint8Array> => {
+  let takenMs = clock.monotonicMs()
+  let isOver = false
+  let cancelTimer = (): void => undefined
+
+  const end = (): void => {
+    isOver = true
+    cancelTimer()
+  }
+  const leave = async (): Promise<void> => {
+    end()
+    await pieces.return(undefined)
+  }
+  /** One timer for each silence, not for each piece. */
+  const watch = (giveUp: () => void): void => {
+    const leftMs = takenMs + unreadMs - clock.monotonicMs()
+    if (leftMs <= 0) giveUp()
+    else cancelTimer = clock.after(leftMs, () => watch(giveUp))
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        watch(() => {
+          controller.error(new DOMException('The answer was not read.', 'AbortError'))
+          leave().catch(onError)
+        })
+      },
+      async pull(controller) {
+        takenMs = clock.monotonicMs()
+        try {
+          const { done, value } = await pieces.next()
+          if (isOver) return
+          if (done !== true) return controller.enqueue(value)
+          end()
+          controller.close()
+        } catch (thrown) {
+          end()
+          onError(thrown)
+          controller.error(thrown)
+        }
+      },
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,279 @@
+/**
+ * Files of workspaces, in sealed pieces, so that neither a file nor a transaction is ever large (decisions/0080). A file is there for
+ * others once it is complete; until then its bytes count for its workspace, and nothing else of it shows.
+ */
+import { type Selectable, sql, type Transaction } from 'kysely'
+
+import type { Position } from '../contract/cursor.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import type { Database } from './database.ts'
+import type { FilesTable } from './file-tables.ts'
+import type { Once } from './idempotency.ts'
+import type { Schema } from './schema.ts'
+import type { ByteSeal } from './sealed-config.ts'
+
+export interface StoredFile {
+  readonly id: string
+  readonly workspaceId: string
+  readonly filename: string
+  readonly mimeType: string
+  readonly sizeBytes: number
+  /** ISO timestamp. */
+  readonly createdAt: string
+}
+
+export interface FileFilter {
+  readonly workspaceId: string
+  /** A part of the name, in letters of either case. */
+  readonly named?: string | undefined
+  /** The file behind which the page begins. */
+  readonly after?: Position | undefined
+  readonly limit: number
+}
+
+/** The most that a workspace may have. */
+export interface FileBounds {
+  readonly bytes: number
+  readonly files: number
+}
+
+export interface FileStore {
+  /** Begins an empty file that nobody sees yet. `createdAt`: now. False where the workspace has as many as it may have, or is gone. */
+  begin(file: StoredFile, bounds: FileBounds): Promise<boolean>
+  /** Adds pieces behind the `position` that are there. `full`: they do not fit any more; `gone`: the file is not there any more. */
+  append(file: StoredFile, position: number, pieces: readonly Uint8Array[], bounds: FileBounds): Promise<'kept' | 'full' | 'gone'>
+  /** Shows the file, as it is given. False where it is not there any more. */
+  complete(file: StoredFile, by: ChangedBy, once?: Once<boolean>): Promise<boolean>
+  /** Forgets a file that is not complete. */
+  discard(id: string): Promise<void>
+  /** The oldest first. */
+  list(filter: FileFilter): Promise<readonly StoredFile[]>
+  get(scope: string | null, id: string): Promise<StoredFile | null>
+  /** The newest of exactly this name. */
+  newestNamed(workspaceId: string, filename: string): Promise<StoredFile | null>
+  /** Up to `count` pieces from `position` on; none at the end, or where the file is gone. Throws where one was changed. */
+  pieces(id: string, position: number, count: number): Promise<readonly Uint8Array[]>
+  /** False where it is gone already. */
+  delete(file: StoredFile, now: string, by: ChangedBy): Promise<boolean>
+  /** Deletes up to `limit` pieces of files that are gone, and files to which nothing has come since `before`; answers how many. */
+  deleteLeftOver(before: string, limit: number): Promise<number>
+}
+
+/** The bytes of each piece but the last one. */
+export const PIECE_BYTES = 32 * 1024
+
+export const createFileStore = (database: Database, seal: ByteSeal): FileStore => {
+  const found = () => database.kysely.selectFrom('files').selectAll().where('complete', '=', 1)
+  return {
+    begin: (file, bounds) =>
+      database.transaction(async (transaction) => {
+        const held = await lockedUse(transaction, file.workspaceId)
+        if (held === null || held.files >= bounds.files) return false
+        await transaction
+          .insertInto('files')
+          .values({ ...rowOf(file), size_bytes: 0, complete: 0 })
+          .execute()
+        return true
+      }, 'process'),
+
+    append(file, position, pieces, bounds) {
+      const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
+      const rows = pieces.map((piece, index) => ({
+        file_id: file.id,
+        position: position + index,
+        sealed: seal.sealBytes(piece, sealedAs(file.id, position + index)),
+      }))
+      return database.transaction<'kept' | 'full' | 'gone'>(async (transaction) => {
+        const held = await lockedUse(transaction, file.workspaceId)
+        if (held === null) return 'gone'
+        if (held.bytes + bytes > bounds.bytes) return 'full'
+        const grown = await transaction
+          .updateTable('files')
+          .set({ size_bytes: sql`size_bytes + ${bytes}`, created_at: file.createdAt })
+          .where('id', '=', file.id)
+          .where('complete', '=', 0)
+          .returning('id')
+          .executeTakeFirst()
+        if (grown === undefined) return 'gone'
+        await transaction.insertInto('file_pieces').values(rows).execute()
+        return 'kept'
+      }, 'process')
+    },
+
+    complete: (file, by, once) =>
+      recordChange<boolean>(
+        database,
+        by,
+        file.createdAt,
+        async (transaction) => {
+          const row = await transaction
+            .updateTable('files')
+            .set({ complete: 1, created_at: file.createdAt })
+            .where('id', '=', file.id)
+            .where('complete', '=', 0)
+            .returning('id')
+            .executeTakeFirst()
+          return { result: row !== undefined, audit: row === undefined ? null : audited('created', file, null, viewOf(file)) }
+        },
+        once,
+      ),
+
+    async discard(id) {
+      await database.transaction(async (transaction) => {
+        await transaction.deleteFrom('files').where('id', '=', id).where('complete', '=', 0).execute()
+      }, 'process')
+      await deletePieces(database, id)
+    },
+
+    async list({ workspaceId, named, after, limit }) {
+      const rows = await found()
+        .where('workspace_id', '=', workspaceId)
+        .$if(named !== undefined, (query) => query.where(sql<boolean>`lower(filename) like ${containing(named ?? '')} escape '\\'`))
+        .$if(after !== undefined, (query) =>
+          query.where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(after?.createdAt ?? '', after?.id ?? ''))),
+        )
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map(toFile)
+    },
+
+    async get(scope, id) {
+      const row = await found()
+        .where('id', '=', id)
+        .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
+        .executeTakeFirst()
+      return row === undefined ? null : toFile(row)
+    },
+
+    async newestNamed(workspaceId, filename) {
+      const row = await found()
+        .where('workspace_id', '=', workspaceId)
+        .where('filename', '=', filename)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row === undefined ? null : toFile(row)
+    },
+
+    async pieces(id, position, count) {
+      const rows = await database.kysely
+        .selectFrom('file_pieces')
+        .select(['position', 'sealed'])
+        .where('file_id', '=', id)
+        .where('position', '>=', position)
+        .where('position', '<', position + count)
+        .orderBy('position')
+        .execute()
+      return rows.map((row) => seal.openBytes(row.sealed, sealedAs(id, row.position)))
+    },
+
+    async delete(file, now, by) {
+      const deleted = await recordChange<boolean>(database, by, now, async (transaction) => {
+        const row = await transaction.deleteFrom('files').where('id', '=', file.id).returning('id').executeTakeFirst()
+        return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', file, viewOf(file), null) }
+      })
+      await deletePieces(database, file.id)
+      return deleted
+    },
+
+    async deleteLeftOver(before, limit) {
+      const abandoned = await database.transaction(async (transaction) => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('files')
+          .where('complete', '=', 0)
+          .where('created_at', '<', before)
+          .executeTakeFirstOrThrow()
+        return Number(numDeletedRows)
+      }, 'process')
+      // Each file has a piece at 0 for as long as it has one at all.
+      const orphan = await database.kysely
+        .selectFrom('file_pieces')
+        .select('file_id')
+        .where('position', '=', 0)
+        .where(({ not, exists, selectFrom }) =>
+          not(exists(selectFrom('files').select('id').whereRef('files.id', '=', 'file_pieces.file_id'))),
+        )
+        .limit(1)
+        .executeTakeFirst()
+      if (orphan === undefined) return abandoned
+      await deletePieces(database, orphan.file_id)
+      // There may be more.
+      return limit
+    },
+  }
+}
+
+const sealedAs = (id: string, position: number): string => `file ${id} ${position}`
+
+/** The bytes and files of a workspace, counted while nobody else adds to them; null where it is gone. An update that changes nothing takes the lock on both engines. */
+const lockedUse = async (transaction: Transaction<Schema>, workspaceId: string): Promise<FileBounds | null> => {
+  const workspace = await transaction
+    .updateTable('workspaces')
+    .set({ id: workspaceId })
+    .where('id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  if (workspace === undefined) return null
+  const { bytes, files } = await transaction
+    .selectFrom('files')
+    .select(({ fn }) => [fn.sum<number | string | null>('size_bytes').as('bytes'), fn.countAll<number>().as('files')])
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return { bytes: Number(bytes ?? 0), files }
+}
+
+/** From the end, in portions, so that no write waits long for another; the first piece goes last. */
+const deletePieces = async (database: Database, id: string): Promise<void> => {
+  for (let left = true; left;) {
+    left = await database.transaction(async (transaction) => {
+      const last = await transaction
+        .selectFrom('file_pieces')
+        .select(({ fn }) => fn.max('position').as('position'))
+        .where('file_id', '=', id)
+        .executeTakeFirst()
+      const from = (last?.position ?? 0) - PORTION_PIECES
+      await transaction.deleteFrom('file_pieces').where('file_id', '=', id).where('position', '>=', from).execute()
+      return from > 0
+    }, 'process')
+  }
+}
+
+const PORTION_PIECES = 128
+
+/** For `like`: both engines fold the letters of ASCII alone. */
+const containing = (text: string): string =>
+  `%${text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+
+const toFile = (row: Selectable<FilesTable>): StoredFile => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  filename: row.filename,
+  mimeType: row.mime_type,
+  sizeBytes: row.size_bytes,
+  createdAt: row.created_at,
+})
+
+const rowOf = ({ id, workspaceId, filename, mimeType, sizeBytes, createdAt }: StoredFile) => ({
+  id,
+  workspace_id: workspaceId,
+  filename,
+  mime_type: mimeType,
+  size_bytes: sizeBytes,
+  created_at: createdAt,
+})
+
+const audited = (action: string, file: StoredFile, before: JsonObject | null, after: JsonObject | null): AuditedChange => ({
+  workspaceId: file.workspaceId,
+  action,
+  objectType: 'file',
+  objectId: file.id,
+  before,
+  after,
+})
+
+const viewOf = ({ filename, mimeType, sizeBytes }: StoredFile): JsonObject => ({ filename, mime_type: mimeType, size_bytes: sizeBytes })
