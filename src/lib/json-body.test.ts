@@ -269,7 +269,7 @@ describe('limits', () => {
     expect(refusal(make(200_001))).toBe('The body holds more than 200000 values.')
   })
 
-  const { fields, members, containers, escapes } = JSON_LIMITS
+  const { fields, members, containers, conversation, elements, escapes } = JSON_LIMITS
   const named = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`
   test.each<[string, number, (count: number) => string, string]>([
     ['fields', fields, named, `The body has more than ${fields} fields.`],
@@ -279,6 +279,18 @@ describe('limits', () => {
       containers,
       (count) => `{"a":[${Array.from({ length: count - 1 }, (_, at) => (at % 2 === 0 ? '{}' : '[]')).join()}]}`,
       `The body holds more than ${containers} objects and arrays.`,
+    ],
+    [
+      'objects and arrays of a conversation',
+      conversation,
+      (count) => `{"messages":[{"a":[${Array.from({ length: count - 3 }, () => '{}').join()}]}],"tools":[{},{}]}`,
+      `The body holds more than ${conversation} objects and arrays.`,
+    ],
+    [
+      'messages',
+      elements,
+      (count) => `{"messages":[${Array.from({ length: count }, () => '{}').join()}]}`,
+      `A list in the body holds more than ${elements} objects and arrays.`,
     ],
     [
       'escaped characters',

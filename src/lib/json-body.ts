@@ -6,6 +6,7 @@
  */
 import { isExactInteger, keepingExact } from './exact-json.ts'
 import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
+import { type JsonText, parseInSteps } from './json-steps.ts'
 import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
 import type { JsonValue, JsonChanges } from './json.ts'
@@ -132,13 +133,12 @@ export class JsonBody {
     return value
   }
 
-  /** Parses all members ahead of those that ask for them. Throws JsonTextError. */
-  *reading(): Steps<void> {
-    for (const member of this.#members) {
-      if (this.#values[member.key] !== undefined) continue
-      const raw = this.#rawOf(member)
-      yield
-      this.#values[member.key] = plainNumber(parse(raw, member.exact))
+  /** Parses members ahead of those that ask for them; all of them where none are named. Throws JsonTextError. */
+  *reading(keys?: readonly string[]): Steps<void> {
+    for (const { key, start, end, exact } of this.#members) {
+      if (this.#values[key] !== undefined || keys?.includes(key) === false) continue
+      const text: JsonText = { held: this.#held, read: (from, to) => this.#textBetween(from, to), parse: (json) => parse(json, exact) }
+      this.#values[key] = plainNumber(yield* parseInSteps(text, start, end))
       yield
     }
   }
@@ -190,6 +190,10 @@ export class JsonBody {
   }
 
   #rawOf({ start, end }: JsonMember): string {
+    return this.#textBetween(start, end)
+  }
+
+  #textBetween(start: number, end: number): string {
     return this.#source === null ? this.#form.text(this.#held.slice(start, end)) : textOf(this.#source.subarray(start, end))
   }
 

@@ -9,8 +9,11 @@ export interface JsonLimits {
   readonly depth: number
   /** Values in all. */
   readonly nodes: number
-  /** Objects and arrays in all. */
+  /** Objects and arrays in all, those of a conversation aside, which may have so many itself: it is read in steps. */
   readonly containers: number
+  readonly conversation: number
+  /** Objects and arrays that stand in the list of one field: messages, items, tools. */
+  readonly elements: number
   /** The most members of the outermost object, and of any other one. */
   readonly fields: number
   readonly members: number
@@ -35,6 +38,8 @@ export const JSON_LIMITS: JsonLimits = {
   depth: 64,
   nodes: 200_000,
   containers: 20_000,
+  conversation: 40_000,
+  elements: 20_000,
   fields: 1000,
   members: 10_000,
   namesInAll: 60_000,
@@ -51,6 +56,8 @@ export const UNLIMITED: JsonLimits = {
   depth: 1024,
   nodes: MANY,
   containers: MANY,
+  conversation: MANY,
+  elements: MANY,
   fields: MANY,
   members: MANY,
   namesInAll: MANY,
@@ -95,9 +102,10 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const keyEnd = skipString(text, at)
     const start = skipColon(text, budget, keyEnd)
     const before = budget.longIntegers
-    const end = skipValue(text, start, budget)
+    const key = nameIn(text, keyStart, keyEnd)
+    const end = CONVERSATIONS.has(key) ? skipConversation(text, start, budget) : skipValue(text, start, budget)
     if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
-    members.push({ key: nameIn(text, keyStart, keyEnd), keyStart, start, end, exact: budget.longIntegers > before })
+    members.push({ key, keyStart, start, end, exact: budget.longIntegers > before })
     at = skipSpace(text, budget, end)
     if (text.charCodeAt(at) === CLOSING_BRACE) break
     at = skipComma(text, budget, at)
@@ -130,6 +138,8 @@ export const scanElements = (text: string): JsonSpan[] => {
 
 /** A value with what it holds: members by name, the last of a name counting, or elements. */
 export interface JsonTree extends JsonSpan {
+  /** Where the name of a member begins. */
+  readonly nameStart?: number
   readonly members?: ReadonlyMap<string, JsonTree>
   readonly elements?: readonly JsonTree[]
 }
@@ -148,7 +158,7 @@ export const scanTree = (text: string, levels: number, from = skipSpace(text, bu
     const key = at
     if (first === BRACE) at = skipColon(text, budget, skipString(text, at))
     const value = scanTree(text, levels - 1, at)
-    if (first === BRACE) members.set(nameIn(text, key, skipString(text, key)), value)
+    if (first === BRACE) members.set(nameIn(text, key, skipString(text, key)), { ...value, nameStart: key })
     else elements.push(value)
     at = skipSpace(text, budget, value.end)
   }
@@ -173,6 +183,7 @@ interface Budget {
   readonly limits: JsonLimits
   nodes: number
   containers: number
+  containersMost: number
   names: number
   spaces: number
   longIntegers: number
@@ -180,7 +191,19 @@ interface Budget {
 
 const budgetOf = (limits: JsonLimits): Budget => {
   const { nodes, containers, namesInAll: names, spaces } = limits
-  return { limits, nodes, containers, names, spaces, longIntegers: 0 }
+  return { limits, nodes, containers, containersMost: containers, names, spaces, longIntegers: 0 }
+}
+
+/** The fields of the interfaces that hold one. */
+const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
+
+const skipConversation = (text: string, start: number, budget: Budget): number => {
+  const { containers, containersMost } = budget
+  budget.containers = budget.containersMost = budget.limits.conversation
+  const end = skipValue(text, start, budget)
+  budget.containers = containers
+  budget.containersMost = containersMost
+  return end
 }
 
 /** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
@@ -196,6 +219,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
   const open: number[] = []
   /** Values in each of them. */
   const counts: number[] = []
+  let elements = 0
   /** The names of the members of each, where they must differ; those of an array are none. */
   const names: Names[] = []
   const skipName = (from: number): number => {
@@ -214,7 +238,11 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
       // The outermost object is one level, and so is each open container.
       if (open.length + 2 > limits.depth) throw new JsonTextError(`The body is nested deeper than ${limits.depth} levels.`)
       budget.containers -= 1
-      if (budget.containers < 0) throw new JsonTextError(`The body holds more than ${limits.containers} objects and arrays.`)
+      if (budget.containers < 0) throw new JsonTextError(`The body holds more than ${budget.containersMost} objects and arrays.`)
+      if (open.length === 1 && open[0] === CLOSING_BRACKET) {
+        elements += 1
+        if (elements > limits.elements) throw new JsonTextError(`A list in the body holds more than ${limits.elements} objects and arrays.`)
+      }
       const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
       at = skipSpace(text, budget, at + 1)
       if (text.charCodeAt(at) === closing) at += 1

@@ -1,6 +1,7 @@
 /** Changes within JSON text: what is not changed stays, byte for byte. */
-import { type JsonMember, scanElements, scanMembers, UNLIMITED } from './json-scan.ts'
+import { type JsonMember, type JsonSpan, scanElements, scanMembers, UNLIMITED } from './json-scan.ts'
 import type { JsonChanges } from './json.ts'
+import { startPace, type Steps } from './steps.ts'
 
 /** Few names are compared faster than put into a set. */
 const FEW = 16
@@ -64,24 +65,43 @@ const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectTe
 /** A JSON array's text with elements replaced, or removed where `edit` gives null; every other byte stays. Throws JsonTextError. */
 export const editElements = (arrayText: string, edit: (elementText: string, index: number) => string | null): string => {
   const elements = scanElements(arrayText)
+  return spliceElements(
+    arrayText,
+    elements,
+    elements.map(({ start, end }, index) => edit(arrayText.slice(start, end), index)),
+  )
+}
+
+/** The same for long lists, and for those within their elements. */
+export function* editElementsInSteps(arrayText: string, edit: (elementText: string, index: number) => Steps<string | null>): Steps<string> {
+  const elements = scanElements(arrayText)
+  const isStep = startPace()
+  const put: (string | null)[] = []
+  for (const [index, { start, end }] of elements.entries()) {
+    put.push(yield* edit(arrayText.slice(start, end), index))
+    if (isStep(end - start)) yield
+  }
+  return spliceElements(arrayText, elements, put)
+}
+
+const spliceElements = (arrayText: string, elements: readonly JsonSpan[], put: readonly (string | null)[]): string => {
   let out = ''
   let cursor = 0
   let kept = 0
   for (const [index, { start, end }] of elements.entries()) {
-    const given = arrayText.slice(start, end)
-    const put = edit(given, index)
-    if (put !== null) {
+    const next = put[index] ?? null
+    if (next !== null) {
       kept += 1
-      if (put === given) continue
-      out += arrayText.slice(cursor, start) + put
+      if (next.length === end - start && next === arrayText.slice(start, end)) continue
+      out += arrayText.slice(cursor, start) + next
       cursor = end
       continue
     }
     out += arrayText.slice(cursor, start)
-    const next = elements[index + 1]
-    cursor = next === undefined ? end : next.start
+    const following = elements[index + 1]
+    cursor = following === undefined ? end : following.start
     // The last element goes: so does the comma before it, which was copied already.
-    if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
+    if (following === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
   }
   return out + arrayText.slice(cursor)
 }

@@ -1,7 +1,8 @@
 /** Marks of what to cache, in a history and tools that stay in their dialect, for providers that refuse them or have others. */
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { editElements, editMembers, readMembers } from '../lib/json-splice.ts'
+import { editElementsInSteps, editMembers, readMembers } from '../lib/json-splice.ts'
+import type { Steps } from '../lib/steps.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
 
@@ -15,12 +16,12 @@ export interface RefusedMarks {
  * JSON text for those of `lists` (JSON text too) that change by what becomes of the marks; none where the body holds no such mark. One
  * warning is given for all that are left out: coding agents mark every request many times over.
  */
-export const withTakenMarks = (
+export function* withTakenMarks(
   body: JsonBody,
   lists: () => Readonly<Record<string, string | undefined>>,
   refused: RefusedMarks,
   warn: (field: string) => void,
-): Record<string, string> => {
+): Steps<Record<string, string>> {
   const changed: Record<string, string> = {}
   if (!isMarked(body.searchable, refused)) return changed
   let reported = false
@@ -28,8 +29,9 @@ export const withTakenMarks = (
   const lose = (): void => void (lost = true)
   for (const [field, text] of Object.entries(lists())) {
     if (text === undefined || !text.startsWith('[')) continue
-    const unmarked = editElements(text, (element, index) => {
-      const next = withMarks(element, 'element', refused, lose)
+    yield
+    const unmarked = yield* editElementsInSteps(text, function* (element, index) {
+      const next = yield* withMarks(element, 'element', refused, lose)
       if (lost && !reported) {
         reported = true
         warn(`${field}[${index}]`)
@@ -56,7 +58,7 @@ const isMarked = (text: string, refused: RefusedMarks): boolean =>
 const BREAKPOINT = '{"mode":"explicit"}'
 
 /** `text`: of a message, an item or a tool, or of a part of its content. */
-const withMarks = (text: string, place: 'element' | 'part', refused: RefusedMarks, lose: () => void): string => {
+function* withMarks(text: string, place: 'element' | 'part', refused: RefusedMarks, lose: () => void): Steps<string> {
   if (!text.startsWith('{') || !isMarked(text, refused)) return text
   const changes: Record<string, string | null> = {}
   const members = readMembers(text)
@@ -74,7 +76,8 @@ const withMarks = (text: string, place: 'element' | 'part', refused: RefusedMark
   }
   for (const member of PARTS) {
     const parts = members.get(member)
-    if (parts?.startsWith('[') === true) changes[member] = editElements(parts, (part) => withMarks(part, 'part', refused, lose))
+    if (parts?.startsWith('[') === true)
+      changes[member] = yield* editElementsInSteps(parts, (part) => withMarks(part, 'part', refused, lose))
   }
   return Object.keys(changes).length === 0 ? text : editMembers(text, changes)
 }

@@ -1,3 +1,4 @@
+import { writeInSteps } from '../lib/json-steps.ts'
 import { atOnce, inTurns, type Steps } from '../lib/steps.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
 
@@ -9,5 +10,11 @@ export const encoded = <Body>(
   steps: Steps<Body>,
   { call }: Pick<Attempt, 'call'>,
   { turn }: Pick<ProviderContext, 'turn'>,
-): Body | Promise<Body> =>
-  turn === undefined || (call.body.searchable.length <= AT_ONCE_MAX && call.continued !== true) ? atOnce(steps) : inTurns(steps, turn)
+): Body | Promise<Body> => (turn === undefined || isSmall(call) ? atOnce(steps) : inTurns(steps, turn))
+
+const isSmall = ({ body, continued }: Attempt['call']): boolean => body.searchable.length <= AT_ONCE_MAX && continued !== true
+
+/** As JSON.stringify: in steps where the request is large. */
+export function* jsonText(value: object, call: Attempt['call']): Steps<string> {
+  return isSmall(call) ? JSON.stringify(value) : yield* writeInSteps(value)
+}

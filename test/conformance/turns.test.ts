@@ -117,6 +117,45 @@ describe('a conversation that is four times as long is encoded in more steps, no
   })
 })
 
+test.each(CLIENT_DIALECTS)(
+  '%s: a history of 5,000 messages in which the agent speaks beside each call goes to each dialect',
+  async (client) => {
+    const text = 'Let me look at the file first.'
+    const history = list(2500, String).flatMap((id): object[] => {
+      switch (client) {
+        case 'chat':
+          return [
+            {
+              role: 'assistant',
+              content: text,
+              tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{"path":"a"}' } }],
+            },
+            { role: 'tool', tool_call_id: id, content: text },
+          ]
+        case 'responses':
+          return [
+            { role: 'assistant', content: [{ type: 'output_text', text }] },
+            { type: 'function_call', call_id: id, name: 'f', arguments: '{"path":"a"}' },
+            { type: 'function_call_output', call_id: id, output: [{ type: 'input_text', text }] },
+          ]
+        case 'messages':
+          return [
+            {
+              role: 'assistant',
+              content: [
+                { type: 'text', text },
+                { type: 'tool_use', id, name: 'f', input: { path: 'a' } },
+              ],
+            },
+            { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text }] }] },
+          ]
+      }
+    })
+    const body = bytesOf(client, [{ role: 'user', content: 'x' }, ...history])
+    for (const dialect of UPSTREAM_DIALECTS) expect(await send(client, dialect, body.slice(), systemClock)).toBe(1)
+  },
+)
+
 describe('no step of a hostile request takes long', () => {
   const shape = fc.constantFrom<(client: ClientDialect) => Uint8Array>(
     (client) =>

@@ -1,5 +1,6 @@
 /** The API refuses a request with more than four marks of what to cache, or with a long-lived one behind another, and coding agents mark as they please. */
-import { editElements, editMembers, rawMember } from '../../lib/json-splice.ts'
+import { editElementsInSteps, editMembers, rawMember, readMembers } from '../../lib/json-splice.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks } from '../cache-marks.ts'
 import type { Attempt } from '../provider.ts'
 
@@ -13,12 +14,12 @@ export interface MarkedTexts {
 }
 
 /** Those of the texts of which a mark changes. */
-export const settleCacheMarks = (
+export function* settleCacheMarks(
   { cache_control: whole, ...texts }: MarkedTexts,
   { target, warn }: Pick<Attempt, 'target' | 'warn'>,
-): Partial<Record<keyof MarkedTexts, string>> => {
+): Steps<Partial<Record<keyof MarkedTexts, string>>> {
   const most = MARKS_MAX - (whole === undefined ? 0 : 1)
-  const [tools, system, messages] = [countMarks(texts.tools), countMarks(texts.system), countMarks(texts.messages)]
+  const [tools, system, messages] = [yield* countMarks(texts.tools), yield* countMarks(texts.system), yield* countMarks(texts.messages)]
   const all = tools + system + messages
   if (all > most) warn(tooManyMarks(target.providerName, all - most))
   const isKept = all > most ? keptMarks(tools + system, messages, most) : () => true
@@ -34,13 +35,12 @@ export const settleCacheMarks = (
     position += 1
     return isKept(position) ? lawful(mark) : null
   }
-  const edited = (text: string | undefined): string | undefined => (text === undefined ? undefined : editMarks(text, edit))
   const given = { ...texts, cache_control: whole }
   // In the order in which the model reads them.
   const changed = {
-    tools: edited(texts.tools),
-    system: edited(texts.system),
-    messages: edited(texts.messages),
+    tools: yield* editMarks(texts.tools, edit),
+    system: yield* editMarks(texts.system, edit),
+    messages: yield* editMarks(texts.messages, edit),
     cache_control: whole === undefined ? undefined : lawful(whole),
   }
   if (shortened) warn(shortenedMark(target.providerName))
@@ -53,10 +53,10 @@ export const mayBreakMarks = (text: string): boolean =>
 
 const NAME = 'cache_control'
 
-const countMarks = (text: string | undefined): number => {
+function* countMarks(text: string | undefined): Steps<number> {
   let count = 0
   if (text?.includes(`"${NAME}"`) === true)
-    editMarks(text, (mark) => {
+    yield* editMarks(text, (mark) => {
       count += 1
       return mark
     })
@@ -66,13 +66,16 @@ const countMarks = (text: string | undefined): number => {
 type Edit = (mark: string) => string | null
 
 /** A list of blocks, messages or tools, with each of its marks as it is edited; null removes it. */
-const editMarks = (text: string, edit: Edit): string => (text.startsWith('[') ? editElements(text, (one) => editMark(one, edit)) : text)
+function* editMarks<Text extends string | undefined>(text: Text, edit: Edit): Steps<Text | string> {
+  return text?.startsWith('[') === true ? yield* editElementsInSteps(text, (one) => editMark(one, edit)) : text
+}
 
-const editMark = (text: string, edit: Edit): string => {
+function* editMark(text: string, edit: Edit): Steps<string> {
   if (!text.startsWith('{') || !text.includes(`"${NAME}"`)) return text
-  const content = rawMember(text, 'content')
-  const edited = content === undefined ? undefined : editMarks(content, edit)
-  const mark = rawMember(text, NAME)
+  const members = readMembers(text)
+  const content = members.get('content')
+  const edited = yield* editMarks(content, edit)
+  const mark = members.get(NAME)
   const next = mark === undefined || mark === 'null' ? mark : edit(mark)
   if (next === mark && edited === content) return text
   return editMembers(text, { ...(edited === undefined ? {} : { content: edited }), ...(next === mark ? {} : { [NAME]: next ?? null }) })

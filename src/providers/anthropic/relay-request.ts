@@ -42,7 +42,7 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   yield
   if (mayBreakMarks(body.searchable)) {
     const marked = { tools: sent('tools'), system: sent('system'), messages: sent('messages'), cache_control: sent('cache_control') }
-    Object.assign(changes, settleCacheMarks(marked, attempt))
+    Object.assign(changes, yield* settleCacheMarks(marked, attempt))
   }
   return changes
 }

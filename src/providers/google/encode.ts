@@ -1,6 +1,7 @@
 /** A request of generateContent. The model and the wish for a stream are in its address, not in its body. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Steps } from '../../lib/steps.ts'
+import { jsonText } from '../encoded.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import { encodeConversation } from './encode-conversation.ts'
@@ -12,7 +13,7 @@ import { encodeTools } from './encode-tools.ts'
 export function* encodeGoogleRequest({ call, target, warn }: Attempt): Steps<string> {
   const body = yield* encodeBody(yield* translate(call.prompt(), 'google', target, warn), target, call.dialect)
   yield
-  return JSON.stringify(body)
+  return yield* jsonText(body, call)
 }
 
 /** Members may be undefined: they are not sent. */

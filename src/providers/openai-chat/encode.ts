@@ -6,6 +6,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { fieldOf } from '../../request-fields/request-fields.ts'
 import { answerable } from '../answerable.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
+import { jsonText } from '../encoded.ts'
 import { dropCacheOptions } from '../field-rules.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
@@ -44,12 +45,7 @@ export function* encodeChatRequest(attempt: Attempt): Steps<string> {
   })
   const encoded = yield* encodePrompt(translation, attempt, vendor)
   yield
-  return JSON.stringify({
-    ...carried,
-    model: target.upstreamModel,
-    ...encoded,
-    ...(call.stream ? { stream: true } : {}),
-  })
+  return yield* jsonText({ ...carried, model: target.upstreamModel, ...encoded, ...(call.stream ? { stream: true } : {}) }, call)
 }
 
 /** A conversation that went on here is encoded anew, and what a chat client says beside it still is for a chat provider. */

@@ -17,7 +17,7 @@ import { relayedMessages } from './relay-messages.ts'
 
 /** The changes to the client's body. */
 export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges> {
-  const marks = changedMarks(given, vendor)
+  const marks = yield* changedMarks(given, vendor)
   // Content without its marks may be text alone, for which there are rules.
   const attempt = Object.keys(marks).length === 0 ? given : { ...given, call: { ...given.call, body: given.call.body.with(marks) } }
   const { body } = attempt.call
@@ -48,14 +48,14 @@ const withFirst = (element: JsonObject, list: string): string => {
 const LISTS = ['messages', 'tools'] as const
 
 /** JSON text for those of the lists in which marks of what to cache change. */
-const changedMarks = ({ call: { body }, target, warn }: Attempt, vendor: Vendor): Record<string, string> => {
+function* changedMarks({ call: { body }, target, warn }: Attempt, vendor: Vendor): Steps<Record<string, string>> {
   if (vendor.accepts === 'everything') return {}
   const breakpoints = vendor.openAiModels && openAiModelOf(target).cacheBreakpoints
   const refused: RefusedMarks = {
     cache_control: vendor.cacheMarks !== null ? 'taken' : breakpoints ? 'breakpoint' : 'refused',
     prompt_cache_breakpoint: breakpoints || vendor.accepts.chat?.has('prompt_cache_options') === true ? 'taken' : 'refused',
   }
-  return withTakenMarks(
+  return yield* withTakenMarks(
     body,
     () => rawLists(body),
     refused,

@@ -5,6 +5,7 @@ import type { JsonObject, JsonChanges } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { marksLost, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
+import { jsonText } from '../encoded.ts'
 import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
@@ -34,13 +35,8 @@ export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const translation = yield* translate(call.prompt(), 'openai-responses', target, warn)
   const prompt = yield* encodePrompt(translation, attempt)
   yield
-  return JSON.stringify({
-    model: target.upstreamModel,
-    ...prompt,
-    stream: call.stream,
-    // Nothing is kept anywhere for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
-    store: false,
-  })
+  // Nothing is kept anywhere for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
+  return yield* jsonText({ model: target.upstreamModel, ...prompt, stream: call.stream, store: false }, call)
 }
 
 /** All that is translated; the encoder reads no setting elsewhere. */
@@ -81,17 +77,17 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   yield
   applyFieldRules(fieldsOfBody(body, changes), attempt)
   yield
-  Object.assign(changes, unmarkedLists(attempt, changes))
+  Object.assign(changes, yield* unmarkedLists(attempt, changes))
   return changes
 }
 
 const LISTS = ['input', 'tools'] as const
 
-const unmarkedLists = ({ call: { body }, target, warn }: Attempt, changes: JsonChanges): Record<string, string> => {
+function* unmarkedLists({ call: { body }, target, warn }: Attempt, changes: JsonChanges): Steps<Record<string, string>> {
   const { accepts, cacheMarks, openAiModels } = vendorOf(target.provider)
   if (accepts === 'everything' || accepts.responses === undefined) return {}
   const breakpoints = accepts.responses.has('prompt_cache_options') || (openAiModels && openAiModel(target.upstreamModel).cacheBreakpoints)
-  return withTakenMarks(
+  return yield* withTakenMarks(
     body,
     () => Object.fromEntries(LISTS.map((name) => [name, (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined])),
     {

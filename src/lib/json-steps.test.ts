@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { JsonBody } from './json-body.ts'
+import { JsonTextError } from './json-scan.ts'
+import { writeInSteps } from './json-steps.ts'
+import type { JsonValue } from './json.ts'
+import { atOnce, type Steps } from './steps.ts'
+
+/** Characters that stand where a piece may end: each is of another length in UTF-8, in UTF-16 or as JSON. */
+const sign = fc.constantFrom('a', '"', '\\', '\n', '\u0001', 'é', '你', '😀', '\ud83d', '\ude00', '')
+
+/** Longer than a piece, so that each of the signs comes to stand at its end for some length of the padding. */
+const longText = fc
+  .tuple(fc.integer({ min: 131_060, max: 131_080 }), fc.array(sign, { maxLength: 30 }), fc.constantFrom('x', 'é', '😀', '\\', '你'))
+  .map(([length, signs, filler]) => filler.repeat(length).slice(0, length) + signs.join('') + filler.repeat(140_000))
+
+const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null), longText),
+    fc.array(tie('value'), { maxLength: 5 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'toJSON', 'é', '1', '')), tie('value'), { maxKeys: 5 }),
+  ),
+}))
+
+const count = <Result>(steps: Steps<Result>): number => {
+  let taken = 0
+  while (steps.next().done !== true) taken += 1
+  return taken
+}
+
+const readAll = (body: JsonBody): JsonValue | undefined => {
+  atOnce(body.reading())
+  return body.get('a')
+}
+
+describe('what is read in steps is what is read at once', () => {
+  test('property: of any JSON, as text and as bytes', () => {
+    fc.assert(
+      fc.property(value, (given) => {
+        const text = JSON.stringify({ a: given, filler: 'x'.repeat(40_000) })
+        expect(readAll(JsonBody.ofBytes(new TextEncoder().encode(text)))).toEqual((JSON.parse(text.toWellFormed()) as { a: JsonValue }).a)
+        expect(readAll(JsonBody.read(text))).toEqual((JSON.parse(text) as { a: JsonValue }).a)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('a name that stands for a prototype is a member, and large integers stay as they were written', () => {
+    const text = `{"a":{"__proto__":"${'x'.repeat(200_000)}","n":12345678901234567890}}`
+    expect(JSON.stringify(readAll(JsonBody.read(text)))).toBe(text.slice(5, -1))
+  })
+
+  test.each([
+    ['a broken escape in a long text', `{"a":"${'x'.repeat(200_000)}\\q"}`],
+    ['a control character in a long text', `{"a":"${'x'.repeat(200_000)}\u0001"}`],
+    ['a broken number in a long list', `{"a":["${'x'.repeat(200_000)}",01]}`],
+    ['an unfinished escape at the end', `{"a":"${'x'.repeat(200_000)}\\u00"}`],
+  ])('%s is refused', (_, text) => {
+    expect(() => readAll(JsonBody.read(text))).toThrow(JsonTextError)
+  })
+})
+
+describe('what is written in steps is what is written at once', () => {
+  test('property: of any value', () => {
+    fc.assert(
+      fc.property(value, (given) => {
+        expect(atOnce(writeInSteps(given))).toBe(JSON.stringify(given))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('what is undefined is left out of an object, and null in a list', () => {
+    const given = { a: undefined, b: [undefined, 'x'.repeat(200_000)], c: {} }
+    expect(atOnce(writeInSteps(given))).toBe(JSON.stringify(given))
+  })
+})
+
+test('four times as much takes four times as many steps, to be read and to be written', () => {
+  for (const make of [
+    (times: number) => 'é\n'.repeat(200_000 * times),
+    (times: number) => Array.from({ length: 30_000 * times }, String),
+  ]) {
+    const text = (times: number): string => JSON.stringify({ a: make(times) })
+    const reading = (times: number): number => count(JsonBody.ofBytes(new TextEncoder().encode(text(times))).reading())
+    expect(reading(4)).toBeGreaterThan(3 * reading(1) - 6)
+    const writing = (times: number): number => count(writeInSteps(make(times)))
+    expect(writing(4)).toBeGreaterThan(3 * writing(1) - 6)
+  }
+})

@@ -1,0 +1,143 @@
+/** JSON of megabytes is parsed and written a piece at a time: the engine does either in one go, for tens of milliseconds. */
+import { isExactInteger } from './exact-json.ts'
+import { type JsonTree, scanTree, skipString } from './json-scan.ts'
+import { isObject, type JsonValue } from './json.ts'
+import type { Steps } from './steps.ts'
+
+/** Characters that are parsed, or written, at once. */
+const PIECE = 128 * 1024
+
+export interface JsonText {
+  /** In which JSON's own signs stand, and which tells positions. Valid, as far as a scan tells (json-scan.ts). */
+  readonly held: string
+  /** The text between two of these positions. */
+  read(start: number, end: number): string
+  /** Throws for what is not JSON. */
+  parse(text: string): JsonValue
+}
+
+/** As `parse` of all between the positions. */
+export function* parseInSteps(text: JsonText, start: number, end: number): Steps<JsonValue> {
+  const { held, read, parse } = text
+  if (end - start <= PIECE) return parse(read(start, end))
+  yield
+  if (held[start] === '"') return yield* parseString(text, start, end)
+  const tree = scanTree(held, 1, start)
+  yield
+  if (tree.elements !== undefined) return yield* parseElements(text, tree.elements)
+  if (tree.members === undefined) return parse(read(start, end))
+  const members: [string, JsonValue][] = []
+  for (const { start: valueStart, end: valueEnd, nameStart = 0 } of tree.members.values()) {
+    const name = parse(read(nameStart, skipString(held, nameStart))) as string
+    members.push([name, yield* parseInSteps(text, valueStart, valueEnd)])
+  }
+  return Object.fromEntries(members)
+}
+
+/** Neighbours are parsed together. */
+function* parseElements(text: JsonText, elements: readonly JsonTree[]): Steps<JsonValue> {
+  const { read, parse } = text
+  const values: JsonValue[] = []
+  for (let first = 0; first < elements.length;) {
+    const { start = 0, end = 0 } = elements[first] ?? {}
+    let last = first
+    while ((elements[last + 1]?.end ?? Number.POSITIVE_INFINITY) - start <= PIECE) last += 1
+    if (last === first) values.push(yield* parseInSteps(text, start, end))
+    else for (const value of parse(`[${read(start, elements[last]?.end ?? end)}]`) as readonly JsonValue[]) values.push(value)
+    first = last + 1
+    yield
+  }
+  return values
+}
+
+function* parseString({ held, read, parse }: JsonText, start: number, end: number): Steps<string> {
+  const pieces: string[] = []
+  const inner = held.slice(start + 1, end - 1)
+  let escape = inner.indexOf('\\')
+  for (let from = 0; from < inner.length;) {
+    let to = Math.min(from + PIECE, inner.length)
+    // Neither an escape nor a character of several octets is cut.
+    while (escape >= 0 && escape < to) {
+      const behind = escape + (inner[escape + 1] === 'u' ? 6 : 2)
+      to = Math.min(Math.max(to, behind), inner.length)
+      escape = inner.indexOf('\\', behind)
+    }
+    while (to < inner.length && isWithinCharacter(inner.charCodeAt(to))) to += 1
+    pieces.push(parse(`"${read(start + 1 + from, start + 1 + to)}"`) as string)
+    from = to
+    yield
+  }
+  return pieces.join('')
+}
+
+/** An octet of UTF-8 that begins no character. In other text these are signs like any other. */
+const isWithinCharacter = (code: number): boolean => code >= 0x80 && code < 0xc0
+
+/** As JSON.stringify. */
+export function* writeInSteps(value: unknown): Steps<string> {
+  const pieces: string[] = []
+  yield* write(value, pieces)
+  return pieces.join('')
+}
+
+function* write(value: unknown, pieces: string[]): Steps<void> {
+  if (sizeWithin(value, PIECE) >= 0 || isExactInteger(value)) pieces.push(JSON.stringify(value))
+  else if (typeof value === 'string') yield* writeString(value, pieces)
+  else if (Array.isArray(value)) {
+    let separator = '['
+    let size = 0
+    for (const element of value as readonly unknown[]) {
+      pieces.push(separator)
+      yield* write(element ?? null, pieces)
+      separator = ','
+      size += pieces.at(-1)?.length ?? 0
+      if (size > PIECE) {
+        size = 0
+        yield
+      }
+    }
+    pieces.push(']')
+  } else if (isObject(value)) {
+    let separator = '{'
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue
+      pieces.push(`${separator}${JSON.stringify(name)}:`)
+      yield* write(member, pieces)
+      separator = ','
+      yield
+    }
+    pieces.push(separator === '{' ? '{}' : '}')
+  }
+}
+
+function* writeString(text: string, pieces: string[]): Steps<void> {
+  pieces.push('"')
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(from + PIECE, text.length)
+    // Either half of a character alone is written as an escape.
+    if (text.codePointAt(to - 1) !== text.charCodeAt(to - 1)) to += 1
+    pieces.push(JSON.stringify(text.slice(from, to)).slice(1, -1))
+    from = to
+    yield
+  }
+  pieces.push('"')
+}
+
+/** About how many of so many characters the value leaves; below zero where it does not fit, without having looked at all of it. */
+const sizeWithin = (value: unknown, most: number): number => {
+  if (typeof value === 'string') return most - value.length - 2
+  if (typeof value !== 'object' || value === null) return most - 4
+  let left = most - 2
+  if (Array.isArray(value)) {
+    for (const element of value as readonly unknown[]) {
+      left = sizeWithin(element, left - 1)
+      if (left < 0) return left
+    }
+    return left
+  }
+  for (const [name, member] of Object.entries(value)) {
+    left = sizeWithin(member, left - name.length - 4)
+    if (left < 0) return left
+  }
+  return left
+}
