@@ -1,5 +1,6 @@
-/** Requests to the Engine API of Docker or Podman, on its socket. */
-import { type IncomingMessage, request } from 'node:http'
+/** Requests to a server of sandboxes: the Engine API of Docker or Podman on its socket, or one at an address. */
+import { type IncomingMessage, request as requestPlainly, type RequestOptions } from 'node:http'
+import { request as requestSecurely } from 'node:https'
 
 import type { JsonObject } from '../../lib/json.ts'
 import { SandboxFailure } from './sandbox.ts'
@@ -20,16 +21,33 @@ export interface EngineAnswer {
 const VERSION = '/v1.41'
 
 /** Throws a SandboxFailure where there is no answer, or the signal's reason. */
-export const askEngine = (socketPath: string, { method, path, body, signal }: EngineRequest): Promise<EngineAnswer> =>
+export const askEngine = (socketPath: string, { path, ...asked }: EngineRequest): Promise<EngineAnswer> =>
+  send({ socketPath, path: VERSION + path, headers: { host: 'localhost' } }, asked)
+
+/** As `askEngine`, for a server at an address. */
+export const askServer = (
+  origin: URL,
+  { path, ...asked }: EngineRequest,
+  headers: Readonly<Record<string, string>>,
+): Promise<EngineAnswer> => {
+  const { protocol, hostname, port } = origin
+  return send({ protocol, hostname: hostname.replace(/^\[|\]$/g, ''), ...(port === '' ? {} : { port }), path, headers }, asked)
+}
+
+const send = (
+  { headers: given, ...to }: RequestOptions & { readonly headers: Readonly<Record<string, string>> },
+  { method, body, signal }: Omit<EngineRequest, 'path'>,
+): Promise<EngineAnswer> =>
   new Promise((resolve, reject) => {
     const text = body === null ? '' : JSON.stringify(body)
     const headers = {
-      host: 'localhost',
       connection: 'close',
+      ...given,
       'content-length': Buffer.byteLength(text),
       ...(body === null ? {} : { 'content-type': 'application/json' }),
     }
-    const outgoing = request({ socketPath, method, path: VERSION + path, headers, ...(signal === undefined ? {} : { signal }) })
+    const request = to.protocol === 'https:' ? requestSecurely : requestPlainly
+    const outgoing = request({ ...to, method, headers, ...(signal === undefined ? {} : { signal }) })
     outgoing.once('response', (stream) => resolve({ status: stream.statusCode ?? 0, stream }))
     outgoing.once('error', (cause) =>
       reject(signal?.aborted === true ? (signal.reason as Error) : new SandboxFailure('The sandbox cannot be reached.', { cause })),

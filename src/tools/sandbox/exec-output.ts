@@ -1,6 +1,8 @@
 /** The outputs of a command, as the Engine API sends them: frames of eight bytes of header and a piece of one output. */
 import type { IncomingMessage } from 'node:http'
 
+import { KeptOutput } from './kept-output.ts'
+
 export interface Outputs {
   readonly stdout: string
   readonly stderr: string
@@ -13,8 +15,8 @@ const STDERR = 2
 
 /** Keeps `bytes` of each and passes over the rest. Rejects where the stream breaks off before the signal. */
 export const readOutputs = async (stream: IncomingMessage, bytes: number, signal: AbortSignal): Promise<Outputs> => {
-  const stdout = new Kept(bytes)
-  const stderr = new Kept(bytes)
+  const stdout = new KeptOutput(bytes)
+  const stderr = new KeptOutput(bytes)
   const frames = new Frames((isError, piece) => (isError ? stderr : stdout).add(piece))
   try {
     for await (const piece of stream as AsyncIterable<Buffer>) frames.push(piece)
@@ -53,28 +55,5 @@ class Frames {
       this.#left -= piece.length
       rest = rest.subarray(piece.length)
     }
-  }
-}
-
-class Kept {
-  readonly #most: number
-  readonly #pieces: Buffer[] = []
-  #length = 0
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  add(piece: Buffer): void {
-    const kept = piece.subarray(0, this.#most - this.#length)
-    if (kept.length === 0) return
-    this.#length += kept.length
-    this.#pieces.push(kept)
-  }
-
-  /** A character that the bound cut through is left out. */
-  get text(): string {
-    const text = new TextDecoder('utf-8').decode(Buffer.concat(this.#pieces))
-    return this.#length === this.#most ? text.replace(/\uFFFD$/, '') : text
   }
 }

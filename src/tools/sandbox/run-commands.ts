@@ -7,6 +7,7 @@ import { failed, type ToolResult, type ToolTurn } from '../tool.ts'
 import { type AskedContainer, type ContainerOf, createContainerOf } from './asked-container.ts'
 import { createDockerSandbox } from './docker-sandbox.ts'
 import { createHttpSandbox } from './http-sandbox.ts'
+import { createOpenSandbox } from './open-sandbox.ts'
 import { type CommandBounds, type CommandResult, type Sandbox, SandboxFailure } from './sandbox.ts'
 import type { ShellSettings } from './settings.ts'
 
@@ -28,7 +29,7 @@ export interface CommandRunner {
 /** Null where no sandbox is configured. */
 export const createCommandRunner = (settings: ShellSettings | undefined, clock: Clock, ids: IdSource): CommandRunner | null => {
   if (settings === undefined) return null
-  const sandbox: Sandbox = settings.kind === 'docker' ? createDockerSandbox(settings, clock) : createHttpSandbox(settings, clock)
+  const sandbox = sandboxOf(settings, clock)
   const feeOf = (minutes: number): number => nanosOf(settings.price_per_minute * minutes)
   return {
     containerOf: createContainerOf(ids),
@@ -53,6 +54,17 @@ export const createCommandRunner = (settings: ShellSettings | undefined, clock: 
       }
     },
     end: ({ name }) => sandbox.end(name),
+  }
+}
+
+const sandboxOf = (settings: ShellSettings, clock: Clock): Sandbox => {
+  switch (settings.kind) {
+    case 'docker':
+      return createDockerSandbox(settings, clock)
+    case 'http':
+      return createHttpSandbox(settings, clock)
+    case 'opensandbox':
+      return createOpenSandbox(settings, clock)
   }
 }
 

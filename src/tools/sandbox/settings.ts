@@ -3,15 +3,16 @@ import { z } from 'zod'
 
 const price_per_minute = z.number().min(0).max(1000).default(0).meta({ description: 'US dollars for a minute in which a command runs.' })
 
+const pinned = (pattern: RegExp, forms: string): z.ZodString => z.string().regex(pattern, `Name the image with its digest: ${forms}`)
+
 const docker = z.strictObject({
   kind: z.literal('docker'),
   socket: z.string().startsWith('/').default('/var/run/docker.sock').meta({
     description: "The socket of Docker's or Podman's API. Whoever has it has its machine: give it one of its own.",
   }),
-  image: z
-    .string()
-    .regex(/^(?:[^\s@]+@)?sha256:[0-9a-f]{64}$/, 'Name the image with its digest: name@sha256:…, or sha256:… for one that was made there')
-    .meta({ description: 'The image of each container, by its digest or its id. It has /bin/sh and sleep, and is not pulled.' }),
+  image: pinned(/^(?:[^\s@]+@)?sha256:[0-9a-f]{64}$/, 'name@sha256:…, or sha256:… for one that was made there').meta({
+    description: 'The image of each container, by its digest or its id. It has /bin/sh and sleep, and is not pulled.',
+  }),
   runtime: z.string().min(1).optional().meta({ description: 'The runtime of the containers; runsc (gVisor) is recommended.' }),
   price_per_minute,
 })
@@ -23,8 +24,19 @@ const http = z.strictObject({
   price_per_minute,
 })
 
-export const shellSettings = z.discriminatedUnion('kind', [docker, http])
+const opensandbox = z.strictObject({
+  kind: z.literal('opensandbox'),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .meta({ description: 'The lifecycle API of an OpenSandbox server, as far as `/v1`; private addresses too.' }),
+  api_key: z.string().min(1).meta({ description: 'The key of that server (`OPEN-SANDBOX-API-KEY`).' }),
+  image: pinned(/^[^\s@]+@sha256:[0-9a-f]{64}$/, 'name@sha256:…').meta({ description: 'The image of each sandbox, by its digest.' }),
+  price_per_minute,
+})
+
+export const shellSettings = z.discriminatedUnion('kind', [docker, http, opensandbox])
 
 export type ShellSettings = z.output<typeof shellSettings>
 export type DockerSettings = z.output<typeof docker>
+export type OpenSandboxSettings = z.output<typeof opensandbox>
 export type HttpSettings = z.output<typeof http>
