@@ -32,10 +32,10 @@ test('StorageUnavailable when nothing listens there, without the password in the
   expect(await rejectionText(opening)).not.toContain('hunter2')
 })
 
-test('StorageUnavailable after a second when what listens there never answers', async () => {
+test('StorageUnavailable after five seconds when what listens there never answers', async () => {
   const start = performance.now()
   expect(await rejection(openUrl(`postgres://user@127.0.0.1:${await listen()}/db`))).toBeInstanceOf(StorageUnavailable)
-  expect(performance.now() - start).toBeLessThan(patient(2500))
+  expect(performance.now() - start).toBeLessThan(patient(6000))
 })
 
 test('another kind of URL is refused', async () => {
@@ -108,7 +108,17 @@ describeEachEngine('lost connections', (engine) => {
     expect(performance.now() - start).toBeLessThan(patient(2500))
     release()
     await Promise.all(holding)
-    await database.ping()
+    // The one that came too late is nobody's: all ten are there again.
+    const { promise: over, resolve: end } = Promise.withResolvers<void>()
+    let begun = 0
+    const all = Array.from({ length: 10 }, () =>
+      database.transaction(async () => {
+        begun += 1
+        if (begun === 10) end()
+        await over
+      }),
+    )
+    await Promise.all(all)
   })
 
   test('a process has fifteen connections at most, whatever it is asked for at once', async () => {

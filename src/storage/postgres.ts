@@ -2,6 +2,8 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 
+import { systemClock } from '../lib/clock.ts'
+import { inTime } from '../lib/in-time.ts'
 import type { EngineConnection, RetryableFailure } from './database.ts'
 import { createPostgresLimits } from './limits/postgres-limits.ts'
 import { listenForChanges } from './postgres-listen.ts'
@@ -11,7 +13,10 @@ import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 
 /** Every wait is bounded (docs/contract/operating.md#postgresql). */
 const CONNECTIONS_MAX = 10
+/** For one of the pool's to be free. */
 const CONNECTION_WAIT_MS = 1000
+/** For a new one to be made: a busy server takes its time, and whoever gives up sooner never gets one. */
+const CONNECT_MS = 5000
 const STATEMENT_TIMEOUT_MS = 5000
 /** Connections for the reads of people, which leave all others to requests. */
 const REPORT_CONNECTIONS_MAX = 3
@@ -95,7 +100,7 @@ const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise
 
 const connectionOf = ({ databaseUrl }: PostgresOptions) => ({
   connectionString: databaseUrl,
-  connectionTimeoutMillis: CONNECTION_WAIT_MS,
+  connectionTimeoutMillis: CONNECT_MS,
   application_name: 'patchbay',
   keepAlive: true,
 })
@@ -134,13 +139,27 @@ const openClient = async (options: PostgresOptions): Promise<Client> => {
 const translateErrors = (pool: Pool): PostgresPool => ({
   async connect() {
     try {
-      return translateClientErrors(await pool.connect())
+      const isFull = pool.totalCount >= pool.options.max && pool.idleCount === 0
+      return translateClientErrors(await (isFull ? soonFree(pool.connect()) : pool.connect()))
     } catch (cause) {
       throw new StorageUnavailable(`The database cannot be reached: ${messageOf(cause)}`, { cause })
     }
   },
   end: () => pool.end(),
 })
+
+/** A connection that comes too late goes back to its pool. */
+const soonFree = async (waiting: Promise<PoolClient>): Promise<PoolClient> => {
+  try {
+    return await inTime(waiting, CONNECTION_WAIT_MS, systemClock)
+  } catch (thrown) {
+    waiting.then(
+      (client) => client.release(),
+      () => undefined,
+    )
+    throw thrown
+  }
+}
 
 const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
   let broken = false
