@@ -53,8 +53,6 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   yield* checkPrompt(call, planned)
   yield
   const replayed = replayedConversation(call, (sealed) => parts.sealedResults.open(screened.caller.workspaceId, sealed))
-  const [unopened] = replayed?.warnings ?? []
-  if (strict && unopened !== undefined) throw strictError(unopened)
   const found = planSearch(call, planned, {
     engines: parts.searchEngines,
     settings: parts.toolSettings().web_search,
@@ -71,6 +69,9 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     presetSlug: presetOf(screened, 'tools'),
     userAgent: screened.userAgent,
   })
+  const warnings = [...(replayed?.warnings ?? []), ...(served?.warnings ?? [])]
+  const [lost] = warnings
+  if (strict && lost !== undefined) throw strictError(lost)
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
     workspaceId: screened.caller.workspaceId,
     catalogues: parts.catalogues,
@@ -79,7 +80,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const promptFor = tools?.promptFor ?? (replayed === null ? undefined : promptWithoutTools(replayed.prompt))
   return {
     ...screened,
-    ...(replayed === null || replayed.warnings.length === 0 ? {} : { warnings: [...screened.warnings, ...replayed.warnings] }),
+    ...(warnings.length === 0 ? {} : { warnings: [...screened.warnings, ...warnings] }),
     plan: attempts === planned.attempts ? planned : { ...planned, attempts },
     tools,
     search: found?.search ?? null,

@@ -5,6 +5,7 @@
 import type { FunctionTool, Prompt } from '../canonical/prompt.ts'
 import type { ServerOutcome, ServerTool, ToolProgress } from '../canonical/server-tools.ts'
 import type { WaitingAgent } from '../canonical/waiting-agent.ts'
+import type { Warning } from '../canonical/warning.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { AskModel } from './ask.ts'
 import type { Model } from '../models/model.ts'
@@ -48,6 +49,8 @@ export type MakeTool = (asked: AskedTool, caller: ToolCaller) => Tool
 export interface Tool {
   /** The most that one call costs beside models' tokens, in nano-dollars; absent: nothing. It is held before the call runs. */
   readonly mostFeeNanos?: number
+  /** Options that it takes and does not heed. */
+  readonly warnings?: readonly Warning[]
   /** Read by the model, and the same for every request, so that a provider's cache of the prompt holds. */
   readonly description: string
   /** JSON Schema of the arguments. */

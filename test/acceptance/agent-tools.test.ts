@@ -100,6 +100,13 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(text).toContain(ADVICE)
   })
 
+  test('a bound on the calls of an advisor, which makes none, is told to change nothing', async () => {
+    const tools = [{ type: 'service:advisor', parameters: { model: 't/wise', max_tool_calls: 3 } }]
+    const warnings = ({ headers }: Answer): number => Number(headers.get('x-service-warnings') ?? 0)
+    const [bounded, plain] = [await ask(dialect, [DONE], tools), await ask(dialect, [DONE], [ADVISOR])]
+    expect([bounded.status, warnings(bounded) - warnings(plain)]).toEqual([200, 1])
+  })
+
   test('an advisor remembers what it was asked, in an answer and in one that comes back, and another does not', async () => {
     const tools = [ADVISOR, { type: 'service:advisor', parameters: { model: 't/other', name: 'second' } }]
     const first = await ask(dialect, [advise('One?'), advise('Two?', 'service_advisor__1'), DONE], tools)
@@ -179,6 +186,14 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(plain).not.toContain('"analysis"')
     // Two that answered are paid, and one that failed is not.
     expect(wire(answer).usage.cost).toBeCloseTo(20 / 1_000_000, 12)
+  })
+
+  test('a second fusion in a request is refused to the model, and asks nobody', async () => {
+    const fuse = { call: { name: 'service:fusion', arguments: { prompt: 'Which saw?' } } }
+    const tools = [{ type: 'service:fusion', parameters: { analysis_models: ['t/wise'], model: 't/other', tools: [] } }]
+    const answer = await ask(dialect, [fuse, fuse, DONE], tools)
+    expect([answer.status, asked.length]).toEqual([200, 2])
+    expect(answer.text).toContain(dialect === 'responses' ? '"failure_reason":"fusion_invocation_capped"' : 'fusion_invocation_capped')
   })
 
   test('a picture goes to the client once, and the model is told of it without its bytes', async () => {

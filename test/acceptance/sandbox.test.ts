@@ -317,6 +317,18 @@ describe('a service of the operator’s', () => {
     expect(asked.length).toBe(1)
   })
 
+  test('the commands before one that fails are paid', async () => {
+    own = ({ command }) => (command === 'ls' ? [200, { stdout: '', stderr: '', exit_code: 0 }] : [500, {}])
+    const cost = async (...commands: string[]): Promise<number> => {
+      const answer = await ask(http, 'responses', [run(...commands), DONE], [SHELL])
+      expect(itemOf(answer)['status']).toBe('failed')
+      return (answer.json as { readonly usage: { readonly cost_details: { readonly server_tool_cost: number } } }).usage.cost_details
+        .server_tool_cost
+    }
+    expect(await cost('ls', 'pwd')).toBeGreaterThan(0)
+    expect((await cost('pwd')) || 0).toBe(0)
+  })
+
   test('a command that took too long is told as one', async () => {
     own = () => [200, { stdout: 'so far', stderr: '', exit_code: null }]
     expect(itemOf(await ask(http, 'responses', [run('sleep 999'), DONE], [SHELL])).output).toMatchObject([

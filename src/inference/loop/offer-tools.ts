@@ -2,6 +2,7 @@
 import type { Call } from '../../canonical/call.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
+import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, objectIn } from '../../lib/json.ts'
 import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/native-tools.ts'
@@ -25,6 +26,7 @@ export interface Offer {
   readonly tools: OfferedTools
   /** Those of the plan that can answer with these tools. */
   readonly attempts: readonly PlannedAttempt[]
+  readonly warnings: readonly Warning[]
 }
 
 export interface OfferParts {
@@ -74,6 +76,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   // Before anything is listed: what was found earlier is found again by this.
   const messages = withResultsAgain(prompt.messages, byName)
   return {
+    warnings: [...offered.values()].flatMap(({ tool }) => tool.warnings ?? []),
     attempts: withKnownCost(call, able).toSorted((a, b) => nativesMissed(lacks(a)) - nativesMissed(lacks(b))),
     tools: {
       byName:

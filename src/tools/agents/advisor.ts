@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
 import type { Message } from '../../canonical/prompt.ts'
+import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
@@ -28,6 +29,7 @@ export const advisorTool = ({ max_calls: mostCalls }: { readonly max_calls: numb
     const read = validate(options, parameters, [at, 'parameters'])
     let uses = 0
     return {
+      ...(read.max_tool_calls === undefined ? {} : { warnings: [unheeded(`${at}.parameters.max_tool_calls`)] }),
       description:
         `Asks ${read.name === undefined ? 'an advisor' : `the advisor "${read.name}"`}, another model, for advice. ` +
         (read.forward_transcript
@@ -73,6 +75,12 @@ export const advisorTool = ({ max_calls: mostCalls }: { readonly max_calls: numb
     }
   }
 }
+
+const unheeded = (field: string): Warning => ({
+  code: 'unsupported_field',
+  field,
+  message: 'An advisor has no tools, so a bound on its calls changes nothing.',
+})
 
 export const agentFailure = (fault: NonNullable<ToolResult['fault']>, more: JsonObject = {}): ToolResult => ({
   fault,

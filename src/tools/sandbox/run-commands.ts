@@ -38,19 +38,22 @@ export const createCommandRunner = (settings: ShellSettings | undefined, clock: 
       if (container.isForRequest) atEnd(() => sandbox.end(container.name))
       const results: CommandResult[] = []
       const startedMs = clock.monotonicMs()
+      let endedMs = startedMs
       try {
         for (const command of commands) {
           const isLate = results.some(({ exitCode }) => exitCode === null)
           results.push(isLate ? NOT_RUN : await sandbox.run(container, command, bounds, signal))
+          endedMs = clock.monotonicMs()
         }
       } catch (thrown) {
         if (!(thrown instanceof SandboxFailure)) throw thrown
-        return failed('unavailable', thrown.message)
+        // The commands before it have run.
+        return { ...failed('unavailable', thrown.message), feeNanos: feeOf((endedMs - startedMs) / 60_000) }
       }
       return {
         fault: null,
         value: { ...toValue(results), container_id: container.id },
-        feeNanos: feeOf((clock.monotonicMs() - startedMs) / 60_000),
+        feeNanos: feeOf((endedMs - startedMs) / 60_000),
       }
     },
     end: ({ name }) => sandbox.end(name),
