@@ -7,13 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 
 import { isoTimestamp, systemClock } from '../src/lib/clock.ts'
 import type { Database } from '../src/storage/database.ts'
 import type { GenerationFilter } from '../src/storage/generation-filter.ts'
 import { createGenerationList } from '../src/storage/generation-list.ts'
 import { openDatabase } from '../src/storage/open-database.ts'
+import type { Schema } from '../src/storage/schema.ts'
 import { createSearchStore } from '../src/storage/search-store.ts'
 import { createUsageSeries } from '../src/storage/usage-series.ts'
 
@@ -35,12 +36,18 @@ const fill = async (database: Database, fromMs: number): Promise<void> => {
       ? sql`strftime('%Y-%m-%dT%H:%M:%fZ', (${sql.lit(fromMs)} + i * ${sql.lit(step)}) / 1000.0, 'unixepoch')`
       : sql`to_char(to_timestamp((${sql.lit(fromMs)} + i * ${sql.lit(step)}) / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   const text = (prefix: string, number: ReturnType<typeof spread>) => sql`${sql.lit(prefix)} || cast(${number} as text)`
-  const portion = 100_000
+  const portion = 20_000
   const indexes = await indexesOf(database)
+  /** PostgreSQL ends a statement of the service after some seconds; these take longer. */
+  const inTime = (work: (transaction: Transaction<Schema>) => Promise<unknown>): Promise<unknown> =>
+    database.transaction(async (transaction) => {
+      if (database.engine === 'postgres') await sql`set local statement_timeout = 0`.execute(transaction)
+      await work(transaction)
+    })
   for (const { name } of indexes) await sql`drop index ${sql.ref(name)}`.execute(database.kysely)
   for (let start = 0; start < records; start += portion) {
     const rows = sql`with recursive n(i) as (select cast(${sql.lit(start)} as bigint) union all select i + 1 from n where i < ${sql.lit(Math.min(records, start + portion) - 1)})`
-    await database.transaction(async (transaction) => {
+    await inTime(async (transaction) => {
       await sql`insert into generations (id, created_at, workspace_id, key_hash, preset_id, preset_version, model, provider, streamed, cancelled,
           tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record, user_id, interface, error_type, session_id, request_id, ended_at,
           http_status, first_token_ms, total_ms)
@@ -55,8 +62,8 @@ const fill = async (database: Database, fromMs: number): Promise<void> => {
         from n`.execute(transaction)
     })
   }
-  for (const { definition } of indexes) await sql.raw(definition).execute(database.kysely)
-  await database.transaction(async (transaction) => {
+  for (const { definition } of indexes) await inTime((transaction) => sql.raw(definition).execute(transaction))
+  await inTime(async (transaction) => {
     await sql`insert into usage_hours (hour, workspace_id, key_hash, user_id, model, provider, preset_id, preset_version, interface, error_type,
         requests, tokens_prompt, cost_nanos, ttft_5)
       select substr(created_at, 1, 13), workspace_id, key_hash, user_id, model, provider, coalesce(preset_id, ''), 1, interface,
@@ -146,6 +153,8 @@ try {
   await measure('usage by hour, key and model', () => usage.read({ ...range, interval: 'hour', groupBy: ['key', 'model'] }))
   const hour = { ...range, from: isoTimestamp(systemClock.now() - 3_600_000) }
   await measure('usage by minute of an hour', () => usage.read({ ...hour, interval: 'minute', groupBy: ['model'] }))
+  const sixHours = { ...range, from: isoTimestamp(systemClock.now() - 6 * 3_600_000) }
+  await measure('usage by minute of six hours', () => usage.read({ ...sixHours, interval: 'minute', groupBy: ['model'] }))
   const search = createSearchStore(database)
   await measure('search, an id', () => search.find('gen-4711', all, 8))
   await measure('search, a word', () => search.find('support', all, 8))

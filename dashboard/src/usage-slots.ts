@@ -4,7 +4,11 @@ import type { Slot } from './parts/columns-chart.tsx'
 import { slotLabel, slotsOf, type TimeRange } from './range.ts'
 
 /** The list of what ended well, and of errors. */
-export const usageSlots = (points: Usage['data'], range: TimeRange): readonly Slot[] => {
+export const usageSlots = (
+  { data: points, interval }: Pick<Usage, 'data' | 'interval'>,
+  { from: first, to: last }: Pick<TimeRange, 'from' | 'to'>,
+): readonly Slot[] => {
+  const range = { from: first, to: last, interval }
   const byStart = new Map<number, { requests: number; errors: number }>()
   for (const { time, requests, errors } of points) {
     const sum = byStart.get(Date.parse(time)) ?? { requests: 0, errors: 0 }
@@ -15,3 +19,6 @@ export const usageSlots = (points: Usage['data'], range: TimeRange): readonly Sl
     return { from, to, label: slotLabel(from, range.interval), values: [requests - errors, errors] }
   })
 }
+
+/** Said beside columns that are wider than the range would have them. */
+export const TOO_MANY = 'These are too many requests for a column a minute: each column is an hour. A shorter range has minutes.'

@@ -20,9 +20,11 @@ export const usageDimension = z.enum([
 
 const name = z.string().min(1).max(256).optional()
 
+const usageInterval = z.enum(['minute', 'hour', 'day', 'month'])
+
 export const usageQuery = {
   ...timeRangeQuery,
-  interval: z.enum(['minute', 'hour', 'day', 'month']).optional().meta({ description: '`day` when absent.' }),
+  interval: usageInterval.optional().meta({ description: '`day` when absent.' }),
   group_by: z
     .string()
     .transform((text) => text.split(','))
@@ -94,6 +96,14 @@ const usagePoint = z
 export const usageAnswer = z.object({
   from: z.iso.datetime().meta({ description: 'The range that is summed: that of the query, on the borders of its intervals.' }),
   to: z.iso.datetime(),
+  interval: usageInterval.meta({ description: 'Of the points: that of the query, or a longer one, and then `coarser` says why.' }),
+  coarser: z
+    .object({ asked: usageInterval, reason: z.literal('too_many_records'), records_max: z.int() })
+    .nullable()
+    .meta({
+      description:
+        'Null where the points are as asked for. Minutes are read from the records themselves, of which one answer looks through so many at most.',
+    }),
   data: z.array(usagePoint),
   groups: z.array(usageSlot).meta({ description: 'The dearest first, the others last.' }),
 })

@@ -105,9 +105,6 @@ export const tableBy = (engine: Engine, index: string) =>
     engine === 'postgres' ? sql`generations` : sql`generations indexed by ${sql.ref(index)}`,
   )
 
-/** The table in the order of time. */
-export const newestGenerations = (engine: Engine) => tableBy(engine, NEWEST)
-
 const NEWEST = 'generations_newest'
 
 type Holds = (filter: GenerationFilter) => Partial<GenerationFilter> | null

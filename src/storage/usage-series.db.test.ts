@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
+import { sql } from 'kysely'
 
 import { describeEachEngine } from '../../test/support/databases.ts'
 import type { GenerationRecord } from './generation-store.ts'
 import { bucketOf, percentileOf } from './latency-buckets.ts'
 import { createLedgerStore } from './ledger-store.ts'
 import { settlementOf } from './testing/settlement.ts'
-import { createUsageSeries, type UsageDimension, type UsageQuery } from './usage-series.ts'
+import { createUsageSeries, MINUTE_RECORDS_MAX, type UsageDimension, type UsageQuery } from './usage-series.ts'
 
 const DIMENSIONS: readonly UsageDimension[] = [
   'key',
@@ -63,6 +64,18 @@ const recordOf = ({ hour, key, model, provider, preset, error, nanos, byok, ms }
   record: { interface: 'chat', error_type: error, latency: ms, generation_time: ms, native_tokens_reasoning: 1 },
 })
 
+const ONE: Made = {
+  hour: 5,
+  key: 'a',
+  model: 'm/1',
+  provider: 'p',
+  preset: 'preset-1',
+  error: 'timeout',
+  nanos: 1_000_000,
+  byok: 0,
+  ms: 120,
+}
+
 describeEachEngine('usage', (engine) => {
   const prepare = async (records: readonly GenerationRecord[]) => {
     const database = await engine.open()
@@ -113,6 +126,60 @@ describeEachEngine('usage', (engine) => {
     expect((await usage.read({ ...DAY, ownedBy: 'nobody', groupBy: [] })).groups).toEqual([])
     expect((await usage.read({ ...DAY, only: { error_type: 'timeout' }, groupBy: [] })).groups).toMatchObject([{ cost_nanos: 7 }])
     expect((await usage.read({ ...DAY, only: { preset: [] }, groupBy: [] })).groups).toEqual([])
+  })
+})
+
+describeEachEngine('minutes', (engine) => {
+  test('are dense where one answer would look through more than 50,000 records, of all or of those that an index finds', async () => {
+    const database = await engine.open()
+    const usage = createUsageSeries(database)
+    await createLedgerStore(database).settle([settlementOf(recordOf(ONE, 0))])
+    const copy = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(MINUTE_RECORDS_MAX)})
+      insert into generations (id, created_at, workspace_id, key_hash, model, streamed, cancelled, tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record)
+      select 'copy-' || cast(i as text), created_at, workspace_id, key_hash, 'many', 0, 0, 1, 1, 1, 0, '{}' from n, generations where id = 'gen-0'`
+    await database.transaction((transaction) => copy.execute(transaction))
+    const minutes: UsageQuery = { ...DAY, interval: 'minute', groupBy: ['model'] }
+    expect(await usage.isDense(minutes)).toBe(true)
+    expect(await usage.isDense({ ...minutes, only: { model: 'm/1' } })).toBe(false)
+    expect(await usage.isDense({ ...minutes, only: { provider: 'p' } })).toBe(true)
+    expect(await usage.isDense({ ...minutes, to: minutes.from })).toBe(false)
+    expect((await usage.read({ ...minutes, top: 1 })).groups).toMatchObject([
+      { group: ['m/1'], requests: 1 },
+      { group: null, requests: MINUTE_RECORDS_MAX },
+    ])
+    await database.close()
+  })
+
+  test.each([
+    ['key', { key: 'a'.repeat(64) }],
+    ['model', { model: 'm/1' }],
+    ['provider', { provider: 'p' }],
+    ['user', { user: 'nobody' }],
+    ['interface', { interface: 'chat' }],
+    ['preset', { preset: ['preset-1'] }],
+    ['preset_version', { preset_version: 1 }],
+    ['error_type', { error_type: 'timeout' }],
+    ['two of them', { error_type: 'timeout', key: 'a'.repeat(64) }],
+  ] satisfies readonly [string, UsageQuery['only']][])('are what the hours are, filtered by %s', async (_, only) => {
+    const database = await engine.open()
+    const usage = createUsageSeries(database)
+    const made = [
+      ONE,
+      { ...ONE, key: 'b' as const, nanos: 90 },
+      { ...ONE, model: 'm/2' as const, error: null, nanos: 900 },
+      { ...ONE, provider: null, preset: null, nanos: 9000 },
+    ]
+    await createLedgerStore(database).settle(made.map((one, index) => settlementOf(recordOf(one, index))))
+    for (const [workspaceId, ownedBy] of [
+      [null, null],
+      ['w-1', null],
+      [null, 'nobody'],
+    ] as const) {
+      const read = (interval: 'minute' | 'hour') =>
+        usage.read({ ...DAY, interval, groupBy: ['key', 'model'], top: 1, only, workspaceId, ownedBy })
+      expect((await read('minute')).groups).toEqual((await read('hour')).groups)
+    }
+    await database.close()
   })
 })
 

@@ -1,8 +1,8 @@
 /** The use of models, by interval and by up to two dimensions: from the sums of hours, and for minutes from the records themselves. */
-import { type RawBuilder, sql } from 'kysely'
+import { type Expression, type RawBuilder, sql } from 'kysely'
 
 import type { Database, Engine } from './database.ts'
-import { newestGenerations } from './generation-filter.ts'
+import { indexFor, matching, tableBy } from './generation-filter.ts'
 import { BUCKET_COLUMNS, BUCKET_ENDS, bucketColumn, LATENCIES, type Latency, percentileOf } from './latency-buckets.ts'
 import { USAGE_MEASURES } from './usage-tables.ts'
 
@@ -36,8 +36,11 @@ export interface UsageQuery {
   readonly workspaceId: string | null
   /** Only what this person's keys used; null: what anybody's did. */
   readonly ownedBy: string | null
-  /** The columns that each dimension has to have. */
-  readonly only: Partial<Record<UsageDimension, string | number | readonly string[]>>
+  /** The value that each dimension has to have; a preset is one of these ids. */
+  readonly only: Partial<Record<Exclude<UsageDimension, 'preset' | 'preset_version' | 'workspace'>, string>> & {
+    readonly preset?: readonly string[]
+    readonly preset_version?: number
+  }
 }
 
 export type UsageSums = Readonly<Record<(typeof USAGE_MEASURES)[number] | 'errors', number>> & {
@@ -70,6 +73,8 @@ export interface UsageSeries {
 export type UsageNames = ReadonlyMap<string, string>
 
 export interface UsageSeriesStore {
+  /** True where its minutes are those of more records than one answer looks through. */
+  isDense(query: UsageQuery): Promise<boolean>
   read(query: UsageQuery): Promise<UsageSeries>
   names(groupBy: readonly UsageDimension[], series: UsageSeries): Promise<UsageNames>
 }
@@ -82,17 +87,29 @@ const NAMED = {
 
 const isNamed = (dimension: UsageDimension): dimension is keyof typeof NAMED => Object.hasOwn(NAMED, dimension)
 
+/** The records that one answer by minutes looks through at most: about 0.15 s (bench/results.md). */
+export const MINUTE_RECORDS_MAX = 50_000
+
 export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' | 'reports'>): UsageSeriesStore => ({
+  async isDense(query) {
+    const wanted = recordsOf(query, engine, reports)
+      .select('id')
+      .limit(MINUTE_RECORDS_MAX + 1)
+    const { count } = await reports
+      .selectFrom(wanted.as('wanted'))
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return count > MINUTE_RECORDS_MAX
+  },
   async read(query) {
-    const source = sourceOf(query, engine)
-    const columns = query.groupBy.map((dimension) => sql.ref(DIMENSIONS[dimension]))
-    const top = columns.length === 0 ? [] : await topGroups(reports, query.top, source, columns)
-    const slot = slotOf(columns, top)
-    const groupOf = (index: number): UsageGroup => (columns.length === 0 ? [] : (top[index] ?? null))
-    const { rows } = await sql<Row & { readonly time: string }>`
-      select ${timeOf(query.interval)} as time, ${slot} as slot, ${SUMS} from ${source} group by 1, 2 order by 1, 2`.execute(reports)
-    const points = rows.map((row): UsagePoint => ({ time: timeText(row.time), group: groupOf(row.slot), ...sumsIn(row) }))
-    const groups = [...summedBySlot(rows)].map(([index, sums]): UsageSlot => ({ group: groupOf(index), ...sumsIn(sums) }))
+    const source = query.interval === 'minute' ? minutesOf(recordsOf(query, engine, reports).selectAll()) : sql`usage_hours`
+    const { rows } = await seriesIn(query, sql`(select * from ${source} where ${conditionsOf(query)}) as used`).execute(reports)
+    const groupOf = ({ slot, first_value: first, second_value: second }: SeriesRow): UsageGroup => {
+      if (query.groupBy.length === 0) return []
+      return slot > query.top ? null : query.groupBy.length === 1 ? [first] : [first, second]
+    }
+    const points = rows.map((row): UsagePoint => ({ time: timeText(row.time), group: groupOf(row), ...sumsIn(row) }))
+    const groups = summedBySlot(rows).map((row): UsageSlot => ({ group: groupOf(row), ...sumsIn(row) }))
     return { points, groups }
   },
   async names(groupBy, { groups }) {
@@ -107,20 +124,46 @@ export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' |
   },
 })
 
-type Row = Readonly<Record<string, number>> & { readonly slot: number }
-
-/** Rows with the columns of `usage_hours`. */
-const sourceOf = (query: UsageQuery, engine: Engine): RawBuilder<unknown> => {
-  const { from, to, workspaceId, ownedBy, only, interval } = query
-  const isMinute = interval === 'minute'
-  const conditions = [
-    isMinute ? sql`created_at >= ${from} and created_at < ${to}` : sql`hour >= ${from.slice(0, 13)} and hour < ${to.slice(0, 13)}`,
-    ...(workspaceId === null ? [] : [sql`workspace_id = ${workspaceId}`]),
-    ...(ownedBy === null ? [] : [sql`user_id = ${ownedBy}`]),
-    ...Object.entries(only).map(([name, value]) => isValue(DIMENSIONS[name as UsageDimension], value)),
-  ]
-  return sql`(select * from ${isMinute ? minutesIn(engine) : sql`usage_hours`} where ${sql.join(conditions, sql` and `)}) as used`
+interface SeriesRow extends Sums {
+  /** The beginning of an ISO timestamp. */
+  readonly time: string
+  /** The place of its group, 1 for the dearest; all behind `top` are one. */
+  readonly slot: number
+  readonly first_value: string | number
+  readonly second_value: string | number
 }
+
+type Sums = Readonly<Record<(typeof SUMMED)[number], number>>
+
+/** The records that the range has, by the index that finds the fewest. */
+const recordsOf = ({ from, to, workspaceId, ownedBy, only }: UsageQuery, engine: Engine, reports: Database['reports']) => {
+  const { name, held } = indexFor({
+    from,
+    to,
+    workspaceId,
+    ownedBy,
+    model: only.model,
+    provider: only.provider,
+    presetIds: only.preset,
+    keyHash: only.key,
+    userId: only.user,
+    interface: only.interface,
+    errorType: only.error_type,
+  })
+  return reports.selectFrom(tableBy(engine, name)).where(matching(held))
+}
+
+/** All that is asked for, of rows with the columns of `usage_hours`. */
+const conditionsOf = ({ from, to, workspaceId, ownedBy, only, interval }: UsageQuery): RawBuilder<unknown> =>
+  sql.join(
+    [
+      ...(interval === 'minute' ? [] : [sql`hour >= ${from.slice(0, 13)}`, sql`hour < ${to.slice(0, 13)}`]),
+      ...(workspaceId === null ? [sql`1 = 1`] : [sql`workspace_id = ${workspaceId}`]),
+      ...(ownedBy === null ? [] : [sql`user_id = ${ownedBy}`]),
+      ...Object.entries(only).map(([name, value]) => isValue(DIMENSIONS[name as UsageDimension], value)),
+    ],
+    sql` and `,
+  )
 
 const isValue = (column: string, value: string | number | readonly string[]): RawBuilder<unknown> =>
   Array.isArray(value)
@@ -129,16 +172,16 @@ const isValue = (column: string, value: string | number | readonly string[]): Ra
       : sql`${sql.ref(column)} in (${sql.join(value)})`
     : sql`${sql.ref(column)} = ${value}`
 
-/** The records as if each were the sum of its hour. Left to itself, SQLite reads all there are in the order of what they are grouped by. */
-const minutesIn = (
-  engine: Engine,
+/** The records as if each were the sum of its hour. */
+const minutesOf = (
+  records: Expression<unknown>,
 ): RawBuilder<unknown> => sql`(select created_at, workspace_id, key_hash, coalesce(user_id, '') as user_id, model, coalesce(provider, '') as provider,
   coalesce(preset_id, '') as preset_id, coalesce(preset_version, 0) as preset_version, coalesce(interface, '') as interface,
   coalesce(error_type, '') as error_type, 1 as requests, cancelled, tokens_prompt, tokens_completion,
   coalesce(tokens_reasoning, 0) as tokens_reasoning, coalesce(tokens_cache_read, 0) as tokens_cache_read,
   coalesce(tokens_cache_write, 0) as tokens_cache_write, cost_nanos, byok_cost_nanos, coalesce(estimated, 0) as estimated_requests,
   coalesce(estimated, 0) * cost_nanos as estimated_nanos, coalesce(unpriced, 0) as unpriced_requests, ${sql.join(LATENCIES.flatMap(bucketsOfRecord))}
-  from ${newestGenerations(engine)}) as minutes`
+  from ${records} as records) as minutes`
 
 function bucketsOfRecord(latency: Latency): RawBuilder<unknown>[] {
   const ms = sql.ref(latency === 'ttft' ? 'first_token_ms' : 'total_ms')
@@ -149,56 +192,58 @@ function bucketsOfRecord(latency: Latency): RawBuilder<unknown>[] {
   })
 }
 
-/** The values of the groups that cost most; where nothing costs, those with most requests. */
-const topGroups = async (
-  reports: Database['reports'],
-  top: number,
-  source: RawBuilder<unknown>,
-  columns: readonly RawBuilder<unknown>[],
-): Promise<readonly (readonly (string | number)[])[]> => {
-  const values = sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(VALUES[index] ?? '')}`))
-  const { rows } = await sql<Record<string, string | number>>`
-    select ${values} from ${source} group by ${sql.join(columns)}
-    order by sum(cost_nanos + byok_cost_nanos) desc, sum(requests) desc, ${sql.join(columns)} limit ${top}`.execute(reports)
-  return rows.map((row) => columns.map((_, index) => row[VALUES[index] ?? ''] ?? ''))
-}
-
 const VALUES = ['first_value', 'second_value'] as const
 
-/** The place of a row's group among the groups, or the one behind them. */
-const slotOf = (columns: readonly RawBuilder<unknown>[], top: readonly (readonly (string | number)[])[]): RawBuilder<unknown> => {
-  if (top.length === 0) return sql`0`
-  const cases = top.map((values, index) => {
-    const same = sql.join(
-      columns.map((column, at) => sql`${column} = ${values[at]}`),
-      sql` and `,
-    )
-    return sql`when ${same} then ${sql.lit(index)}`
-  })
-  return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(top.length)} end`
+/**
+ * In the order of time, and in that of the groups within: those that cost most first, or, where nothing costs, those with most
+ * requests. What is read is read once: it is summed by its groups first, and what these come to says which of them are told.
+ */
+const seriesIn = ({ interval, groupBy, top }: UsageQuery, source: RawBuilder<unknown>): RawBuilder<SeriesRow> => {
+  if (groupBy.length === 0) {
+    return sql<SeriesRow>`select ${timeOf(interval)} as time, 1 as slot, '' as first_value, '' as second_value, ${SUMS} from ${source} group by 1 order by 1`
+  }
+  const [first, second] = groupBy.map((dimension) => sql.ref(DIMENSIONS[dimension]))
+  const isSame = sql.join(
+    VALUES.map((value) => sql`used.${sql.ref(value)} = ranked.${sql.ref(value)}`),
+    sql` and `,
+  )
+  return sql<SeriesRow>`
+    with used as materialized (
+      select ${timeOf(interval)} as time, ${first} as first_value, ${second ?? sql`''`} as second_value, ${SUMS} from ${source} group by 1, 2, 3),
+    ranked as (
+      select first_value, second_value,
+        row_number() over (order by sum(cost_nanos + byok_cost_nanos) desc, sum(requests) desc, first_value, second_value) as place
+      from used group by first_value, second_value)
+    select used.time as time, case when ranked.place <= ${sql.lit(top)} then ranked.place else ${sql.lit(top + 1)} end as slot,
+      min(used.first_value) as first_value, min(used.second_value) as second_value, ${SUMS_OF_SUMS}
+    from used join ranked on ${isSame} group by 1, 2 order by 1, 2`
 }
+
+const sumOf = (name: string): RawBuilder<unknown> => sql`cast(sum(${sql.ref(name)}) as bigint) as ${sql.ref(name)}`
 
 /** The casts: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
 const SUMS = sql.join([
-  ...[...USAGE_MEASURES, ...BUCKET_COLUMNS].map((name) => sql`cast(sum(${sql.ref(name)}) as bigint) as ${sql.ref(name)}`),
+  ...[...USAGE_MEASURES, ...BUCKET_COLUMNS].map(sumOf),
   sql`cast(sum(case when error_type = '' then 0 else requests end) as bigint) as errors`,
 ])
 
-/** In the order of the slots: what is read is read once. */
-const summedBySlot = (rows: readonly Row[]): readonly (readonly [number, Row])[] => {
-  const sums = new Map<number, Record<string, number> & { slot: number }>()
-  for (const row of rows) {
-    const sum: Record<string, number> & { slot: number } = sums.get(row.slot) ?? { slot: row.slot }
-    for (const name of SUMMED) sum[name] = (sum[name] ?? 0) + (row[name] ?? 0)
-    sums.set(row.slot, sum)
-  }
-  return [...sums].sort(([left], [right]) => left - right)
-}
-
 const SUMMED = [...USAGE_MEASURES, ...BUCKET_COLUMNS, 'errors'] as const
 
-const sumsIn = (row: Row): UsageSums => {
-  const measures = Object.fromEntries([...USAGE_MEASURES, 'errors' as const].map((name) => [name, row[name] ?? 0]))
+const SUMS_OF_SUMS = sql.join(SUMMED.map(sumOf))
+
+/** In the order of the slots. */
+const summedBySlot = (rows: readonly SeriesRow[]): readonly SeriesRow[] => {
+  const sums = new Map<number, SeriesRow>()
+  for (const row of rows) {
+    const sum = sums.get(row.slot)
+    const added = sum === undefined ? {} : Object.fromEntries(SUMMED.map((name) => [name, (sum[name] ?? 0) + (row[name] ?? 0)]))
+    sums.set(row.slot, { ...(sum ?? row), ...added })
+  }
+  return [...sums.values()].sort((left, right) => left.slot - right.slot)
+}
+
+const sumsIn = (row: Sums): UsageSums => {
+  const measures = Object.fromEntries([...USAGE_MEASURES, 'errors' as const].map((name) => [name, row[name]]))
   const [ttft, total] = LATENCIES.map((latency) =>
     BUCKET_COLUMNS.filter((name) => name.startsWith(`${latency}_`)).map((name) => row[name] ?? 0),
   )

@@ -1,5 +1,8 @@
 /** The record of a request says why it failed, who was asked when, and who was not. */
+import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { join } from 'node:path'
 
 import { call, infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -314,4 +317,26 @@ test('a member sees the requests and the use of the member alone: in the list, a
   const usage = (await member.ask('GET', '/usage?group_by=user')).json as { groups: readonly { user: string; requests: number }[] }
   expect(usage.groups.map(({ user, requests }) => [user, requests])).toEqual([['mia', 1]])
   expect((await member.ask('GET', '/generations?workspace_id=elsewhere')).status).toBe(404)
+})
+
+test('minutes of more records than one answer looks through are told by the hour, with the reason', async () => {
+  const first = await services.start()
+  await call(first, 'POST', '/chat/completions', {
+    key: first.inferenceKey,
+    body: { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] },
+  })
+  const minutes = async (of: StartedService) => (await call(of, 'GET', '/usage?interval=minute')).json
+  expect(await minutes(first)).toMatchObject({ interval: 'minute', coarser: null })
+  await first.stop()
+  const database = new Database(join(first.dataDir, 'patchbay.db'))
+  database.run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+    insert into generations (id, created_at, workspace_id, key_hash, model, streamed, cancelled, tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record)
+    select 'copy-' || i, created_at, workspace_id, key_hash, model, 0, 0, 1, 1, 0, 0, '{}' from n, generations where model = 'sandbox/echo'`)
+  database.close()
+  const service = { ...(await services.start({ dataDir: first.dataDir })), managementKey: first.managementKey }
+  const dense = (await minutes(service)) as { from: string; to: string; data: readonly { time: string }[] }
+  expect(dense).toMatchObject({ interval: 'hour', coarser: { asked: 'minute', reason: 'too_many_records', records_max: 50_000 } })
+  // The hours are whole, those of the roll-up, and have what was settled.
+  expect([dense.from, dense.to, ...dense.data.map(({ time }) => time)].filter((time) => !time.endsWith(':00:00.000Z'))).toEqual([])
+  expect(dense).toMatchObject({ groups: [{ requests: 1 }] })
 })

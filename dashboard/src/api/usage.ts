@@ -1,6 +1,7 @@
 /** Sums of requests over time. */
 import { queryOptions } from '@tanstack/react-query'
 
+import type { Interval } from '../range.ts'
 import { ask, type Query } from './client.ts'
 
 /** The figures that are summed. */
@@ -40,6 +41,9 @@ export interface UsageGroup {
 export interface Usage {
   readonly from: string
   readonly to: string
+  /** The interval of the points is longer than what was asked for where there are too many records; `coarser` says so then. */
+  readonly interval: Interval
+  readonly coarser: { readonly asked: string } | null
   /** One for each interval and group in which something happened. */
   readonly data: readonly (UsageSums & UsageGroup & { readonly time: string })[]
   /** The whole range, the dearest group first. */

@@ -11,7 +11,15 @@ import { csvLine, type CsvCell } from '../../lib/csv.ts'
 import { movedDecimal } from '../../lib/decimal.ts'
 import { dollars } from '../../lib/money.ts'
 import type { GenerationList } from '../../storage/generation-list.ts'
-import type { UsageGroup, UsageInterval, UsageNames, UsageSeriesStore, UsageSums } from '../../storage/usage-series.ts'
+import {
+  MINUTE_RECORDS_MAX,
+  type UsageGroup,
+  type UsageInterval,
+  type UsageNames,
+  type UsageQuery,
+  type UsageSeriesStore,
+  type UsageSums,
+} from '../../storage/usage-series.ts'
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
@@ -47,18 +55,16 @@ export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts
   async handle(request) {
     const given = Object.fromEntries(Object.keys(usageQuery).map((name) => [name, request.query.get(name) || undefined]))
     const asked = validate(querySchema, given)
-    const { interval = 'day', group_by: groupBy = [], top } = asked
-    const range = wholeIntervals(
-      readTimeRange(asked, { nowMs: clock.now(), daysMax: DAYS_MAX[interval], ...defaultRange(interval) }),
-      interval,
-      clock.now(),
-    )
+    const { interval: wanted = 'day', group_by: groupBy = [], top } = asked
+    const nowMs = clock.now()
+    const asRead = readTimeRange(asked, { nowMs, daysMax: DAYS_MAX[wanted], ...defaultRange(wanted) })
     const reach = reachOf(request)
     const workspaceId = scopeOf(reach)
     await flush()
-    const { series, names } = await reads.run(request, 'getUsage', async () => {
-      const found = await usage.read({
-        ...range,
+    const { series, names, range, interval } = await reads.run(request, 'getUsage', async () => {
+      const presetIds = asked.preset === undefined ? undefined : await list.presetIds(asked.preset, workspaceId)
+      const query = (interval: UsageInterval): UsageQuery => ({
+        ...wholeIntervals(asRead, interval, nowMs),
         interval,
         groupBy,
         top: top === undefined ? TOP : Number(top),
@@ -67,7 +73,7 @@ export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts
         only: {
           ...(asked.model === undefined ? {} : { model: asked.model }),
           ...(asked.provider === undefined ? {} : { provider: asked.provider }),
-          ...(asked.preset === undefined ? {} : { preset: await list.presetIds(asked.preset, workspaceId) }),
+          ...(presetIds === undefined ? {} : { preset: presetIds }),
           ...(asked.preset_version === undefined ? {} : { preset_version: Number(asked.preset_version) }),
           ...(asked.key === undefined ? {} : { key: asked.key }),
           ...(asked.user_id === undefined ? {} : { user: asked.user_id }),
@@ -75,7 +81,10 @@ export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts
           ...(asked.error_type === undefined ? {} : { error_type: asked.error_type }),
         },
       })
-      return { series: found, names: await usage.names(groupBy, found) }
+      const interval = wanted === 'minute' && (await usage.isDense(query(wanted))) ? 'hour' : wanted
+      const { from, to } = query(interval)
+      const found = await usage.read(query(interval))
+      return { series: found, names: await usage.names(groupBy, found), range: { from, to }, interval }
     })
     if (acceptsCsv(request.headers)) {
       const lines = series.points.map(({ time, group, ...sums }) => [
@@ -93,6 +102,8 @@ export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts
     }
     return jsonResponse({
       ...range,
+      interval,
+      coarser: interval === wanted ? null : { asked: wanted, reason: 'too_many_records', records_max: MINUTE_RECORDS_MAX },
       data: series.points.map(({ time, group, ...sums }) => ({ time, ...valuesOf(groupBy, group, names), ...amountsOf(sums) })),
       groups: series.groups.map(({ group, ...sums }) => ({ ...valuesOf(groupBy, group, names), ...amountsOf(sums) })),
     })

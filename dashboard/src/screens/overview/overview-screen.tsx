@@ -13,7 +13,7 @@ import { RangeSelect } from '../../parts/range-select.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf, type TimeRange } from '../../range.ts'
-import { usageSlots } from '../../usage-slots.ts'
+import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { LatestErrors } from './latest-errors.tsx'
 import { ProviderHealthList } from './provider-health-list.tsx'
@@ -73,7 +73,7 @@ const Figures = ({ range, workspace }: Scope) => {
   return (
     <Panel title="Requests, errors and spend" quiet>
       <Loaded query={sums} rows={5}>
-        {({ data, groups: [all], ...summed }) => (
+        {({ data, interval: shown, coarser, groups: [all], ...summed }) => (
           <>
             <dl className="figures">
               <Figure name="Requests" value={count(all?.requests ?? 0)} summed={summed} q="" />
@@ -98,11 +98,12 @@ const Figures = ({ range, workspace }: Scope) => {
             <ColumnsChart
               label="Requests over time"
               series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
-              slots={usageSlots(data, range)}
+              slots={usageSlots({ data, interval: shown }, range)}
               format={count}
               height={112}
               onOpen={(first, last) => void navigate({ to: '/requests', search: { from: first, to: last } })}
             />
+            {coarser === null ? null : <p className="faint small">{TOO_MANY}</p>}
           </>
         )}
       </Loaded>

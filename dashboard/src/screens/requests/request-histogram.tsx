@@ -9,7 +9,7 @@ import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import type { TimeRange } from '../../range.ts'
-import { usageSlots } from '../../usage-slots.ts'
+import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
 
 /** The key that sums are kept by. */
 const SUMMED = ['key', 'model', 'provider', 'preset', 'preset_version', 'user_id', 'interface', 'error_type', 'workspace_id'] as const
@@ -31,18 +31,19 @@ export const RequestHistogram = ({ filter, range, isTurn }: RequestHistogramProp
     <Panel title="Requests over time" quiet>
       <div className="histogram">
         <Loaded query={sums} rows={3}>
-          {({ data }) => (
+          {(used) => (
             <>
               <ColumnsChart
                 label="Requests over time"
                 series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
-                slots={usageSlots(data, range)}
+                slots={usageSlots(used, range)}
                 format={count}
                 height={64}
                 onOpen={(first, last) =>
                   void navigate({ to: '.', search: (search) => ({ ...search, from: first, to: last, range: undefined }) })
                 }
               />
+              {used.coarser === null ? null : <p className="faint small">{TOO_MANY}</p>}
               {left.length === 0 ? null : (
                 <p className="faint small">The columns count more than the list: {left.join(', ')} cannot be summed.</p>
               )}

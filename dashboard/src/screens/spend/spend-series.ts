@@ -39,10 +39,10 @@ export const groupName = (group: UsageGroup, dimension: Dimension): string => {
 }
 
 export const seriesOf = (
-  { data, groups }: Usage,
+  { data, groups, interval }: Usage,
   dimension: Dimension,
   measure: Measure,
-  range: TimeRange,
+  { from: first, to: last }: Pick<TimeRange, 'from' | 'to'>,
 ): { readonly series: readonly Series[]; readonly slots: readonly Slot[] } => {
   const places = new Map(groups.map((group, index) => [groupValue(group, dimension), index]))
   const sums = new Map<number, number[]>()
@@ -57,10 +57,10 @@ export const seriesOf = (
   const nothing = groups.map(() => 0)
   return {
     series: groups.map((group) => ({ name: groupName(group, dimension) })),
-    slots: slotsOf(range).map(({ from, to }) => ({
+    slots: slotsOf({ from: first, to: last, interval }).map(({ from, to }) => ({
       from,
       to,
-      label: slotLabel(from, range.interval),
+      label: slotLabel(from, interval),
       values: sums.get(Date.parse(from)) ?? nothing,
     })),
   }
