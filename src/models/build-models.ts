@@ -83,6 +83,7 @@ const enabledProviders = (
       apiKeys: keys,
       // A server that the catalogue does not know, and whose models the operator does not list, lists them nowhere.
       anyModel: entry.any_model ?? (catalogue[slug] === undefined && !listed.has(slug)),
+      ...(entry.stored_objects === undefined ? {} : { storedObjects: entry.stored_objects }),
       ...(entry.on_cancel === undefined ? {} : { onCancel: entry.on_cancel }),
       ...(entry.data_policy === undefined ? {} : { dataPolicy: policyOf(entry.data_policy) }),
     })

@@ -54,6 +54,10 @@ export const providerEntry = z
       .boolean()
       .optional()
       .meta({ description: 'True: every slug/name is a model of this provider, listed or not, as on a local server.' }),
+    stored_objects: z.boolean().optional().meta({
+      description:
+        'True: requests may name files, vector stores, containers and skills of your account there by their ids. Every key that may ask the provider then reaches all of them.',
+    }),
     on_cancel: z.enum(['abort', 'drain']).optional().meta({
       description:
         'When the client leaves. abort (default): the call is ended at once. drain: it is read to its end, up to 30 s, since the provider bills it all the same.',

@@ -13,6 +13,8 @@ export interface Provider {
   readonly apiKeys: readonly string[]
   /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
   readonly anyModel: boolean
+  /** Requests may name what is stored in the operator’s account there; they may not when absent. */
+  readonly storedObjects?: boolean
   /** The outcome of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
   readonly onCancel?: 'abort' | 'drain'
   /** The facts of every model of it; absent where nobody told. */

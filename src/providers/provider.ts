@@ -23,6 +23,8 @@ export interface Target {
   readonly upstreamModel: string
   /** A client wrote it: it is one segment of a path at most. */
   readonly unlisted?: boolean
+  /** Requests may name what is stored in the account behind the key: it is the customer’s own, or the operator allows it. */
+  readonly storedObjects?: boolean
   /** The kinds that the model reads (`text`, `audio`); absent or null where nobody told. */
   readonly inputModalities?: readonly string[] | null
   /** The most output tokens that this endpoint gives, where it is known. */

@@ -42,6 +42,8 @@ export interface Replay {
     readonly model?: string
     /** The vendor's slug, where its facts matter; else that of a server of which nothing is known. */
     readonly slug?: string
+    /** Requests may name what is stored in the account there. */
+    readonly storedObjects?: boolean
   }[]
   /** Bytes go in as they are: nothing of the test's own is done between two steps. */
   readonly body: Readonly<Record<string, unknown>> | string | Uint8Array
@@ -120,7 +122,7 @@ export const replay = async ({
       return responseOf(typeof reply === 'function' ? reply(sent.at(-1)?.body ?? '') : reply, asked.dialect)
     },
   }
-  const endpoints = upstreams.map(({ dialect, model: upstreamModel, slug }, number) =>
+  const endpoints = upstreams.map(({ dialect, model: upstreamModel, slug, storedObjects = false }, number) =>
     plainEndpoint(
       {
         slug: slug ?? `provider-${number}`,
@@ -129,6 +131,7 @@ export const replay = async ({
         baseUrl: `https://provider-${number}.example/v1`,
         apiKeys: [`upstream-key-${number}`],
         anyModel: false,
+        storedObjects,
       },
       upstreamModel ?? `upstream-${number}`,
       { prices },

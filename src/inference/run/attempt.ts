@@ -122,11 +122,12 @@ const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: Pl
 export const callFor = ({ call, promptFor }: Pick<Planned, 'call' | 'promptFor'>, planned: PlannedAttempt): Call =>
   promptFor === undefined ? call : { ...call, continued: true, prompt: () => promptFor(planned) }
 
-export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
+export const targetOf = ({ model, endpoint, customerKey }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
   provider: endpoint.provider.slug,
   providerName: endpoint.provider.name,
   baseUrl: endpoint.provider.baseUrl,
   apiKey,
+  storedObjects: customerKey !== undefined || endpoint.provider.storedObjects === true,
   modelId: model.id,
   inputModalities: model.inputModalities,
   upstreamModel: endpoint.upstreamModel,

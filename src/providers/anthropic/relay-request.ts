@@ -20,7 +20,7 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 /** The changes to the client's body. */
 export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
-  refuseStoredFiles(body, attempt.target.providerName)
+  refuseStoredFiles(body, attempt.target)
   refuseSound(attempt)
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null }
   // Null is "left out" to this service, and a fault to the provider.

@@ -1,20 +1,16 @@
-/** Files that a request names by their ids: they are the operator's account's, which no client may reach into. */
-import { GatewayError } from '../../errors.ts'
+/** Files that a request names by their ids: of the operator's account, into which no client may reach (stored-objects.ts). */
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
+import { noFile, refuse } from '../stored-objects.ts'
 
 /** Throws `invalid_request` naming the first. */
-export const refuseStoredFiles = (body: JsonBody, providerName: string): void => {
-  if (!FILE_ID.test(body.searchable)) return
+export const refuseStoredFiles = (body: JsonBody, { providerName, storedObjects }: Target): void => {
+  if (storedObjects === true || !FILE_ID.test(body.searchable)) return
   const messages: unknown = body.value('messages')
   for (const [index, message] of (Array.isArray(messages) ? (messages as unknown[]) : []).entries()) {
     const place = isObject(message) ? storedIn(message['content'], `messages[${index}].content`) : null
-    if (place === null) continue
-    throw new GatewayError(
-      'invalid_request',
-      `${place}: ${providerName} has no file of this id or place; send the file itself as data, or by its URL.`,
-      { metadata: { field: place } },
-    )
+    if (place !== null) refuse(place, noFile(providerName))
   }
 }
 

@@ -10,6 +10,7 @@ import { marksLost, type RefusedMarks, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
 import { openAiModelOf } from '../openai-model.ts'
 import type { Attempt } from '../provider.ts'
+import { refuseStoredObjects } from '../stored-objects.ts'
 import type { Vendor } from '../vendor.ts'
 import { applyFieldRules } from './field-rules.ts'
 import { formatWords } from './format-words.ts'
@@ -17,6 +18,7 @@ import { relayedMessages } from './relay-messages.ts'
 
 /** The changes to the client's body. */
 export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges> {
+  yield* refuseStoredObjects(given.call.body, 'messages', given.target)
   const marks = yield* changedMarks(given, vendor)
   // Content without its marks may be text alone, for which there are rules.
   const attempt = Object.keys(marks).length === 0 ? given : { ...given, call: { ...given.call, body: given.call.body.with(marks) } }

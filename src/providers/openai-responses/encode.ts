@@ -10,6 +10,7 @@ import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
+import { refuseStoredObjects } from '../stored-objects.ts'
 import { translate, type Translation } from '../translation.ts'
 import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { vendorOf } from '../vendors.ts'
@@ -63,6 +64,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
 function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { call, target, warn } = attempt
   const { body } = call
+  yield* refuseStoredObjects(body, 'input', target)
   const given = mayBeUnheard(body.searchable, target) ? body.value('input') : undefined
   if (Array.isArray(given)) refuseUnheard(given, 'input', { target, ...lossesTo(warn) })
   const changes: Record<string, string | null> = {

@@ -1,0 +1,91 @@
+/**
+ * Files, vector stores, containers and skills that a request names by their ids: they are stored in the account behind the credential
+ * that the provider is asked with. The operator's account belongs to no one client, so no request reaches into it; a key of the
+ * customer's own reaches what is the customer's (docs/contract/responses.md#nothing-is-stored).
+ */
+import { GatewayError } from '../errors.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { isObject } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
+import type { Target } from './provider.ts'
+
+/** Throws `invalid_request` naming the first. `conversation`: where the dialect keeps it. */
+export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 'input', target: Target): Steps<void> {
+  if (target.storedObjects === true || !NAMED.test(body.searchable)) return
+  const items = NAMED.test(body.rawSearchable(conversation) ?? '')
+  yield* body.reading(items ? [conversation, 'tools'] : ['tools'])
+  const { providerName } = target
+  for (const [index, item] of (items ? listOf(body.value(conversation)) : []).entries()) {
+    if (!isObject(item)) continue
+    const file = fileIn(item, `${conversation}[${index}]`)
+    if (file !== null) refuse(file, noFile(providerName))
+    refuseTools(item['tools'], `${conversation}[${index}].tools`, providerName)
+  }
+  refuseTools(body.value('tools'), 'tools', providerName)
+}
+
+/** Throws `invalid_request`. */
+export const refuse = (field: string, message: string): never => {
+  throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
+}
+
+export const noFile = (providerName: string): string =>
+  `${providerName} has no file of this id or place; send the file itself as data, or by its URL.`
+
+/** The members that name such an object, also where their names are written with escapes. */
+const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id)"|\\u00[67]/
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
+
+/** The place of a part with a file of an id: of what was said, and of what a tool returned. */
+const fileIn = (item: Readonly<Record<string, unknown>>, at: string): string | null => {
+  for (const member of ['content', 'output']) {
+    const parts = item[member]
+    if (namesFile(parts)) return `${at}.${member}`
+    const index = listOf(parts).findIndex(namesFile)
+    if (index >= 0) return `${at}.${member}[${index}]`
+  }
+  return null
+}
+
+const namesFile = (part: unknown): boolean =>
+  isObject(part) && (isId(part['file_id']) || (isObject(part['file']) && isId(part['file']['file_id'])))
+
+const isId = (value: unknown): boolean => typeof value === 'string' && value !== ''
+
+const refuseTools = (tools: unknown, at: string, providerName: string): void => {
+  for (const [index, tool] of listOf(tools).entries()) {
+    if (!isObject(tool) || typeof tool['type'] !== 'string' || OWN_NAMES.test(tool['type'])) continue
+    const place = objectIn(tool, `${at}[${index}]`)
+    if (place !== null)
+      refuse(place, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
+  }
+}
+
+/** Tools whose members are the client's words, and those that this service runs itself. */
+const OWN_NAMES = /^(?:function|custom|namespace|mcp)$|^(?:service|openrouter):/
+
+const objectIn = (value: unknown, at: string): string | null => {
+  if (Array.isArray(value)) return firstPlace(value.map((element: unknown, index) => [`${at}[${index}]`, element]))
+  if (!isObject(value)) return null
+  const named = Object.entries(value).find(([name, member]) => isNaming(name, member))
+  if (named !== undefined) return `${at}.${named[0]}`
+  return firstPlace(Object.entries(value).map(([name, member]) => [`${at}.${name}`, member]))
+}
+
+const firstPlace = (inner: readonly (readonly [string, unknown])[]): string | null => {
+  for (const [at, value] of inner) {
+    const place = objectIn(value, at)
+    if (place !== null) return place
+  }
+  return null
+}
+
+const isNaming = (name: string, value: unknown): boolean => {
+  // A skill of the provider's own has a name, one of an account an id.
+  if (name === 'skill_id') return typeof value === 'string' && value.startsWith('skill_')
+  return IDS.has(name) ? isId(value) : LISTS.has(name) && listOf(value).length > 0
+}
+
+const IDS: ReadonlySet<string> = new Set(['file_id', 'container', 'container_id'])
+const LISTS: ReadonlySet<string> = new Set(['file_ids', 'vector_store_ids'])

@@ -1,0 +1,167 @@
+/** A request reaches what is stored in an account at a provider with a customer's own key only, or where the operator allows it. */
+import { describe, expect, test } from 'bun:test'
+
+import type { ClientDialect } from '../../src/canonical/call.ts'
+import { targetOf } from '../../src/inference/run/attempt.ts'
+import { plainEndpoint } from '../../src/models/models.ts'
+import { MODEL, OWN_DIALECT, replay, type Reply } from '../support/replay.ts'
+
+const REFUSED: Reply = { status: 500, type: 'application/json', pieces: [] }
+const said = { role: 'user', content: 'Hi' }
+const text = { type: 'input_text', text: 'Hi' }
+
+/** The field that is named, the client, and its request. */
+const NAMING: readonly (readonly [string, ClientDialect, Readonly<Record<string, unknown>>])[] = [
+  [
+    'messages[0].content[1]',
+    'chat',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Hi' },
+            { type: 'file', file: { file_id: 'file-1' } },
+          ],
+        },
+      ],
+    },
+  ],
+  ['input[0].content[1]', 'responses', { input: [{ role: 'user', content: [text, { type: 'input_file', file_id: 'file-1' }] }] }],
+  [
+    'input[1].content[0]',
+    'responses',
+    { input: [said, { role: 'user', content: [{ type: 'input_image', file_id: 'file-1', detail: 'auto' }] }] },
+  ],
+  [
+    'input[2].output[0]',
+    'responses',
+    {
+      input: [
+        said,
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_id: 'file-1' }] },
+      ],
+    },
+  ],
+  [
+    'input[1].output',
+    'responses',
+    { input: [said, { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'file-1' } }] },
+  ],
+  ['tools[0].vector_store_ids', 'responses', { input: 'Hi', tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }],
+  ['tools[1].container', 'responses', { input: 'Hi', tools: [{ type: 'web_search' }, { type: 'code_interpreter', container: 'cntr_1' }] }],
+  [
+    'tools[0].container.file_ids',
+    'responses',
+    { input: 'Hi', tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] },
+  ],
+  [
+    'tools[0].input_image_mask.file_id',
+    'responses',
+    { input: 'Hi', tools: [{ type: 'image_generation', input_image_mask: { file_id: 'file-1' } }] },
+  ],
+  [
+    'tools[0].environment.container_id',
+    'responses',
+    { input: 'Hi', tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } }] },
+  ],
+  [
+    'messages[0].content[0].source',
+    'messages',
+    { max_tokens: 9, messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }] }] },
+  ],
+]
+
+const ask = (client: ClientDialect, body: Readonly<Record<string, unknown>>, storedObjects: boolean, slug?: string, stream = false) =>
+  replay({
+    client,
+    upstreams: [{ dialect: OWN_DIALECT[client], reply: REFUSED, storedObjects, ...(slug === undefined ? {} : { slug, model: 'gpt-5' }) }],
+    body: { model: MODEL, stream, ...body },
+  })
+
+describe.each(NAMING)('%s of %s', (field, client, body) => {
+  test.each(client === 'messages' ? [undefined] : ['openai', 'azure', undefined])(
+    'is a 400 that names it, and goes to no one: %s',
+    async (slug) => {
+      for (const stream of [false, true]) {
+        const { sent, text: told } = await ask(client, body, false, slug, stream)
+        expect(told).toContain(field)
+        expect(told).toContain(client === 'responses' ? 'invalid_prompt' : 'invalid_request')
+        expect(sent).toEqual([])
+      }
+    },
+  )
+
+  test('goes on where the operator allows it', async () => {
+    const { sent } = await ask(client, body, true)
+    expect(sent).toHaveLength(1)
+    expect(sent[0]?.body).toMatch(/file[-_]1|vs_1|cntr_1/)
+  })
+})
+
+test.each<[string, ClientDialect, Readonly<Record<string, unknown>>]>([
+  [
+    'a property of a function',
+    'responses',
+    {
+      input: 'Hi',
+      tools: [
+        {
+          type: 'function',
+          name: 'f',
+          strict: false,
+          parameters: { type: 'object', properties: { file_id: { type: 'string' }, container: { default: 'x' } } },
+        },
+      ],
+    },
+  ],
+  [
+    'a container of its own',
+    'responses',
+    { input: 'Hi', tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: [] } }] },
+  ],
+  [
+    'a source of an earlier answer',
+    'responses',
+    {
+      input: [
+        said,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'output_text', text: 'a', annotations: [{ type: 'file_citation', file_id: 'file-1', filename: 'a', index: 0 }] },
+          ],
+        },
+        said,
+      ],
+    },
+  ],
+  ['words about files', 'chat', { messages: [{ role: 'user', content: '{"file_id": "file-1"}' }] }],
+  [
+    'null',
+    'responses',
+    { input: [{ role: 'user', content: [{ type: 'input_file', file_id: null, file_url: 'https://a.example/a.pdf' }] }] },
+  ],
+])('%s names nothing that is stored', async (_, client, body) => {
+  expect((await ask(client, body, false, 'openai')).sent).toHaveLength(1)
+})
+
+test('a customer’s own key reaches what is the customer’s', () => {
+  const provider = { slug: 'a', name: 'A', dialects: ['openai-chat'] as const, baseUrl: 'https://a.example', apiKeys: [], anyModel: false }
+  const endpoint = plainEndpoint(provider, 'one')
+  const model = {
+    id: 'a/one',
+    name: 'One',
+    created: 0,
+    contextLength: null,
+    inputModalities: null,
+    outputModalities: [],
+    supportedParameters: [],
+    endpoints: [endpoint],
+  }
+  const planned = { model, endpoint, key: 'a', serviceTier: null }
+  const customerKey = { id: 'key', apiKey: 'k', isFallback: false }
+  expect(targetOf(planned, { apiKey: 'k' }).storedObjects).toBe(false)
+  expect(targetOf({ ...planned, customerKey }, { apiKey: 'k' }).storedObjects).toBe(true)
+})
