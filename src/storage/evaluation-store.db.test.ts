@@ -88,6 +88,6 @@ describeEachEngine('evaluations', (engine) => {
     expect(await store.get({ workspaceId: 'other', slug: 'bot' }, 'e-1')).toBeNull()
     expect([await store.delete(ref, 'e-1', T2, changedBy()), await store.delete(ref, 'e-1', T2, changedBy())]).toEqual([true, false])
     expect(await store.items('e-1')).toEqual([])
-    expect([...(await store.paid('e-1/'))]).toEqual([])
+    expect(await store.paid('e-1/')).toEqual({ answered: new Map(), cutShortNanos: 0 })
   })
 })

@@ -71,6 +71,13 @@ export interface EvaluationEnd {
   readonly reason: string | null
 }
 
+export interface PaidRequests {
+  /** Nano-dollars, by the ids of those that came to an answer. */
+  readonly answered: ReadonlyMap<string, number>
+  /** Nano-dollars for those that were cut short, and have no answer. */
+  readonly cutShortNanos: number
+}
+
 export interface EvaluationStore {
   create(evaluation: StoredEvaluation, items: readonly EvaluationItem[], by: ChangedBy): Promise<'created' | 'no-such-preset'>
   /** Newest first; null if there is no such preset. */
@@ -95,8 +102,8 @@ export interface EvaluationStore {
   resume(evaluation: StoredEvaluation, now: string, by: ChangedBy): Promise<boolean>
   /** False where it had ended. */
   end(evaluation: Pick<StoredEvaluation, 'id' | 'workspaceId' | 'slug'>, end: EvaluationEnd, now: string, by: ChangedBy): Promise<boolean>
-  /** Requests whose ids begin so and that were paid for, and what each has cost in nano-dollars. */
-  paid(requestIdPrefix: string): Promise<ReadonlyMap<string, number>>
+  /** The cost of the requests whose ids begin so. */
+  paid(requestIdPrefix: string): Promise<PaidRequests>
 }
 
 export const createEvaluationStore = ({ database, seal }: SealedDatabase): EvaluationStore => {
@@ -327,15 +334,17 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
     async paid(prefix) {
       const rows = await database.kysely
         .selectFrom('generations')
-        .select(['request_id', 'cost_nanos', 'byok_cost_nanos'])
+        .select(['request_id', 'cancelled', 'cost_nanos', 'byok_cost_nanos'])
         .where('request_id', '>=', prefix)
         .where('request_id', '<', `${prefix}\u007f`)
         .execute()
-      const paid = new Map<string, number>()
-      for (const { request_id, cost_nanos, byok_cost_nanos } of rows) {
-        if (request_id !== null && cost_nanos + byok_cost_nanos > 0) paid.set(request_id, cost_nanos)
+      const answered = new Map<string, number>()
+      let cutShortNanos = 0
+      for (const { request_id, cancelled, cost_nanos, byok_cost_nanos } of rows) {
+        if (cancelled === 1) cutShortNanos += cost_nanos
+        else if (request_id !== null && cost_nanos + byok_cost_nanos > 0) answered.set(request_id, cost_nanos)
       }
-      return paid
+      return { answered, cutShortNanos }
     },
   }
 }

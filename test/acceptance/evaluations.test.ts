@@ -219,6 +219,27 @@ describe('a run', () => {
     expect((await resume({})).status).toBe(400)
   })
 
+  test('asks again what its cancellation cut short: an item fails for its answer alone', async () => {
+    await save('cut', 'fake/one')
+    let asked = 0
+    const cut = Promise.withResolvers<void>()
+    upstream.script(async (exchange) => {
+      asked += 1
+      if (asked === 1) {
+        await exchange.gone
+        cut.resolve()
+      } else await exchange.answer(200, proseAnswer('echo'), JSON_TYPE)
+    })
+    const body = { version: 1, items: [{ messages: user('cut') }], checks: [{ type: 'contains', text: 'echo' }] }
+    const { id } = ((await start('cut', body)).json as { data: EvaluationWire }).data
+    await until('cut', id, () => asked === 1)
+    expect((await call(service, 'POST', `/presets/cut/evaluations/${id}/cancel`)).status).toBe(200)
+    await cut.promise
+    expect((await call(service, 'POST', `/presets/cut/evaluations/${id}/resume`, { body: {} })).status).toBe(200)
+    expect(await until('cut', id, ({ state }) => state !== 'running')).toMatchObject({ state: 'done', passed: true })
+    expect(asked).toBe(2)
+  })
+
   test('asks nobody on a dry run, and tells what it may cost', async () => {
     await save('dry', 'fake/one')
     const before = upstream.exchanges.length

@@ -9,7 +9,7 @@ import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'
-import type { EvaluationEnd, EvaluationStore, KeptAnswer, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
+import type { EvaluationEnd, EvaluationStore, KeptAnswer, PaidRequests, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
 import { asFailure } from '../as-failure.ts'
 import type { MakeRequest, OwnAnswer, OwnBody } from '../own-request.ts'
 import type { ItemRequest, ReadItem } from './item-request.ts'
@@ -145,7 +145,7 @@ const doItem = async (
     if (known !== undefined) return known
     if (signal.aborted) throw new Interrupted(null)
     const requestId = `${id}/${position}/${name}`
-    const paid = purse.paid.get(requestId)
+    const paid = purse.answered.get(requestId)
     if (paid !== undefined) return keep(name, { ...LOST, costNanos: paid })
     const release = purse.isBounded ? purse.hold(await boundOf(principal, request)) : () => undefined
     const answer = await makeRequest({ ...request, principal, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
@@ -191,17 +191,18 @@ const keptOf = ({ generationId, error, text, calls, costNanos, ttftMs, totalMs }
 
 interface Purse {
   readonly isBounded: boolean
-  readonly paid: ReadonlyMap<string, number>
+  /** Requests that came to an answer which nobody kept. */
+  readonly answered: ReadonlyMap<string, number>
   /** Sets the most that a request may cost aside; the answer tells what it did cost. Throws where it does not fit. */
   hold(boundUsd: number | null): (costNanos: number) => void
 }
 
-const createPurse = ({ costNanos, spec: { budgetNanos } }: StoredEvaluation, paid: ReadonlyMap<string, number>): Purse => {
-  let spent = costNanos
+const createPurse = ({ costNanos, spec: { budgetNanos } }: StoredEvaluation, { answered, cutShortNanos }: PaidRequests): Purse => {
+  let spent = costNanos + cutShortNanos
   let held = 0
   return {
     isBounded: budgetNanos !== null,
-    paid,
+    answered,
     hold(boundUsd) {
       const budget = budgetNanos ?? Number.POSITIVE_INFINITY
       const bound = boundUsd === null ? Number.POSITIVE_INFINITY : nanosOf(boundUsd)
