@@ -1,6 +1,7 @@
 /** Guardrails on the wire (docs/contract/guardrails.md#resource). `applies_to` and `moderation` are ours; everything else is the public API's. */
 import { z } from 'zod'
 
+import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { RegexRefused } from '../lib/regex/parse.ts'
 import { createRegex } from '../lib/regex/finder.ts'
 
@@ -79,6 +80,11 @@ const dataRegion = z.enum(['global', 'europe', 'us'])
 const limitUsd = z.number().gt(0).max(1_000_000)
 const flag = z.boolean().nullish()
 
+const deniedTools = z
+  .array(z.enum(SERVER_TOOLS))
+  .max(100)
+  .meta({ description: 'Server tools that no request may use, whoever would run them.', examples: [['web_search', 'web_fetch']] })
+
 /** The members that both bodies may set; null clears. */
 const settings = {
   description: z.string().max(1000).nullish(),
@@ -99,6 +105,7 @@ const settings = {
   enable_free_model_training: flag,
   enable_paid_model_training: flag,
   allowed_data_regions: z.array(dataRegion).min(1).nullish(),
+  denied_tools: deniedTools.nullish(),
   content_filters: z.array(contentFilter).max(100).nullish(),
   content_filter_builtins: z.array(builtinFilter).max(50).nullish(),
   moderation: z.array(moderationEntry).max(5).nullish(),
@@ -137,6 +144,7 @@ export const guardrail = z
     enable_free_model_training: nullableFlag,
     enable_paid_model_training: nullableFlag,
     allowed_data_regions: z.array(dataRegion).nullable(),
+    denied_tools: deniedTools.nullable(),
     content_filters: z.array(contentFilterOut).nullable(),
     content_filter_builtins: z.array(builtinFilterOut).nullable(),
     moderation: z.array(moderationEntry).nullable(),

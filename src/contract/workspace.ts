@@ -1,6 +1,8 @@
 /** Workspaces and their members on the wire (docs/contract/keys-and-workspaces.md#workspaces). */
 import { z } from 'zod'
 
+import { serverToolTypes } from '../canonical/server-tool-name.ts'
+import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { keyHash } from './key.ts'
 import { presetLabel } from './preset.ts'
 
@@ -72,6 +74,17 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   protected_labels: [],
 }
 
+const toolNames = SERVER_TOOLS.flatMap((name) => [name, ...serverToolTypes(name)])
+
+/** Stricter than what is kept: a tool that does not exist would not be switched off. */
+const givenSettings = {
+  disabled_server_tools: z
+    .array(z.enum(toolNames))
+    .max(100)
+    .nullish()
+    .meta({ description: 'Server tools that no request of the workspace may use.', examples: [['service:web_search']] }),
+}
+
 /** The form in which they are kept, one JSON text: those that were set, so that a new one needs no migration. */
 export const storedSettings = z.object(settingsFields).partial()
 
@@ -91,7 +104,13 @@ export const workspace = z
   .meta({ id: 'Workspace' })
 
 export const createWorkspaceBody = z
-  .strictObject({ name: workspaceName, slug: workspaceSlug, description: workspaceDescription.optional(), ...storedSettings.shape })
+  .strictObject({
+    name: workspaceName,
+    slug: workspaceSlug,
+    description: workspaceDescription.optional(),
+    ...storedSettings.shape,
+    ...givenSettings,
+  })
   .meta({ id: 'CreateWorkspaceBody' })
 
 export const updateWorkspaceBody = z
@@ -100,6 +119,7 @@ export const updateWorkspaceBody = z
     slug: workspaceSlug.optional(),
     description: workspaceDescription.optional(),
     ...storedSettings.shape,
+    ...givenSettings,
   })
   .meta({ id: 'UpdateWorkspaceBody', description: 'Absent fields stay as they are; null clears.' })
 

@@ -3,6 +3,7 @@
  * action (docs/contract/guardrails.md#combination).
  */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
+import type { ServerTool } from '../canonical/server-tools.ts'
 import type { GuardrailResource } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
 import { builtinFilter, customFilter, type Filter, filterSet, type FilterSet, type Origin, united } from './filter.ts'
@@ -26,6 +27,7 @@ export interface Effective {
   readonly input: FilterSet | null
   readonly output: (FilterSet & { readonly rewrites: boolean }) | null
   readonly moderation: readonly Moderation[]
+  readonly deniedTools: readonly ServerTool[]
   /** Null: any. */
   readonly dataRegions: readonly string[] | null
 }
@@ -44,6 +46,7 @@ export const effectiveOf = (applied: readonly Applied[], keyModels: readonly str
     input: filterSet(filtersFor(filters, 'input')),
     output: output === null ? null : { ...output, rewrites: rewrites(output) },
     moderation: applied.flatMap((one) => (one.guardrail.moderation ?? []).map((entry) => ({ ...entry, origin: originOf(one) }))),
+    deniedTools: applied.flatMap(({ guardrail }) => guardrail.denied_tools ?? []),
     dataRegions: intersection(applied.map(({ guardrail }) => guardrail.allowed_data_regions)),
   }
 }

@@ -23,6 +23,7 @@ const NOTHING: Omit<GuardrailSettings, 'name'> = {
   enable_free_model_training: null,
   enable_paid_model_training: null,
   allowed_data_regions: null,
+  denied_tools: null,
   content_filters: null,
   content_filter_builtins: null,
   moderation: null,

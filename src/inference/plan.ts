@@ -57,6 +57,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     engines: parts.searchEngines,
     settings: parts.toolSettings().web_search,
     presetSlug: presetOf(screened, 'plugins'),
+    denied: screened.deniedTools,
   })
   const candidates = found?.attempts ?? planned.attempts
   const isWrapper = isWrapperOf(call)
@@ -96,10 +97,11 @@ const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
 /** The preset that a field comes from; null where the request has it itself. */
 const presetOf = ({ body, preset }: Screened, field: string): string | null => (body.has(field) ? null : (preset?.slug ?? null))
 
-const toolCaller = ({ requestId, caller, call, guardrails }: Screened, models: Models): ToolCaller => ({
+const toolCaller = ({ requestId, caller, call, guardrails, deniedTools }: Screened, models: Models): ToolCaller => ({
   workspaceId: caller.workspaceId,
   by: { requestId, userId: caller.userId, keyHash: caller.keyHash },
   sessionId: call.sessionId,
+  denied: deniedTools,
   functions: () => (call.dialect === 'responses' ? call.prompt().tools.filter(isPlainFunction) : null),
   models: () => models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models)),
 })

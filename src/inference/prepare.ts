@@ -23,6 +23,7 @@ import { withPassHeaders } from './pass-headers.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
+import { deniedTools } from '../tools/denied-tools.ts'
 
 export interface PrepareParts {
   readonly routing: RoutingState
@@ -84,6 +85,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     warnings,
     strict,
     guardrails,
+    deniedTools: deniedTools(guardrails?.deniedTools ?? [], known?.disabled_server_tools ?? []),
     pipeline: [],
     caller: callerOf(principal),
     customerKeys,

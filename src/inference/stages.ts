@@ -8,6 +8,7 @@ import type { FileText } from '../canonical/event.ts'
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { Prompt } from '../canonical/prompt.ts'
+import type { ServerTool } from '../canonical/server-tools.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
@@ -83,6 +84,8 @@ export interface Prepared extends Received {
   readonly strict: boolean
   /** The guardrails of its caller; null: none. */
   readonly guardrails: Effective | null
+  /** Tools that it may not use, whoever would run them. */
+  readonly deniedTools: readonly ServerTool[]
   /** The work of guardrails on the request, and, as it happens, on its answer. */
   readonly pipeline: PipelineStage[]
   readonly caller: Caller

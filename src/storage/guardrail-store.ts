@@ -215,6 +215,12 @@ const newRow = (guardrail: GuardrailResource, isDefault: boolean): Selectable<Gu
   }
 }
 
+/** Rows of earlier versions deny no tools. */
+const otherSettings = (stored: string): OtherSettings => ({
+  denied_tools: null,
+  ...(JSON.parse(stored) as Omit<OtherSettings, 'denied_tools'> & Partial<OtherSettings>),
+})
+
 type OtherSettings = Omit<GuardrailSettings, 'name' | 'limit_usd' | 'reset_interval' | 'include_byok_in_budgets'>
 
 const toGuardrail = (row: Selectable<GuardrailsTable>): GuardrailResource => ({
@@ -224,7 +230,7 @@ const toGuardrail = (row: Selectable<GuardrailsTable>): GuardrailResource => ({
   limit_usd: row.limit_nanos === null ? null : dollars(row.limit_nanos),
   reset_interval: row.reset_interval,
   include_byok_in_budgets: row.include_byok === 1,
-  ...(JSON.parse(row.settings) as OtherSettings),
+  ...otherSettings(row.settings),
   created_at: row.created_at,
   updated_at: row.updated_at,
 })

@@ -27,6 +27,8 @@ export interface ToolCaller {
   readonly workspaceId: string
   /** The caller as the audit log names it. */
   readonly by: ChangedBy
+  /** Tools that it may not use. */
+  readonly denied: readonly ServerTool[]
   /** The models that it may call, in the order of the catalogue. */
   models(): readonly Model[]
   /** Requests of one session share what lasts. */

@@ -52,7 +52,7 @@ export interface Workspaces {
 
 export type WorkspaceDefaults = Pick<
   WorkspaceSettings,
-  'default_text_model' | 'default_image_model' | 'default_provider_sort' | 'plugins'
+  'default_text_model' | 'default_image_model' | 'default_provider_sort' | 'plugins' | 'disabled_server_tools'
 > & {
   /** The settings for what is kept of requests and answers; null: nothing. */
   readonly contents: KeptContents | null
@@ -188,9 +188,9 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
 }
 
 const defaultsIn = (settings: WorkspaceSettings): WorkspaceDefaults | null => {
-  const { default_text_model, default_image_model, default_provider_sort, plugins } = settings
+  const { default_text_model, default_image_model, default_provider_sort, plugins, disabled_server_tools } = settings
   const contents = keptContents(settings)
-  const all = { default_text_model, default_image_model, default_provider_sort, plugins, contents }
+  const all = { default_text_model, default_image_model, default_provider_sort, plugins, disabled_server_tools, contents }
   return Object.values(all).every((value) => value === null) ? null : all
 }
 

@@ -25,6 +25,7 @@ export const toolCaller = (more: Partial<ToolCaller> = {}): ToolCaller => ({
   workspaceId: 'ws',
   by: { requestId: 'req-1', userId: 'user-1', keyHash: 'key-1' },
   sessionId: null,
+  denied: [],
   functions: () => null,
   models: () => [],
   ...more,

@@ -9,7 +9,14 @@ import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'
-import type { EvaluationEnd, EvaluationStore, KeptAnswer, PaidRequests, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
+import type {
+  EvaluationEnd,
+  EvaluationStore,
+  KeptAnswer,
+  PaidRequests,
+  StoredEvaluation,
+  StoredItem,
+} from '../../storage/evaluation-store.ts'
 import { asFailure } from '../as-failure.ts'
 import type { MakeRequest, OwnAnswer, OwnBody } from '../own-request.ts'
 import type { ItemRequest, ReadItem } from './item-request.ts'

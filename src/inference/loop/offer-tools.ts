@@ -10,6 +10,7 @@ import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
+import { refuseDenied } from '../../tools/denied-tools.ts'
 import type { ToolKit } from '../../tools/kit.ts'
 import { BASH_PARAMETERS } from '../../tools/sandbox/bash.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
@@ -56,6 +57,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   })
   if (wanted.length === 0) return null
   const clientsBash = wanted.filter(({ asked }) => isClientsBash(asked)).map(({ tool }) => tool)
+  for (const { tool, asked } of wanted) if (!clientsBash.includes(tool)) refuseDenied(asked.tool, parts.caller.denied, asked.at)
   refuseSameNames(wanted.map(({ asked }) => asked))
   const offered = new Map<ProviderTool, OfferedTool>()
   const refused = new Map<ProviderTool, GatewayError>()

@@ -1,11 +1,13 @@
 /** The plugin `web` and the variant `:online`: one search before the model is asked (docs/contract/tools.md#search-before-the-answer). */
 import type { Call } from '../../canonical/call.ts'
 import type { Message, ProviderTool } from '../../canonical/prompt.ts'
+import type { ServerTool } from '../../canonical/server-tools.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { hasOfItsOwn } from '../../providers/native-tools.ts'
 import type { Plan, PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { plainQuery, QUERY_MAX, readSearch, type AskedSearch } from '../../tools/web-search/read-search.ts'
+import { refuseDenied } from '../../tools/denied-tools.ts'
 import type { SearchEngines } from '../../tools/web-search/search-engines.ts'
 import { prefersNative, type WebSearchSettings } from '../../tools/web-search/settings.ts'
 import { ofPreset } from '../loop/offer-tools.ts'
@@ -27,6 +29,7 @@ export interface SearchParts {
   readonly settings: WebSearchSettings
   /** The preset that the plugin comes from; null where the request has it itself. */
   readonly presetSlug: string | null
+  readonly denied: readonly ServerTool[]
 }
 
 /** Null where no search is asked for. Throws `invalid_request` where nobody can search, and for options that make no sense. */
@@ -35,8 +38,12 @@ export const planSearch = (
   { searches, attempts }: Pick<Plan, 'searches' | 'attempts'>,
   parts: SearchParts,
 ): SearchPlan | null => {
+  if (parts.denied.length > 0) {
+    for (const field of SEARCH_FIELDS) if ((call.body.value(field) ?? null) !== null) refuseDenied('web_search', parts.denied, field)
+  }
   const plugin = webPlugin(call, searches)
   if (plugin === null) return null
+  refuseDenied('web_search', parts.denied, plugin.at)
   const { options, at, name } = plugin
   const parameters = parametersOf(options)
   const prompt = call.prompt()
@@ -58,6 +65,9 @@ export const planSearch = (
   const query = questionOf(prompt.messages)
   return { search: { type: 'ours', asked, query, prompt: typeof searchPrompt === 'string' ? searchPrompt : null }, attempts }
 }
+
+/** By these a client has a provider search. */
+const SEARCH_FIELDS = ['web_search_options', 'search_parameters']
 
 const naming = (presetSlug: string | null, read: () => AskedSearch): AskedSearch => {
   try {

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import type { Message } from '../../canonical/prompt.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { invalidRequest, validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -130,6 +131,7 @@ const modelsOf = (preset: string | undefined, presets: FusionSettings['presets']
 
 const runnable = (tools: Readonly<Record<string, MakeTool>>, { at }: AskedTool, caller: ToolCaller): readonly { readonly type: string }[] =>
   Object.entries(tools).flatMap(([type, make]) => {
+    if (caller.denied.some((tool) => tool === serverToolName(type))) return []
     try {
       make({ tool: 'fusion', askedAs: type, at, parameters: {} }, caller)
       return [{ type }]

@@ -1,0 +1,21 @@
+/** Tools that a guardrail or a workspace forbids, whoever would run them: the service, or the provider (docs/contract/guardrails.md#tools). */
+import { serverToolName } from '../canonical/server-tool-name.ts'
+import { isServerTool, type ServerTool } from '../canonical/server-tools.ts'
+import { GatewayError } from '../errors.ts'
+
+/** `names`: of tools, with a prefix or without; a name that no tool has forbids nothing. */
+export const deniedTools = (byGuardrails: readonly ServerTool[], names: readonly string[]): readonly ServerTool[] =>
+  byGuardrails.length === 0 && names.length === 0
+    ? NONE
+    : [...byGuardrails, ...names.map((name) => serverToolName(name) ?? name).filter(isServerTool)]
+
+const NONE: readonly ServerTool[] = []
+
+/** `at`: the part of the request that asks for it. Throws `permission_denied`. */
+export const refuseDenied = (tool: ServerTool, denied: readonly ServerTool[], at: string): void => {
+  if (!denied.includes(tool)) return
+  throw new GatewayError(
+    'permission_denied',
+    `${at}: the tool ${tool} is switched off for this key by a guardrail or by its workspace. Send the request without it.`,
+  )
+}

@@ -1,0 +1,121 @@
+/** Tools that guardrails and workspaces forbid: refused on every interface, whoever would run them. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer, savePreset, type Answer } from '../support/calls.ts'
+import { startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+const provider = await startFakeUpstream()
+const config = `
+providers:
+  openai: { name: OpenAI, dialects: [openai-responses, openai-chat], base_url: "${provider.url}", api_key: k }
+models:
+  t/native: { endpoints: [{ provider: openai, model: gpt-5.4 }] }
+`
+
+const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
+type Dialect = keyof typeof PATHS
+
+let service: StartedService
+let guarded: string
+
+beforeAll(async () => {
+  service = await services.start({ config })
+  const made = (await call(service, 'POST', '/keys', { body: { name: 'guarded' } })).json as { key: string; data: { hash: string } }
+  guarded = made.key
+  const denied_tools = ['datetime', 'web_search', 'web_fetch', 'fusion']
+  const { json } = await call(service, 'POST', '/guardrails', { body: { name: 'quiet', denied_tools } })
+  const { data } = json as { data: { id: string; denied_tools: unknown } }
+  expect(data.denied_tools).toEqual(denied_tools)
+  const assigned = await call(service, 'POST', `/guardrails/${data.id}/assignments/keys`, { body: { key_hashes: [made.data.hash] } })
+  expect(assigned.status).toBe(200)
+})
+
+const ask = (dialect: Dialect, more: Readonly<Record<string, unknown>>, key = guarded): Promise<Answer> =>
+  infer(
+    service,
+    {
+      model: 'sandbox/agent',
+      sandbox: { script: [{ text: 'Done.' }] },
+      ...(dialect === 'responses' ? { input: 'Hi' } : { messages: [{ role: 'user', content: 'Hi' }] }),
+      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...more,
+    },
+    { path: PATHS[dialect], key },
+  )
+
+const refusal = ({ status, json }: Answer): readonly [number, string, string] => {
+  const { error } = json as { error: { type?: string; message: string; metadata?: { error_type: string } } }
+  return [status, error.metadata?.error_type ?? error.type ?? '', error.message]
+}
+
+describe('a tool that a guardrail denies', () => {
+  for (const dialect of Object.keys(PATHS) as Dialect[]) {
+    test(`is 403 on ${dialect}, by each of its names, whole and streamed; others run`, async () => {
+      for (const [type, tool] of [
+        ['service:datetime', 'datetime'],
+        ['openrouter:web_search', 'web_search'],
+        [dialect === 'messages' ? 'web_search_20250305' : 'web_search', 'web_search'],
+      ] as const) {
+        for (const stream of [false, true]) {
+          const [status, kind, message] = refusal(await ask(dialect, { stream, tools: [{ type, name: tool }] }))
+          expect([status, kind.startsWith('permission_')]).toEqual([403, true])
+          expect(message).toContain(`the tool ${tool} is switched off`)
+        }
+      }
+      expect((await ask(dialect, { tools: [{ type: 'service:experimental__search_models' }] })).status).toBe(200)
+      expect((await ask(dialect, { tools: [{ type: 'service:datetime' }] }, service.inferenceKey)).status).toBe(200)
+    })
+  }
+
+  test('is 403 also where a provider would run it, which is not asked', async () => {
+    const before = provider.exchanges.length
+    const native = { model: 't/native', sandbox: undefined }
+    expect((await ask('responses', { ...native, tools: [{ type: 'web_search' }] })).status).toBe(403)
+    expect((await ask('chat', { ...native, web_search_options: {} })).status).toBe(403)
+    expect(provider.exchanges.length).toBe(before)
+  })
+
+  test.each([
+    ['the plugin web', { plugins: [{ id: 'web' }] }],
+    ['the variant :online', { model: 'sandbox/agent:online' }],
+    ['the plugin web-fetch', { plugins: [{ id: 'web-fetch' }] }],
+    ['a preset', { model: '@preset/clock' }],
+  ])('is 403 through %s', async (_name, more) => {
+    await savePreset(service, 'clock', { model: 'sandbox/agent', tools: [{ type: 'service:datetime' }] }, 'responses')
+    const [status, , message] = refusal(await ask('chat', more))
+    expect([status, message]).toEqual([403, expect.stringContaining('is switched off')])
+  })
+})
+
+describe('the tools that a workspace switches off', () => {
+  test('are 403 from the next request on, and back when they are cleared', async () => {
+    const own = await services.start({ config })
+    const patch = (disabled_server_tools: unknown): Promise<Answer> =>
+      call(own, 'PATCH', '/workspaces/default', { body: { disabled_server_tools } })
+    const withClock = (): Promise<Answer> =>
+      infer(own, {
+        model: 'sandbox/agent',
+        sandbox: { script: [{ text: 'Done.' }] },
+        messages: [{ role: 'user', content: 'Hi' }],
+        tools: [{ type: 'service:datetime' }],
+      })
+    expect((await withClock()).status).toBe(200)
+    const changed = await patch(['openrouter:datetime', 'web_fetch'])
+    expect([changed.status, (changed.json as { data: { disabled_server_tools: unknown } }).data.disabled_server_tools]).toEqual([
+      200,
+      ['openrouter:datetime', 'web_fetch'],
+    ])
+    expect(refusal(await withClock())[0]).toBe(403)
+    expect((await patch(null)).status).toBe(200)
+    expect((await withClock()).status).toBe(200)
+  })
+
+  test('are tools that exist: a name that none has is a 400', async () => {
+    const wrong = await call(service, 'PATCH', '/workspaces/default', { body: { disabled_server_tools: ['web_serch'] } })
+    expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('disabled_server_tools')])
+    const denied = await call(service, 'POST', '/guardrails', { body: { name: 'x', denied_tools: ['web_serch'] } })
+    expect([denied.status, denied.text]).toEqual([400, expect.stringContaining('denied_tools')])
+  })
+})
