@@ -172,6 +172,8 @@ const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock 
   })
   try {
     return await Promise.race([reading, late])
+  } catch (thrown) {
+    throw thrown instanceof GatewayError ? thrown : cutOff(thrown)
   } finally {
     cancel?.()
   }
@@ -179,6 +181,10 @@ const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock 
 
 const tooSlow = (): GatewayError =>
   new GatewayError('timeout', 'The body of the request did not arrive in time.', { status: 408, unread: true })
+
+/** Nobody reads the answer: it is for the log, where a client that leaves is no fault of ours. */
+const cutOff = (cause: unknown): GatewayError =>
+  new GatewayError('invalid_request', 'The client left before its request was whole.', { unread: true, cause })
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-?8"?\s*)?$/i
 

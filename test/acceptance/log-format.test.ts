@@ -1,6 +1,7 @@
 /** The log on a terminal and elsewhere. The terminal is a real one: `script` of util-linux opens it. */
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 
 import { afterAll, expect, test } from 'bun:test'
@@ -80,4 +81,31 @@ test('everywhere else each line is JSON, or as the file says', async () => {
   await askAnything(pretty.url)
   await until(() => /^\d\d:\d\d:\d\d info {2}request /m.test(pretty.stderr()), 'the line')
   expect(pretty.stderr()).not.toContain(ESCAPE)
+})
+
+test.each([
+  ['a small one', 1000],
+  ['a large one', 1_000_000],
+])('a client that leaves amid its body is no fault of the service: %s', async (_, length) => {
+  const service = await services.start()
+  const { hostname, port, host } = new URL(service.url)
+  const head = `POST /api/v1/chat/completions HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.inferenceKey}\r\n`
+  const leaves = async (): Promise<boolean> => {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => undefined)
+    await new Promise<void>((resolve) =>
+      socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"model":"sand`, () => resolve()),
+    )
+    // Most often the service has read it when another request is answered, which came later.
+    await askAnything(service.url)
+    socket.destroy()
+    return service.stderr().includes('"operation":"createChatCompletion"')
+  }
+  await until(leaves, 'the line')
+  const line = service
+    .stderr()
+    .split('\n')
+    .find((text) => text.includes('"operation":"createChatCompletion"'))
+  expect(JSON.parse(line ?? '')).toMatchObject({ level: 'info', status: 400, error_type: 'invalid_request' })
+  expect(service.stderr()).not.toContain('"level":"error"')
 })
