@@ -12,8 +12,12 @@ import { messagesOutputConfig } from './schemas/output.ts'
 import { fallbacks, serviceTierName, speed } from './schemas/routing.ts'
 import { tokenLimit } from './schemas/sampling.ts'
 import { texts } from './schemas/scalars.ts'
+import { advisorTool, filesTool, fusionTool, subagentTool } from './schemas/server-tools.ts'
 import { EVERYWHERE, LENGTH_PARAMETERS, REASONING_PARAMETERS } from './shared.ts'
 import { taggedList } from './tagged-list.ts'
+
+/** Tools of the service that run here too, and that the public API does not list for this interface. */
+const FURTHER_TOOLS = [advisorTool, filesTool, fusionTool, subagentTool] as const
 
 export const MESSAGES_FIELDS = {
   messages: { schema: z.array(messagesMessage).min(1), means: 'conversation', readLater: true },
@@ -27,7 +31,7 @@ export const MESSAGES_FIELDS = {
   },
   tools: {
     schema: messagesTools,
-    items: taggedList('type', MESSAGES_TYPED_TOOLS, { unknown: 'unknown_tool_type', untagged: customTool }),
+    items: taggedList('type', [...MESSAGES_TYPED_TOOLS, ...FURTHER_TOOLS], { unknown: 'unknown_tool_type', untagged: customTool }),
     means: 'tools',
     presets: 'keep',
   },

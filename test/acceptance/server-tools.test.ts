@@ -62,3 +62,20 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(text).toMatch(/\+09:00/)
   })
 })
+
+/** Tools that need nothing configured, with their options. */
+const TOOLS_EVERYWHERE = [
+  { type: 'service:datetime' },
+  { type: 'service:experimental__search_models' },
+  { type: 'service:web_fetch' },
+  { type: 'service:files' },
+  { type: 'service:advisor', parameters: { model: 'sandbox/echo' } },
+  { type: 'service:subagent', parameters: { model: 'sandbox/echo' } },
+]
+
+test.each(DIALECTS)('a tool that runs on %s is known there: a strict request has it, without a warning', async (dialect) => {
+  for (const tool of TOOLS_EVERYWHERE) {
+    const answer = await ask(dialect, [DONE], { tools: [tool], strict: true })
+    expect([tool.type, answer.status, answer.headers.get('x-service-warnings')]).toEqual([tool.type, 200, null])
+  }
+})
