@@ -14,7 +14,9 @@ const ASSETS = join(import.meta.dir, '../dist/assets')
 
 /** The one script that draws the audit log. */
 const scriptOfAudit = (): string => {
-  const found = readdirSync(ASSETS).filter((name) => name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes('/audit-log'))
+  const found = readdirSync(ASSETS).filter(
+    (name) => name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes('/audit-log'),
+  )
   expect(found.length).toBeGreaterThan(0)
   return found.find((name) => name.startsWith('chunk-')) ?? ''
 }
@@ -29,8 +31,9 @@ describe.skipIf(BROWSER_PATH === null)('a tab of an earlier version', () => {
     const script = scriptOfAudit()
     let [isGone, documents] = [true, 0]
     const visitor = await signedIn(browser, service, '/settings', {
-      before: (page) =>
-        page.route(`**/${script}`, (route) => (isGone ? route.fulfill({ status: 404, body: '' }) : route.continue())),
+      before: async (page) => {
+        await page.route(`**/${script}`, (route) => (isGone ? route.fulfill({ status: 404, body: '' }) : route.continue()))
+      },
     })
     const { page, expectStatus, expectOutage } = visitor
     expectStatus(404)
