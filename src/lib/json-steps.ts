@@ -76,19 +76,20 @@ const isWithinCharacter = (code: number): boolean => code >= 0x80 && code < 0xc0
 /** As JSON.stringify. */
 export function* writeInSteps(value: unknown): Steps<string> {
   const pieces: string[] = []
-  yield* write(value, pieces)
+  yield* write(value, pieces, new Set())
   return pieces.join('')
 }
 
-function* write(value: unknown, pieces: string[]): Steps<void> {
-  if (sizeWithin(value, PIECE) >= 0 || isExactInteger(value)) pieces.push(JSON.stringify(value))
+/** `large`: those that are known to be no single piece. */
+function* write(value: unknown, pieces: string[], large: Set<unknown>): Steps<void> {
+  if ((!large.has(value) && sizeWithin(value, PIECE, large) >= 0) || isExactInteger(value)) pieces.push(JSON.stringify(value))
   else if (typeof value === 'string') yield* writeString(value, pieces)
   else if (Array.isArray(value)) {
     let separator = '['
     let size = 0
     for (const element of value as readonly unknown[]) {
       pieces.push(separator)
-      yield* write(element ?? null, pieces)
+      yield* write(element ?? null, pieces, large)
       separator = ','
       size += pieces.at(-1)?.length ?? 0
       if (size > PIECE) {
@@ -102,7 +103,7 @@ function* write(value: unknown, pieces: string[]): Steps<void> {
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined) continue
       pieces.push(`${separator}${JSON.stringify(name)}:`)
-      yield* write(member, pieces)
+      yield* write(member, pieces, large)
       separator = ','
       yield
     }
@@ -123,20 +124,29 @@ function* writeString(text: string, pieces: string[]): Steps<void> {
   pieces.push('"')
 }
 
-/** About how many of so many characters the value leaves; below zero where it does not fit, without having looked at all of it. */
-const sizeWithin = (value: unknown, most: number): number => {
+/**
+ * About how many of so many characters the value leaves; below zero where it does not fit, without having looked at all of it.
+ * What is longer than half a piece is remembered: where it lies deep, it would be measured again at each level.
+ */
+const sizeWithin = (value: unknown, most: number, large: Set<unknown>): number => {
   if (typeof value === 'string') return most - value.length - 2
   if (typeof value !== 'object' || value === null) return most - 4
-  let left = most - 2
+  const left = sizeOfMembers(value, most - 2, large)
+  if (left < 0 && most > PIECE / 2) large.add(value)
+  return left
+}
+
+const sizeOfMembers = (value: object, most: number, large: Set<unknown>): number => {
+  let left = most
   if (Array.isArray(value)) {
     for (const element of value as readonly unknown[]) {
-      left = sizeWithin(element, left - 1)
+      left = sizeWithin(element, left - 1, large)
       if (left < 0) return left
     }
     return left
   }
   for (const [name, member] of Object.entries(value)) {
-    left = sizeWithin(member, left - name.length - 4)
+    left = sizeWithin(member, left - name.length - 4, large)
     if (left < 0) return left
   }
   return left
