@@ -126,7 +126,7 @@ function* writeString(text: string, pieces: string[]): Steps<void> {
 
 /**
  * About how many of so many characters the value leaves; below zero where it does not fit, without having looked at all of it.
- * What is longer than half a piece is remembered: where it lies deep, it would be measured again at each level.
+ * A value longer than half a piece is remembered: where it lies deep, it would be measured again at each level.
  */
 const sizeWithin = (value: unknown, most: number, large: Set<unknown>): number => {
   if (typeof value === 'string') return most - value.length - 2

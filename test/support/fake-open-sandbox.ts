@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>
 export interface FakeSandboxes {
   /** The API as an operator configures it. */
   readonly url: string
-  /** Those that are there now, by the name of their container. */
+  /** The sandboxes that are there now, by the name of their container. */
   readonly sandboxes: ReadonlyMap<string, { readonly id: string }>
   /** The bodies of all that were made. */
   readonly made: readonly Json[]

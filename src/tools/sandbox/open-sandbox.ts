@@ -26,7 +26,7 @@ interface Place {
 export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSettings, clock: Clock): Sandbox => {
   const base = new URL(url)
   const root = base.pathname.replace(/\/$/, '')
-  /** Those that are there or being made, by their names. */
+  /** The sandboxes that are there or being made, by their names. */
   const places = new Map<string, Promise<Place>>()
   const forgetting = new Map<string, () => void>()
   const forget = (name: string): void => {
