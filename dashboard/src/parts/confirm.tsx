@@ -1,8 +1,8 @@
 /** A change that cannot be taken back, with its effect in words. What is revoked or deleted for ever is typed by its name. */
 import { type FormEvent, type ReactNode, useState } from 'react'
 
-import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
+import { DialogActions } from './dialog-actions.tsx'
 import { messageOf } from './error-note.tsx'
 import { Field } from './field.tsx'
 
@@ -53,12 +53,7 @@ export const Confirm = ({ title, children, action, isDanger = false, name, wide 
             <input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" spellCheck={false} />
           </Field>
         )}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={busy}>
-            {action}
-          </Button>
-        </div>
+        <DialogActions action={action} onClose={onClose} kind={isDanger ? 'danger' : 'primary'} busy={busy} />
       </form>
     </Dialog>
   )

@@ -4,8 +4,8 @@ import { type FormEvent, useState } from 'react'
 
 import { createKey, type NewKey } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
-import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { KeyMade } from './key-made.tsx'
@@ -78,17 +78,7 @@ const NewKeyForm = ({ onMade, onClose }: { onMade: (made: { key: string; name: s
             </Field>
           </div>
         </details>
-        {fault === null ? null : (
-          <p className="note bad" role="alert">
-            {fault}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy}>
-            Create
-          </Button>
-        </div>
+        <DialogActions action="Create" onClose={onClose} busy={busy} fault={fault} />
       </form>
     </Dialog>
   )

@@ -5,8 +5,8 @@ import { type FormEvent, useState } from 'react'
 
 import { ApiError } from '../../api/api-error.ts'
 import { preset, savePresetDraft } from '../../api/presets.ts'
-import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { type Asked, requestBody } from '../../playing/conversation-input.ts'
@@ -54,12 +54,7 @@ export const SavePreset = ({ asked, onClose }: { asked: Asked; onClose: () => vo
         <Field label="Note" hint="What is different, for those who read the history.">
           <input value={note} onChange={(event) => setNote(event.target.value)} maxLength={500} />
         </Field>
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={busy}>
-            Save
-          </Button>
-        </div>
+        <DialogActions action="Save" onClose={onClose} busy={busy} />
       </form>
     </Dialog>
   )

@@ -4,8 +4,8 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
 import { type PresetShape, savePresetDraft } from '../../api/presets.ts'
-import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { parseSettings } from '../../playing/settings-fields.ts'
@@ -71,12 +71,7 @@ export const NewPreset = ({ onClose }: { onClose: () => void }) => {
         <p className="faint small">
           Or begin with <Link to="/requests">a request</Link> that was made, or in <Link to="/playground">the playground</Link>.
         </p>
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={busy}>
-            Create
-          </Button>
-        </div>
+        <DialogActions action="Create" onClose={onClose} busy={busy} />
       </form>
     </Dialog>
   )

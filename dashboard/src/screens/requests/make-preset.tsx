@@ -6,8 +6,8 @@ import { type FormEvent, useState } from 'react'
 import { ApiError } from '../../api/api-error.ts'
 import { type Generation, generationContent } from '../../api/generations.ts'
 import { preset, savePresetDraft } from '../../api/presets.ts'
-import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { toast } from '../../shell/toasts.tsx'
@@ -64,12 +64,7 @@ export const MakePreset = ({ record, onClose }: { record: Generation; onClose: (
             pattern="[A-Za-z0-9._~\-]+"
           />
         </Field>
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={busy}>
-            Create
-          </Button>
-        </div>
+        <DialogActions action="Create" onClose={onClose} busy={busy} />
       </form>
     </Dialog>
   )

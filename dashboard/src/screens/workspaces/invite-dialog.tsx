@@ -5,6 +5,7 @@ import { createLoginLink, type LoginLink } from '../../api/workspaces.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { When } from '../../parts/when.tsx'
@@ -50,12 +51,7 @@ export const InviteDialog = ({ workspaceId, onClose }: { workspaceId: string; on
             <option value="admin">admin</option>
           </select>
         </Field>
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary">
-            Create link
-          </Button>
-        </div>
+        <DialogActions action="Create link" onClose={onClose} />
       </form>
     </Dialog>
   )

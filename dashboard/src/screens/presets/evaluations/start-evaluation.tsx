@@ -5,8 +5,8 @@ import { type FormEvent, useState } from 'react'
 
 import { type EvaluationEstimate, type EvaluationRequest, estimateEvaluation, startEvaluation } from '../../../api/evaluations.ts'
 import { count, money } from '../../../format.ts'
-import { Button } from '../../../parts/button.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
+import { DialogActions } from '../../../parts/dialog-actions.tsx'
 import { messageOf } from '../../../parts/error-note.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { useSettled } from '../../../parts/use-settled.ts'
@@ -102,17 +102,7 @@ export const StartEvaluation = ({ preset, versions, version, onClose }: StartEva
           <input value={form.name} maxLength={200} autoComplete="off" onChange={(event) => change({ name: event.target.value })} />
         </Field>
         <Estimate slug={slug} body={body} />
-        {fault === null ? null : (
-          <p className="note bad" role="alert">
-            {fault}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={busy}>
-            Start
-          </Button>
-        </div>
+        <DialogActions action="Start" onClose={onClose} busy={busy} fault={fault} />
       </form>
     </Dialog>
   )
