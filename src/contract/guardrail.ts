@@ -83,7 +83,11 @@ const flag = z.boolean().nullish()
 const deniedTools = z
   .array(z.enum(SERVER_TOOLS))
   .max(100)
-  .meta({ description: 'Server tools that no request may use, whoever would run them.', examples: [['web_search', 'web_fetch']] })
+  .meta({
+    id: 'DeniedTools',
+    description: 'Server tools that no request may use, whoever would run them.',
+    examples: [['web_search', 'web_fetch']],
+  })
 
 /** The members that both bodies may set; null clears. */
 const settings = {

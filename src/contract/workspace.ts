@@ -74,12 +74,12 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   protected_labels: [],
 }
 
-const toolNames = SERVER_TOOLS.flatMap((name) => [name, ...serverToolTypes(name)])
+const toolName = z.enum(SERVER_TOOLS.flatMap((name) => [name, ...serverToolTypes(name)])).meta({ id: 'ServerToolName' })
 
 /** Stricter than what is kept: a tool that does not exist would not be switched off. */
 const givenSettings = {
   disabled_server_tools: z
-    .array(z.enum(toolNames))
+    .array(toolName)
     .max(100)
     .nullish()
     .meta({ description: 'Server tools that no request of the workspace may use.', examples: [['service:web_search']] }),
