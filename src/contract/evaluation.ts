@@ -26,29 +26,31 @@ const pattern = z
 
 const judgeModel = z.string().min(1).max(256).meta({ description: 'The model that judges; it may be a preset.' })
 
-const check = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('exact'), ignore_case: z.boolean().default(false) }),
-  z.strictObject({
-    type: z.literal('contains'),
-    text: text.optional().meta({ description: 'What each answer contains; what the item expects when absent.' }),
-    ignore_case: z.boolean().default(false),
-  }),
-  z.strictObject({ type: z.literal('pattern'), pattern }),
-  z.strictObject({ type: z.literal('json_schema'), schema: z.record(z.string(), z.json()) }),
-  z.strictObject({ type: z.literal('cost'), max_usd: z.number().min(0) }),
-  z.strictObject({ type: z.literal('latency'), max_ms: z.number().min(0) }),
-  z.strictObject({
-    type: z.literal('judge'),
-    model: judgeModel,
-    rubric: text,
-    min_score: z.number().min(1).max(5).default(4).meta({ description: 'Of 1 to 5.' }),
-  }),
-  z.strictObject({
-    type: z.literal('pairwise'),
-    model: judgeModel,
-    rubric: text.default('Which answer serves the user better?'),
-  }),
-])
+const check = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('exact'), ignore_case: z.boolean().default(false) }),
+    z.strictObject({
+      type: z.literal('contains'),
+      text: text.optional().meta({ description: 'What each answer contains; what the item expects when absent.' }),
+      ignore_case: z.boolean().default(false),
+    }),
+    z.strictObject({ type: z.literal('pattern'), pattern }),
+    z.strictObject({ type: z.literal('json_schema'), schema: z.record(z.string(), z.json()) }),
+    z.strictObject({ type: z.literal('cost'), max_usd: z.number().min(0) }),
+    z.strictObject({ type: z.literal('latency'), max_ms: z.number().min(0) }),
+    z.strictObject({
+      type: z.literal('judge'),
+      model: judgeModel,
+      rubric: text,
+      min_score: z.number().min(1).max(5).default(4).meta({ description: 'Of 1 to 5.' }),
+    }),
+    z.strictObject({
+      type: z.literal('pairwise'),
+      model: judgeModel,
+      rubric: text.default('Which answer serves the user better?'),
+    }),
+  ])
+  .meta({ id: 'EvaluationCheck' })
 
 const messages = z.array(z.record(z.string(), z.json())).min(1).max(1000)
 
@@ -116,17 +118,23 @@ export const evaluationId = z.uuid().meta({ description: 'Id of an evaluation.' 
 
 export const EVALUATION_STATES = ['running', 'done', 'stopped', 'cancelled'] as const
 
-const outcome = z.object({
-  text: z.string().nullable(),
-  calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
-  generation_id: z.string().nullable(),
-  error: z.object({ type: z.string(), message: z.string() }).nullable(),
-  cost: z.number(),
-  ttft_ms: z.number().nullable(),
-  total_ms: z.number(),
-  checks: z.array(z.object({ type: z.string(), passed: z.boolean(), score: z.number().nullable(), reason: z.string().nullable() })),
-  passed: z.boolean(),
-})
+const checkResult = z
+  .object({ type: z.string(), passed: z.boolean(), score: z.number().nullable(), reason: z.string().nullable() })
+  .meta({ id: 'EvaluationCheckResult' })
+
+const outcome = z
+  .object({
+    text: z.string().nullable(),
+    calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
+    generation_id: z.string().nullable(),
+    error: z.object({ type: z.string(), message: z.string() }).nullable(),
+    cost: z.number(),
+    ttft_ms: z.number().nullable(),
+    total_ms: z.number(),
+    checks: z.array(checkResult),
+    passed: z.boolean(),
+  })
+  .meta({ id: 'EvaluationAnswer', description: 'What a version answered to an item, and what the checks found.' })
 
 const result = z.object({
   position: z.int(),
@@ -140,18 +148,20 @@ const result = z.object({
   baseline: outcome.nullable(),
 })
 
-const interval = z.object({ value: z.number(), low: z.number(), high: z.number() })
+const interval = z.object({ value: z.number(), low: z.number(), high: z.number() }).meta({ id: 'ConfidenceInterval' })
 
-const sideSummary = z.object({
-  passed: z.int(),
-  failed: z.int(),
-  errors: z.int(),
-  pass_rate: interval.nullable().meta({ description: 'With the bounds of its 95 % confidence interval (Wilson).' }),
-  cost: z.number(),
-  cost_per_item: z.number().nullable(),
-  total_ms_mean: z.number().nullable(),
-  checks: z.array(z.object({ type: z.string(), passed: z.int(), of: z.int() })),
-})
+const sideSummary = z
+  .object({
+    passed: z.int(),
+    failed: z.int(),
+    errors: z.int(),
+    pass_rate: interval.nullable().meta({ description: 'With the bounds of its 95 % confidence interval (Wilson).' }),
+    cost: z.number(),
+    cost_per_item: z.number().nullable(),
+    total_ms_mean: z.number().nullable(),
+    checks: z.array(z.object({ type: z.string(), passed: z.int(), of: z.int() })),
+  })
+  .meta({ id: 'EvaluatedVersionSummary' })
 
 export const evaluation = z
   .object({
@@ -177,7 +187,7 @@ export const evaluation = z
         difference: interval.nullable().meta({ description: 'Of the pass rates, item by item, with its 95 % confidence interval.' }),
         preference: z.object({ wins: z.int(), losses: z.int(), ties: z.int() }).nullable().meta({ description: 'Of the pairwise checks.' }),
       })
-      .meta({ description: 'Of the items that are done.' }),
+      .meta({ id: 'EvaluationSummary', description: 'Summary of the items that are done.' }),
     created_at: timestamp,
     ended_at: timestamp.nullable(),
   })

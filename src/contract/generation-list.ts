@@ -1,7 +1,7 @@
 /** The request log on the wire (docs/contract/management.md#request-log). */
 import { z } from 'zod'
 
-import { ERROR_TYPES } from '../errors.ts'
+import { errorType } from './error-type.ts'
 import { cursorText } from './cursor.ts'
 import { generation } from './generation.ts'
 import { keyHash } from './key.ts'
@@ -18,7 +18,7 @@ const usd = z
 export const generationFilters = {
   ...timeRangeQuery,
   status: z.enum(['ok', 'error', 'cancelled']).optional(),
-  error_type: z.enum(ERROR_TYPES).optional(),
+  error_type: errorType.optional(),
   model: name,
   provider: name.meta({ description: 'The slug of the provider that was asked last.' }),
   preset: name.meta({ description: 'The slug of the preset.' }),

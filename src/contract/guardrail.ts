@@ -25,7 +25,7 @@ export const BUILTIN_SLUGS = [
 export type FilterAction = (typeof FILTER_ACTIONS)[number]
 export type BuiltinSlug = (typeof BUILTIN_SLUGS)[number]
 
-const action = z.enum(FILTER_ACTIONS).meta({ description: 'block: 403. redact: a placeholder takes its place. flag: it is only told of.' })
+const action = z.enum(FILTER_ACTIONS).meta({ description: 'block: 403. redact: a placeholder takes its place. flag: it is only reported.' })
 const side = z.enum(['input', 'output', 'both']).meta({ description: 'What is looked at: what the model is told, what it says, or both.' })
 const scanScope = z.enum(['user_only', 'all_messages'])
 
@@ -47,31 +47,41 @@ const pattern = z
   })
   .meta({ description: 'A JavaScript regular expression without look-around and back-references. The longest match counts.' })
 
-const contentFilter = z.strictObject({ pattern, action, label: z.string().max(100).nullish(), applies_to: side.optional() })
+const contentFilter = z
+  .strictObject({ pattern, action, label: z.string().max(100).nullish(), applies_to: side.optional() })
+  .meta({ id: 'GivenContentFilter' })
 
-const contentFilterOut = z.object({ pattern: z.string(), action, label: z.string().nullable(), applies_to: side })
+const contentFilterOut = z
+  .object({ pattern: z.string(), action, label: z.string().nullable(), applies_to: side })
+  .meta({ id: 'ContentFilter' })
 
-const builtinFilter = z.strictObject({
-  slug: z.enum(BUILTIN_SLUGS),
-  action,
-  /** Read-only; a client sends back what it has read. */
-  label: z.string().optional(),
-  scan_scope: scanScope.optional(),
-  applies_to: side.optional(),
-})
+const builtinFilter = z
+  .strictObject({
+    slug: z.enum(BUILTIN_SLUGS),
+    action,
+    /** Read-only; a client sends back what it has read. */
+    label: z.string().optional(),
+    scan_scope: scanScope.optional(),
+    applies_to: side.optional(),
+  })
+  .meta({ id: 'GivenBuiltinFilter' })
 
-const builtinFilterOut = z.object({
-  slug: z.enum(BUILTIN_SLUGS),
-  action,
-  label: z.string().meta({ description: 'The placeholder.' }),
-  scan_scope: scanScope.optional(),
-  applies_to: side,
-})
+const builtinFilterOut = z
+  .object({
+    slug: z.enum(BUILTIN_SLUGS),
+    action,
+    label: z.string().meta({ description: 'The placeholder.' }),
+    scan_scope: scanScope.optional(),
+    applies_to: side,
+  })
+  .meta({ id: 'BuiltinFilter' })
 
-const moderationEntry = z.strictObject({
-  endpoint: z.string().min(1).max(100).meta({ description: 'An endpoint of `moderation` in the configuration file.' }),
-  action: z.enum(['block', 'flag']).default('block'),
-})
+const moderationEntry = z
+  .strictObject({
+    endpoint: z.string().min(1).max(100).meta({ description: 'An endpoint of `moderation` in the configuration file.' }),
+    action: z.enum(['block', 'flag']).default('block'),
+  })
+  .meta({ id: 'ModerationEntry' })
 
 const LIST_MAX = 1000
 const names = z.array(z.string().min(1).max(256)).min(1).max(LIST_MAX)

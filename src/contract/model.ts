@@ -1,13 +1,15 @@
 /** Models on the wire (docs/contract/models.md#list). Prices are strings: US dollars per token. */
 import { z } from 'zod'
 
-const architecture = z.object({
-  modality: z.string().nullable(),
-  input_modalities: z.array(z.string()),
-  output_modalities: z.array(z.string()),
-  tokenizer: z.string(),
-  instruct_type: z.string().nullable(),
-})
+const architecture = z
+  .object({
+    modality: z.string().nullable(),
+    input_modalities: z.array(z.string()),
+    output_modalities: z.array(z.string()),
+    tokenizer: z.string(),
+    instruct_type: z.string().nullable(),
+  })
+  .meta({ id: 'ModelArchitecture' })
 
 const pricingSource = z
   .object({
@@ -17,9 +19,11 @@ const pricingSource = z
     as_of: z.iso.date().nullable().meta({ description: "The day that the price is from; null for the operator's file." }),
     age_days: z.int().nullable(),
   })
+  .meta({ id: 'PricingSource' })
   .nullable()
   .meta({
-    description: 'Who told the price of the first endpoint, or of this one, and how old it is; null where nobody did. Lists leave it out.',
+    description:
+      'Where the price of the first endpoint, or of this one, comes from, and how old it is; null where no price is known. Lists leave it out.',
   })
 
 export const model = z
@@ -45,7 +49,7 @@ export const model = z
 export type PricingSource = z.output<typeof pricingSource>
 export type ModelResource = z.output<typeof model>
 
-const percentiles = z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }).nullable()
+const percentiles = z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }).meta({ id: 'Percentiles' }).nullable()
 
 const uptime = z.number().min(0).max(100).nullable()
 

@@ -4,7 +4,10 @@ import { z } from 'zod'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 
-export const instant = z.iso.datetime({ offset: true }).or(z.iso.date())
+export const instant = z.iso
+  .datetime({ offset: true })
+  .or(z.iso.date())
+  .meta({ id: 'InstantOrDay', description: 'An instant or a day in ISO 8601.' })
 
 export const timeRangeQuery = {
   from: instant.optional().meta({ description: 'An instant or a day in ISO 8601; 24 hours ago when absent.' }),

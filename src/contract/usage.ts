@@ -1,7 +1,7 @@
 /** The use of models, in time and by what it is told apart (docs/contract/management.md#usage). Amounts are US dollars. */
 import { z } from 'zod'
 
-import { ERROR_TYPES } from '../errors.ts'
+import { errorType } from './error-type.ts'
 import { keyHash } from './key.ts'
 import { wholeNumber } from './paging.ts'
 import { timeRangeQuery } from './time-range.ts'
@@ -42,7 +42,7 @@ export const usageQuery = {
   key: keyHash.optional(),
   user_id: name,
   interface: z.enum(['chat', 'responses', 'messages', 'embeddings']).optional(),
-  error_type: z.enum(ERROR_TYPES).optional(),
+  error_type: errorType.optional(),
 }
 
 const count = z.int()

@@ -31,6 +31,7 @@ const workspacePlugins = z
   )
   .max(13)
   .meta({
+    id: 'WorkspacePlugins',
     description:
       'Plugins of every request that does not name them itself, with their options. A request cannot change or switch off one that is `locked`.',
   })
@@ -46,8 +47,8 @@ const settingsFields = {
   io_logging_api_key_ids: z
     .array(z.union([keyHash, z.int().min(0)]))
     .max(1000)
-    .nullable()
-    .meta({ description: 'Hashes of the keys whose requests and answers are kept; null: those of all keys.' }),
+    .meta({ id: 'LoggedKeys', description: 'Hashes of the keys whose requests and answers are kept; null: those of all keys.' })
+    .nullable(),
   io_logging_retention_days: z.int().min(1).max(3650),
   plugins: workspacePlugins.nullable(),
   disabled_server_tools: z.array(z.string().min(1).max(100)).max(100).nullable(),

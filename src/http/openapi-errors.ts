@@ -14,6 +14,7 @@ import {
   type ErrorMetadata,
   type ErrorType,
 } from '../errors.ts'
+import { errorType } from '../contract/error-type.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { managementError } from './error-boundary.ts'
 import { EXAMPLE_FORMATS, exampleHead } from './openapi-examples.ts'
@@ -187,11 +188,6 @@ const errorBodyExample = (surface: Surface, error: GatewayError): JsonObject => 
   const head = AFTER_ROUTING.has(error.status) ? exampleHead() : null
   return JSON.parse(EXAMPLE_FORMATS[surface].renderError(error, head, null).body) as JsonObject
 }
-
-const errorType = z.enum(ERROR_TYPES).meta({
-  id: 'ErrorType',
-  description: 'What went wrong, the same name on every interface. New names may be added; treat an unknown one by its status.',
-})
 
 const facts = z.record(z.string(), z.unknown()).meta({
   description: 'Facts for programs: issues, limit_source, provider_name, provider_code, retry hints and the like.',

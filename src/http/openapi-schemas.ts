@@ -123,10 +123,12 @@ const tidy = (schema: JsonObject): JsonObject =>
     return flattenNull(kept)
   })
 
+const PATTERN_FORMATS: ReadonlySet<JsonValue | undefined> = new Set(['date', 'date-time', 'email', 'uuid'])
+
 const isNoise = (schema: JsonObject, keyword: string, value: JsonValue): boolean => {
   if (keyword === 'maximum' || keyword === 'minimum') return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER
-  // The format says it; zod's patterns for dates and UUIDs are longer than a screen is wide.
-  if (keyword === 'pattern') return schema['format'] === 'date-time' || schema['format'] === 'uuid'
+  // The format says it; zod's patterns for dates, addresses and UUIDs are longer than a screen is wide.
+  if (keyword === 'pattern') return PATTERN_FORMATS.has(schema['format'])
   return keyword === 'propertyNames' && JSON.stringify(value) === '{"type":"string"}'
 }
 

@@ -6,7 +6,7 @@ import type { OperationEntry } from './document-reader.ts'
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/g
 
-/** Pretty-printed, keys and values in their own colours. */
+/** Pretty-printed, in the colours that the style sheet has within `pre` for keys (`i`), texts (`s`) and other values (`u`). */
 export const jsonCode = (value: JsonValue): Markup => {
   const text = JSON.stringify(value, null, 2)
   const pieces: Markup[] = []
@@ -14,8 +14,8 @@ export const jsonCode = (value: JsonValue): Markup => {
   for (const match of text.matchAll(TOKEN)) {
     const [token, string, colon] = match
     pieces.push(html`${text.slice(end, match.index)}`)
-    if (string === undefined) pieces.push(html`<i class="v">${token}</i>`)
-    else pieces.push(colon === undefined ? html`<i class="s">${string}</i>` : html`<i class="k">${string}</i>${colon}`)
+    if (string === undefined) pieces.push(html`<u>${token}</u>`)
+    else pieces.push(colon === undefined ? html`<s>${string}</s>` : html`<i>${string}</i>${colon}`)
     end = match.index + token.length
   }
   return html`<code>${pieces}${text.slice(end)}</code>`

@@ -1,5 +1,5 @@
 /** The OpenAPI document as the page asks for it. */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { asJsonObject, entriesOf, objectAt, objectsAt, textAt, textsAt } from './read-json.ts'
 
 export interface DocumentReader {
@@ -7,6 +7,10 @@ export interface DocumentReader {
   /** The target of a reference, and its name; the object itself, and null, where it is none. */
   resolve(value: JsonObject): { readonly name: string | null; readonly value: JsonObject }
   readonly schemas: readonly (readonly [string, JsonObject])[]
+  /** Names of the schemas that stand in one place only, as the whole body of an operation: they are described there. */
+  readonly bodySchemas: ReadonlySet<string>
+  /** Names of the schemas that only answers hold: nobody has to send their fields. */
+  readonly answerSchemas: ReadonlySet<string>
   readonly groups: readonly OperationGroup[]
 }
 
@@ -34,6 +38,16 @@ export const readDocument = (document: JsonObject): DocumentReader => {
         operation,
       })),
   )
+  const schemas = entriesOf(objectAt(objectAt(document, 'components'), 'schemas'))
+  const references = referencesIn(document)
+  const isUsedOnce = (reference: string): boolean => references.indexOf(reference) === references.lastIndexOf(reference)
+  const bodies = operations.map(({ operation }) => textAt(bodySchema(operation), '$ref')).filter((reference) => reference !== '')
+  const sent = reachable(
+    operations.flatMap(({ operation }) =>
+      referencesIn({ body: objectAt(operation, 'requestBody'), parameters: operation['parameters'] ?? [] }),
+    ),
+    new Map(schemas.map(([name, schema]) => [SCHEMAS + name, referencesIn(schema)])),
+  )
   return {
     document,
     resolve(value) {
@@ -43,13 +57,34 @@ export const readDocument = (document: JsonObject): DocumentReader => {
       const target = steps.reduce((at: JsonObject, step) => asJsonObject(at[step]), document)
       return { name: steps.at(-1) ?? null, value: target }
     },
-    schemas: entriesOf(objectAt(objectAt(document, 'components'), 'schemas')),
+    schemas,
+    bodySchemas: new Set(bodies.filter(isUsedOnce).map((reference) => reference.slice(SCHEMAS.length))),
+    answerSchemas: new Set(schemas.map(([name]) => name).filter((name) => !sent.has(SCHEMAS + name))),
     groups: objectsAt(document, 'tags').map((tag) => ({
       name: textAt(tag, 'name'),
       description: textAt(tag, 'description'),
       operations: operations.filter(({ operation }) => textsAt(operation, 'tags')[0] === textAt(tag, 'name')),
     })),
   }
+}
+
+const SCHEMAS = '#/components/schemas/'
+
+export const bodySchema = (operation: JsonObject): JsonObject =>
+  objectAt(objectAt(objectAt(objectAt(operation, 'requestBody'), 'content'), 'application/json'), 'schema')
+
+/** Every reference in a value, as often as it stands there. */
+const referencesIn = (value: JsonValue): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return []
+  const own = Array.isArray(value) ? '' : textAt(asJsonObject(value), '$ref')
+  return [...(own === '' ? [] : [own]), ...Object.values(value).flatMap(referencesIn)]
+}
+
+/** The references themselves, and those of the schemas that they lead to. */
+const reachable = (first: readonly string[], next: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
+  const found = new Set(first)
+  for (const reference of found) for (const further of next.get(reference) ?? []) found.add(further)
+  return found
 }
 
 const METHODS: ReadonlySet<string> = new Set(['get', 'post', 'patch', 'put', 'delete'])

@@ -8,25 +8,50 @@ type Part = string | number | Markup | null | readonly Part[]
 
 /** A template whose values are escaped; Markup and lists of it stand as they are, null is nothing. */
 export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup => {
-  const [first = '', ...rest] = compact(texts)
-  return { markup: rest.reduce((whole, text, position) => whole + renderPart(parts[position] ?? null) + text, first) }
+  const { first, rest } = prepared(texts)
+  return { markup: rest.reduce((whole, { escape, text }, position) => whole + renderPart(parts[position] ?? null, escape) + text, first) }
 }
 
-const compacted = new WeakMap<TemplateStringsArray, readonly string[]>()
+/** A template, ready to be filled: its first text, and each other one with how the value before it is escaped. */
+interface Template {
+  readonly first: string
+  readonly rest: readonly { readonly escape: Escape; readonly text: string }[]
+}
 
-/** The texts of a template without the indentation that they have in the source; each template is seen to once. */
-const compact = (texts: TemplateStringsArray): readonly string[] => {
-  const known = compacted.get(texts)
+type Escape = (text: string) => string
+
+const templates = new WeakMap<TemplateStringsArray, Template>()
+
+const prepared = (texts: TemplateStringsArray): Template => {
+  const known = templates.get(texts)
   if (known !== undefined) return known
-  const made = texts.map((text) => text.replace(/\n\s*/g, '\n'))
-  compacted.set(texts, made)
-  return made
+  const [first = '', ...others] = texts.map(compact)
+  let before = first
+  const rest = others.map((text) => {
+    const escape = before.lastIndexOf('<') > before.lastIndexOf('>') ? escapeInTag : escapeText
+    before += text
+    return { escape, text }
+  })
+  const template = { first, rest }
+  templates.set(texts, template)
+  return template
 }
 
-const renderPart = (part: Part): string => {
+/** Without the white space that only the source needs. */
+const compact = (text: string): string =>
+  text
+    .replace(/\n\s*/g, '\n')
+    .replace(/\n(?=\/?>)/g, '')
+    .replace(BESIDE_BLOCKS, '$1')
+
+/** White space before or behind the tag of a block is not shown. Between other tags it is a space. */
+const BESIDE_BLOCKS =
+  /\n?(<\/?(?:article|body|details|div|figcaption|figure|h[1-6]|head|header|html|li|link|main|meta|nav|p|pre|section|summary|table|tbody|td|th|thead|title|tr|ul)\b[^<>]*>)\n?/g
+
+const renderPart = (part: Part, escape: Escape): string => {
   if (part === null) return ''
-  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part))
-  if (isList(part)) return part.map(renderPart).join('')
+  if (typeof part === 'string' || typeof part === 'number') return escape(String(part))
+  if (isList(part)) return part.map((one) => renderPart(one, escape)).join('')
   return part.markup
 }
 
@@ -34,7 +59,10 @@ const isList = (part: Markup | readonly Part[]): part is readonly Part[] => Arra
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+const escapeInTag: Escape = (text) => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+
+/** Quotes end no text, and examples have thousands of them. */
+const escapeText: Escape = (text) => text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '')
 
 /** Parts with a separator between them. */
 export const joined = (parts: readonly Part[], separator: string): Markup =>

@@ -1,12 +1,12 @@
 /** One operation: what it takes, what it answers, how it fails, and how it looks from a shell. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { codeBlock, curlCommand, jsonCode, keyKind } from './code-view.ts'
-import type { DocumentReader, OperationEntry } from './document-reader.ts'
+import { type DocumentReader, type OperationEntry, bodySchema } from './document-reader.ts'
 import { type Markup, anchor, html, joined, prose } from './markup.ts'
 import { entriesOf, isEmpty, objectAt, objectsAt, textAt } from './read-json.ts'
 import { sampleOf } from './sample.ts'
 import { limitList, type SchemaView } from './schema-view.ts'
-import { limitTexts, typeText } from './schema-text.ts'
+import { limitTexts, referenceName, typeText } from './schema-text.ts'
 
 const KEY_LABELS = { public: 'no key', any: 'any key', management: 'management key', inference: 'inference key' } as const
 
@@ -16,7 +16,8 @@ export const operationView = (reader: DocumentReader, view: SchemaView, entry: O
   const { id, method, path, operation } = entry
   const kind = keyKind(operation)
   const body = objectAt(objectAt(objectAt(operation, 'requestBody'), 'content'), 'application/json')
-  const schema = objectAt(body, 'schema')
+  const schema = bodySchema(operation)
+  const name = referenceName(schema)
   const example = isEmpty(body) ? undefined : (body['example'] ?? sampleOf(reader, schema))
   return html`<article class="operation" id="${anchor('op', id)}">
     <div class="about">
@@ -29,9 +30,9 @@ export const operationView = (reader: DocumentReader, view: SchemaView, entry: O
       ${
         isEmpty(body)
           ? null
-          : html`<section class="part">
+          : html`<section class="part" ${name !== null && reader.bodySchemas.has(name) ? html` id="${anchor('schema', name)}"` : null}>
               <h4>Body ${schemaLink(schema)}</h4>
-              ${view.body(schema, essentialFields(operation, example))}
+              ${prose(textAt(reader.resolve(schema).value, 'description'))}${view.body(schema, essentialFields(operation, example))}
             </section>`
       }
       <section class="part">

@@ -63,6 +63,27 @@ describe('the page of the real routes', () => {
     expect(REFERENCE_PAGE_POLICY).toContain(`'sha256-${hash}'`)
   })
 
+  test('a body that one operation takes is described there, with its sentence, and once', () => {
+    const [, operation = ''] = /id="op-updateWorkspace"(.*?)<\/article>/s.exec(page) ?? []
+    expect(operation).toContain(' id="schema-UpdateWorkspaceBody"')
+    expect(operation).toContain('Absent fields stay as they are; null clears.')
+    const [, schemas = ''] = page.split(' id="schemas"')
+    expect(schemas).toContain('href="#schema-UpdateWorkspaceBody"')
+    expect(schemas).not.toContain('<section class="schema" id="schema-UpdateWorkspaceBody"')
+  })
+
+  test('calls no field required that only answers hold', () => {
+    const section = (name: string): string => new RegExp(`id="schema-${name}"(.*?)</section>`, 's').exec(page)?.[1] ?? ''
+    expect(section('Generation')).toContain('total_cost')
+    expect(section('Generation')).not.toContain('required')
+    expect(section('EmbeddingsRequest')).toContain('required')
+  })
+
+  test('says beside each field what it is, though its schema has a name and null stands beside it', () => {
+    const [, body = ''] = /id="schema-CreateWorkspaceBody"(.*?)<\/section>/s.exec(page) ?? []
+    expect(body).toMatch(/<dfn>io_logging_api_key_ids<\/dfn>.{0,200}<p>Hashes of the keys/s)
+  })
+
   test('is smaller than 1.5 MB', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(1_500_000)
   })

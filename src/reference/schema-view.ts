@@ -17,7 +17,7 @@ export interface SchemaView {
   /** The fields of an answer. */
   answer(schema: JsonObject): Markup
   /** The same for the section of schemas, where references are only linked. */
-  section(schema: JsonObject): Markup
+  section(name: string, schema: JsonObject): Markup
 }
 
 interface Place {
@@ -93,7 +93,7 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
   }
 
   const fieldRow = (name: string, field: JsonObject, required: boolean, place: Place): Markup => {
-    const target = reader.resolve(field).value
+    const target = reader.resolve(notNull(field)).value
     const description = textAt(field, 'description') || textAt(target, 'description')
     const deprecated = field['deprecated'] === true || target['deprecated'] === true
     const limits = limitTexts(field)
@@ -132,7 +132,7 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
   return {
     body: (schema, essential) => whole(schema, { references: 1, answer: false }, essential),
     answer: (schema) => whole(schema, { references: 1, answer: true }, null),
-    section: (schema) => whole(schema, { references: 0, answer: false }, null),
+    section: (name, schema) => whole(schema, { references: 0, answer: reader.answerSchemas.has(name) }, null),
   }
 }
 
@@ -148,6 +148,12 @@ export const limitList = (limits: readonly Markup[]): Markup | null =>
     : html`<ul class="limits">
         ${limits.map((limit) => html`<li>${limit}</li>`)}
       </ul>`
+
+/** The one schema beside null, where there is one. */
+const notNull = (schema: JsonObject): JsonObject => {
+  const [only = schema, ...others] = alternatives(schema).filter((choice) => choice['type'] !== 'null')
+  return others.length === 0 ? only : schema
+}
 
 /** Nothing to open: a value, or null. */
 const isPlain = (schema: JsonObject): boolean => {
@@ -169,18 +175,20 @@ const fieldCount = (schema: JsonObject): number => {
   return properties.length + alternatives(schema).length + parts.reduce((sum, part) => sum + (isEmpty(part) ? 0 : fieldCount(part)), 0)
 }
 
-/** The section that holds every named schema, with an index. */
+/** The section that holds every named schema that is not described with its operation, behind an index of all. */
 export const schemaSections = (reader: DocumentReader, view: SchemaView): Markup =>
   html`<section class="chapter" id="schemas">
     <h2>Schemas</h2>
     <ul class="index">
       ${reader.schemas.map(([name]) => html`<li><a href="#${anchor('schema', name)}">${name}</a></li>`)}
     </ul>
-    ${reader.schemas.map(
-      ([name, schema]) =>
-        html`<section class="schema" id="${anchor('schema', name)}">
-          <h3><a class="self" href="#${anchor('schema', name)}">${name}</a></h3>
-          ${prose(textAt(schema, 'description'))}${view.section(schema)}
-        </section> `,
-    )}
+    ${reader.schemas
+      .filter(([name]) => !reader.bodySchemas.has(name))
+      .map(
+        ([name, schema]) =>
+          html`<section class="schema" id="${anchor('schema', name)}">
+            <h3><a class="self" href="#${anchor('schema', name)}">${name}</a></h3>
+            ${prose(textAt(schema, 'description'))}${view.section(name, schema)}
+          </section> `,
+      )}
   </section>`

@@ -65,7 +65,7 @@ figcaption{font-size:12px;color:var(--panel-muted);padding:7px 14px;border-botto
 pre{margin:0;padding:12px 14px;overflow:auto;max-height:420px;font-size:12.8px;line-height:1.55;tab-size:2}pre code{font-size:inherit}
 .command pre{white-space:pre-wrap;overflow-wrap:anywhere}.command pre code{user-select:all}
 details>pre{background:var(--panel);color:var(--panel-text);border-radius:8px;margin:6px 0 8px}
-i{font-style:normal}.k{color:var(--k)}.s{color:var(--s)}.v{color:var(--v)}
+pre :is(i,s,u){font:inherit;text-decoration:none}pre i{color:var(--k)}pre s{color:var(--s)}pre u{color:var(--v)}
 .surface{margin-top:36px}.surface>h3{font-size:19px;margin-bottom:6px}
 .error-answer{padding:10px 0;border-bottom:1px solid var(--line)}.error-answer details{margin-left:46px}.error-answer .head p{flex:1}
 .error-answer summary .summary{color:var(--muted)}

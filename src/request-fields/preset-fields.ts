@@ -21,7 +21,7 @@ export const PRESET_CONTROLS = {
   locked: {
     schema: z
       // A misspelt lock would lock nothing, so the names are checked.
-      .array(z.enum(LOCKABLE_FIELDS, 'Not a field that a preset keeps.'))
+      .array(z.enum(LOCKABLE_FIELDS, 'Not a field that a preset keeps.').meta({ id: 'LockableField' }))
       .max(LOCKABLE_FIELDS.length)
       .meta({ description: 'Fields in which the preset wins over the request.', examples: [['model', 'provider']] }),
     means: 'service',

@@ -19,7 +19,7 @@ import type { ListedModels } from '../listed-models.ts'
 import { callerOf, type Route, type RouteRequest } from '../route.ts'
 import type { Model } from '../../models/model.ts'
 
-const retrievedModel = model.extend({ object: z.literal('model'), owned_by: z.string() })
+const retrievedModel = model.extend({ object: z.literal('model'), owned_by: z.string() }).meta({ id: 'RetrievedModel' })
 
 const modelList = z.object({ data: z.array(model), total_count: z.int(), links: z.object({ next: z.string().nullable() }) })
 

@@ -51,7 +51,7 @@ export const route = z.enum(['fallback', 'sort']).meta({ deprecated: true, descr
 
 export const serviceTier = z
   .enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'ultrafast'])
-  .meta({ description: 'fast is another name of priority; ultrafast falls back to priority, then to default.' })
+  .meta({ id: 'ServiceTier', description: 'fast is another name of priority; ultrafast falls back to priority, then to default.' })
 
 /** The messages interface takes any tier name and leaves it to the provider (docs/contract/requests.md#shared-fields). */
 export const serviceTierName = textUpTo(64)

@@ -11,7 +11,10 @@ export const searchEngine = z
   .meta({ description: '`auto`, `native`, or an engine that the operator has configured, by its name or its kind.' })
 const fetchEngine = z.enum(['auto', 'native', 'service', 'openrouter', 'exa', 'parallel', 'firecrawl']).nullish()
 
-export const searchMode = z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']).nullish()
+export const searchMode = z
+  .enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced'])
+  .meta({ id: 'SearchMode' })
+  .nullish()
 
 export const userLocation = z
   .looseObject({
@@ -21,14 +24,19 @@ export const userLocation = z
     region: optionalText,
     timezone: optionalText,
   })
+  .meta({ id: 'UserLocation' })
   .nullish()
 
 const searchContextSize = z.enum(['low', 'medium', 'high']).nullish()
 
+const searchFilters = z
+  .looseObject({ allowed_domains: optionalTexts, blocked_domains: optionalTexts, excluded_domains: optionalTexts })
+  .meta({ id: 'SearchFilters' })
+
 /** Members of the four OpenAI search tools, beside their `type`. */
 export const searchToolMembers = {
   engine: searchEngine,
-  filters: z.looseObject({ allowed_domains: optionalTexts, blocked_domains: optionalTexts, excluded_domains: optionalTexts }).nullish(),
+  filters: searchFilters.nullish(),
   max_results: optionalPositiveInteger,
   max_uses: optionalPositiveInteger,
   mode: searchMode,
