@@ -2,6 +2,7 @@
  * A conversation and what goes with it, whatever dialect it came in. Parsed only where a translation needs it. Optional
  * members are marks that most parts do not have.
  */
+import type { JsonObject } from '../lib/json.ts'
 import type { BuiltInTool } from './built-in-tools.ts'
 import type { ReasoningProof } from './reasoning.ts'
 import type { Settings } from './settings.ts'
@@ -102,6 +103,8 @@ export interface FunctionTool extends Marked {
   readonly namespace?: ToolNamespace
   /** The client knows it by a type of its own, and its calls as items of their own. */
   readonly builtIn?: BuiltInTool
+  /** Claude knows it by heart, in these words of its own API. */
+  readonly knownToClaude?: JsonObject
   readonly description: string | null
   /** JSON Schema of the arguments. */
   readonly parameters: unknown

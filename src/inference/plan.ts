@@ -16,14 +16,15 @@ import type { ToolCaller } from '../tools/tool.ts'
 import type { SealedResults } from '../tools/sealed-results.ts'
 import type { SearchEngines } from '../tools/web-search/search-engines.ts'
 import { instructed } from './instruct.ts'
-import { offerTools } from './loop/offer-tools.ts'
+import { offerTools, ofPreset } from './loop/offer-tools.ts'
 import { isWrapperOf, offerWithheld } from './loop/offer-withheld.ts'
 import { replayedConversation, toldFor } from './loop/replayed-conversation.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { withinContext } from './within-context.ts'
 import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
 import { planSearch } from './web/plan-search.ts'
-import type { Provider } from '../models/model.ts'
+import { type VendorTools, vendorToolsOf } from './vendor-tools.ts'
+import type { Model, Provider } from '../models/model.ts'
 
 export interface PlanParts {
   readonly models: Models
@@ -43,7 +44,9 @@ export interface PlanParts {
 export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const full = instructed(asked)
   const { strict, apiType } = full
-  const wide = apiType === 'embeddings' ? withEmbeddings(planFor(full, parts)) : planFor(full, parts)
+  const vendorTools = apiType === 'embeddings' ? null : vendorToolsOf(full.call)
+  const chosen = planFor(full, parts, vendorTools)
+  const wide = apiType === 'embeddings' ? withEmbeddings(chosen) : withVendorTools(chosen, vendorTools, full, parts.models)
   const [unheeded] = wide.warnings
   if (strict && unheeded !== undefined) throw strictError(unheeded)
   if (apiType === 'embeddings') return { ...full, plan: wide, tools: null, search: null }
@@ -63,6 +66,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const isWrapper = isWrapperOf(call)
   const served = offerTools(call, candidates, {
     replayed: replayed?.prompt ?? null,
+    rewritten: replayed !== null || found !== null || call.body.value('deferred_tools') !== undefined,
     isWrapper,
     kit: parts.toolKit,
     caller: toolCaller(screened, parts.models),
@@ -79,10 +83,11 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     prompt: () => (replayed === null ? call.prompt() : { ...replayed.prompt, messages: toldFor(replayed.prompt.messages, isWrapper) }),
   })
   const promptFor = tools?.promptFor ?? (replayed === null ? undefined : promptWithoutTools(replayed.prompt))
+  const able = attempts === planned.attempts ? planned : { ...planned, attempts }
   return {
     ...screened,
     ...(warnings.length === 0 ? {} : { warnings: [...screened.warnings, ...warnings] }),
-    plan: attempts === planned.attempts ? planned : { ...planned, attempts },
+    plan: promptFor === undefined && found === null ? able : withVendorTools(able, vendorTools, screened, parts.models, true),
     tools,
     search: found?.search ?? null,
     ...(promptFor === undefined ? {} : { promptFor }),
@@ -94,17 +99,35 @@ const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
   return () => prompt
 }
 
+/** `rewritten`: the request goes to nobody as the client wrote it. */
+const withVendorTools = (planned: Plan, tools: VendorTools | null, asked: Screened, models: Models, rewritten = false): Plan => {
+  if (tools === null) return planned
+  try {
+    return tools.keep(planned, () => modelsOf(asked, models), rewritten)
+  } catch (thrown) {
+    const slug = presetOf(asked, 'tools')
+    throw slug !== null && thrown instanceof GatewayError ? ofPreset(thrown, slug) : thrown
+  }
+}
+
+/** The models that its caller may use, of those that stand in lists. */
+const modelsOf = ({ guardrails }: Screened, models: Models): readonly Model[] =>
+  models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models))
+
 /** The preset that a field comes from; null where the request has it itself. */
 const presetOf = ({ body, preset }: Screened, field: string): string | null => (body.has(field) ? null : (preset?.slug ?? null))
 
-const toolCaller = ({ requestId, caller, call, guardrails, deniedTools }: Screened, models: Models): ToolCaller => ({
-  workspaceId: caller.workspaceId,
-  by: { requestId, userId: caller.userId, keyHash: caller.keyHash },
-  sessionId: call.sessionId,
-  denied: deniedTools,
-  functions: () => (call.dialect === 'responses' ? call.prompt().tools.filter(isPlainFunction) : null),
-  models: () => models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models)),
-})
+const toolCaller = (asked: Screened, models: Models): ToolCaller => {
+  const { requestId, caller, call, deniedTools } = asked
+  return {
+    workspaceId: caller.workspaceId,
+    by: { requestId, userId: caller.userId, keyHash: caller.keyHash },
+    sessionId: call.sessionId,
+    denied: deniedTools,
+    functions: () => (call.dialect === 'responses' ? call.prompt().tools.filter(isPlainFunction) : null),
+    models: () => modelsOf(asked, models),
+  }
+}
 
 /** A function under its own name, which the client runs. */
 const isPlainFunction = (tool: Tool): tool is FunctionTool =>
@@ -114,11 +137,21 @@ const isPlainFunction = (tool: Tool): tool is FunctionTool =>
 export const planFor = (
   { call, caller, customerKeys, guardrails }: Prepared,
   { models, routing }: Pick<PlanParts, 'models' | 'routing'>,
+  vendorTools: VendorTools | null = null,
 ): Plan => {
   const { health, sticky, random } = routing
   const policy = guardrails?.policy ?? null
   return withCustomerKeys(
-    planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random, policy }),
+    planAttempts({
+      call,
+      models,
+      health,
+      account: caller.workspaceId,
+      sticky: sticky.find,
+      random,
+      policy,
+      lackOf: vendorTools?.lackOf ?? null,
+    }),
     customerKeys,
     models,
   )

@@ -143,7 +143,8 @@ export const PART_OUTCOMES: Readonly<Record<string, Readonly<Record<TranslatedDi
   'function tool': row('K K K K K'),
   'custom tool': row('M K M M M'),
   'web search tool': row('D K M M D'),
-  'other tool that a provider runs': row('D D D D D'),
+  'tool that vendors alone have': row('R R R R R'),
+  'tool of a type that nobody knows': row('D D D D D'),
   'JSON without a schema': row('K K M K M'),
   'JSON with a schema': row('K K K K K'),
 }

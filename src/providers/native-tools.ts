@@ -3,14 +3,20 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { Prompt, ProviderTool } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
+import { isObject } from '../lib/json.ts'
+import { openAiModel } from './openai-model.ts'
+import { runsByItself } from './vendor-tools.ts'
 import { isKnownVendor, vendorOf } from './vendors.ts'
 
 export interface NativeTools {
-  /** Our slug of the provider, and the dialect that it is asked in. */
+  /** Our slug of the provider, its name of the model, and the dialect that it is asked in. */
   readonly provider: string
+  readonly upstreamModel: string
   readonly dialect: string
   /** The dialect of the client. */
   readonly client: ClientDialect
+  /** The request is written anew for it, even in the client's dialect. */
+  readonly rewritten: boolean
 }
 
 /** `tool` is what the client's `asked` stands for. */
@@ -18,11 +24,12 @@ export const hasOfItsOwn = (
   tool: ServerTool,
   asked: ProviderTool,
   { tools }: Pick<Prompt, 'tools'>,
-  { provider, dialect, client }: NativeTools,
+  { provider, upstreamModel, dialect, client, rewritten }: NativeTools,
 ): boolean => {
+  if (dialect === 'openai-responses' && openAiModel(upstreamModel).refusedTools.test(tool)) return false
   const isVendors = serverToolName(asked.kind) === null
-  // In its own words a client asks for a tool of that vendor, which is the vendor's to run.
-  if (isVendors && speaks(dialect, client) && VENDORS_DIALECT[provider] === client) return true
+  // In its own words a client asks for a tool of that vendor, which is the vendor's to run where it can be told of it.
+  if (isVendors && speaks(dialect, client) && VENDORS_DIALECT[provider] === client && (!rewritten || isCarried(asked, dialect))) return true
   if (tool !== 'web_search') return false
   switch (dialect) {
     case 'anthropic':
@@ -39,11 +46,15 @@ export const hasOfItsOwn = (
 }
 
 /** Says whether a server of which nothing is known may have it: its dialect has a word for the tool. */
-export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client }: NativeTools): boolean => {
+export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client, rewritten }: NativeTools): boolean => {
   if (isKnownVendor(provider)) return false
-  if (serverToolName(asked.kind) === null && speaks(dialect, client)) return true
+  if (serverToolName(asked.kind) === null && speaks(dialect, client) && (!rewritten || isCarried(asked, dialect))) return true
   return tool === 'web_search' && (dialect === 'anthropic' || dialect === 'openai-responses')
 }
+
+/** Says whether a request that is written anew can name it: the answer to its calls has no word in the middle otherwise. */
+const isCarried = ({ kind, raw }: ProviderTool, dialect: string): boolean =>
+  dialect === 'openai-responses' && isObject(raw) && runsByItself(kind, raw)
 
 /** The dialect in which a vendor names its own tools. */
 const VENDORS_DIALECT: Readonly<Record<string, ClientDialect>> = {

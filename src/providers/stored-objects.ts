@@ -24,6 +24,11 @@ export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 
   refuseTools(body.value('tools'), 'tools', providerName)
 }
 
+/** The same for the tools alone, where the conversation is translated. */
+export const refuseStoredInTools = (body: JsonBody, { storedObjects, providerName }: Target): void => {
+  if (storedObjects !== true && NAMED.test(body.rawSearchable('tools') ?? '')) refuseTools(body.value('tools'), 'tools', providerName)
+}
+
 /** Throws `invalid_request`. */
 export const refuse = (field: string, message: string): never => {
   throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })

@@ -6,13 +6,14 @@ import { exclusion, type Filters, shortness } from './filters.ts'
 import type { HealthView } from './health.ts'
 import { heeds, type SentParameter } from './sent-parameters.ts'
 
-/** `preferred`: who heeds these stays alone, where somebody does. What is left out is told in `removed`. */
+/** `preferred`: who heeds these stays alone, where somebody does, and so does who lacks nothing (`lackOf`). What is left out is told in `removed`. */
 export const keepCandidates = (
   asked: AskedModel,
   health: HealthView,
   filters: Filters,
   preferred: readonly SentParameter[],
   removed: Removed[],
+  lackOf: ((candidate: Candidate) => string | null) | null,
 ): readonly Candidate[] => {
   const { tier } = filters.preferences
   const tiered = tier !== null && servesTier(asked.model, tier)
@@ -32,8 +33,9 @@ export const keepCandidates = (
     }
     return able
   }
+  const equipped = lackOf === null ? kept : prefer(kept, lackOf)
   // Where nobody gives as much output as is allowed, whoever is asked is held to what there is.
-  const roomy = prefer(kept, ({ endpoint }) => shortness(endpoint, filters.call))
+  const roomy = prefer(equipped, ({ endpoint }) => shortness(endpoint, filters.call))
   return preferred.reduce(
     (left, parameter) =>
       prefer(left, ({ endpoint }) => (heeds(endpoint.supportedParameters, parameter) ? null : `others support ${parameter[0] ?? ''}`)),

@@ -34,7 +34,11 @@ export interface PlanInput {
   readonly random: () => number
   /** Demands of guardrails; null or absent: nothing. */
   readonly policy?: RoutingPolicy | null
+  /** Says in words which need of the request an endpoint does not meet. Those that meet all stay alone, where there are any; null or absent: there is no such need. */
+  readonly lackOf?: LackOf | null
 }
+
+export type LackOf = (candidate: Pick<PlannedAttempt, 'model' | 'endpoint'>) => string | null
 
 export interface PlannedAttempt {
   readonly model: Model
@@ -103,7 +107,9 @@ const fullPlan = (input: PlanInput): Plan => {
   const removed: Removed[] = [...unknown]
   const filters = filtersOf(call, preferences, input.policy ?? null, input.models)
   const preferred = preferredParameters(call)
-  const groups = asked.map((one) => keepCandidates(one, input.health, filters, preferred, removed)).filter((group) => group.length > 0)
+  const groups = asked
+    .map((one) => keepCandidates(one, input.health, filters, preferred, removed, input.lackOf ?? null))
+    .filter((group) => group.length > 0)
   if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))
 
   const together = preferences.partition === 'none' ? [groups.flat()] : groups

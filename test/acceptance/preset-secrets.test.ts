@@ -99,7 +99,11 @@ describe('an answer that tells what was asked', () => {
     for (const dialect of Object.keys(PATHS)) {
       for (const model of ['fake/chat', 'fake/native', 'fake/claude']) {
         const { status, text } = await ask(dialect, model, {}, { 'x-service-dry-run': 'enabled' })
-        expect([status, text]).toEqual([200, expect.stringContaining('[preset system prompt]')])
+        // On its own interface the preset has a tool that only this one model's provider may know.
+        const refused = dialect === 'responses' && model !== 'fake/native'
+        expect([status, text]).toEqual(
+          refused ? [400, expect.stringContaining('mcp')] : [200, expect.stringContaining('[preset system prompt]')],
+        )
         expectOpen(text)
       }
     }

@@ -201,9 +201,13 @@ const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case
       tools: [{ type: 'web_search_20250305', name: 'web_search' }],
     }),
   ],
-  'other tool that a provider runs': () => [
+  'tool that vendors alone have': () => [
     inResponses('code_interpreter', { input: 'Hi', tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }),
     inMessages('text_editor', { messages: [asked], tools: [{ type: 'text_editor_20250124', name: 'str_replace_editor' }] }),
+  ],
+  'tool of a type that nobody knows': () => [
+    inResponses('hologram', { input: 'Hi', tools: [{ type: 'hologram' }] }),
+    inMessages('hologram', { messages: [asked], tools: [{ type: 'hologram_20990101', name: 'hologram' }] }),
   ],
   'JSON without a schema': (dialect) => [
     inChat(jsonWord(dialect), { messages: [asked], response_format: { type: 'json_object' } }),
@@ -228,11 +232,9 @@ for (const [kind, outcomes] of Object.entries(PART_OUTCOMES)) {
           const { bytes } = recording(dialect, 'length', stream)
           const reply = { type: stream ? 'text/event-stream' : 'application/json', pieces: [bytes] } as const
           const model = dialect === 'bedrock' ? (OTHER_MODELS[kind] ?? MODELS.bedrock) : MODELS[dialect]
-          const { status, sent, headers, text } = await replay({
-            client,
-            upstreams: [{ dialect, reply, model }],
-            body: { model: MODEL, stream, ...body },
-          })
+          const asking = replay({ client, upstreams: [{ dialect, reply, model }], body: { model: MODEL, stream, ...body } })
+          if (kind === 'tool that vendors alone have') return expect(asking).rejects.toThrow('tools[0]')
+          const { status, sent, headers, text } = await asking
           if (outcomes[dialect] === 'refused') {
             expect([status, sent]).toEqual([400, []])
             expect(text).toMatch(/(?:messages|input)\[0\]/)

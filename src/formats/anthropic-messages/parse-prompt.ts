@@ -1,5 +1,7 @@
 /** A Messages body in the language of the middle (docs/contract/messages.md#request). */
-import type { Message, OutputFormat, Prompt, ToolChoice } from '../../canonical/prompt.ts'
+import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
+import type { Message, OutputFormat, Prompt, Tool, ToolChoice } from '../../canonical/prompt.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import {
   bodyNode,
@@ -14,6 +16,7 @@ import {
   optionalChild,
   optionalText,
   requiredText,
+  whole,
 } from '../json-node.ts'
 import { otherFields } from '../other-fields.ts'
 import { attachProofs, readContent, readPart } from '../prompt-reader.ts'
@@ -34,15 +37,19 @@ export const parsePrompt = (body: JsonBody): Prompt => {
       ...readSystem(member(root, 'system')),
       ...withReplayedTurns(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage)).map(inMakersOrder),
     ],
-    tools: children(root, 'tools').map((tool) =>
-      // A tool without a type, or of type `custom`, is a function of the client; every other type is the provider's own.
-      (optionalText(tool, 'type') ?? 'custom') === 'custom' ? functionTool(tool, 'input_schema') : providerTool(tool),
-    ),
+    tools: children(root, 'tools').map(readTool),
     toolChoice: readToolChoice(choice),
     outputFormat: readOutputFormat(outputConfig, root),
     settings: readMessagesSettings(root, choice, outputConfig),
   }
   return { ...prompt, otherFields: otherFields('messages', root) }
+}
+
+/** A tool without a type, or of type `custom`, is a function of the client; every other type but the shell is the provider's own. */
+const readTool = (tool: Node): Tool => {
+  const type = optionalText(tool, 'type') ?? 'custom'
+  if (type === 'custom') return functionTool(tool, 'input_schema')
+  return CLAUDES_BASH.test(type) ? claudesBash(whole(tool) as JsonObject) : providerTool(tool)
 }
 
 const readSystem = (value: unknown): Message[] => {

@@ -1,18 +1,18 @@
 /** Which tools of a request the service runs for which of its attempts, and the conversation as the model gets it with them. */
-import type { Call } from '../../canonical/call.ts'
+import type { Call, ClientDialect } from '../../canonical/call.ts'
+import { claudesBash } from '../../canonical/claudes-bash.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, objectIn } from '../../lib/json.ts'
-import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/native-tools.ts'
+import { hasOfItsOwn, mayHaveOfItsOwn, type NativeTools } from '../../providers/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
 import { refuseDenied } from '../../tools/denied-tools.ts'
 import type { ToolKit } from '../../tools/kit.ts'
-import { BASH_PARAMETERS } from '../../tools/sandbox/bash.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, ToolCaller } from '../../tools/tool.ts'
 import { prefersNative } from '../../tools/web-search/settings.ts'
@@ -38,6 +38,8 @@ export interface OfferParts {
   readonly presetSlug: string | null
   /** The conversation, where an earlier answer's tools come back in it; null: as the client wrote it. */
   readonly replayed: Prompt | null
+  /** Something else than the tools has the request written anew. */
+  readonly rewritten: boolean
   /** The name of a function that stands for withheld tools, by its name. */
   readonly isWrapper: (name: string) => boolean
   readonly userAgent: string | null
@@ -66,8 +68,15 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   const caller = withheld === null ? parts.caller : { ...parts.caller, withheld }
   for (const one of wanted) if (!clientsBash.includes(one.tool)) make(one, wanted, { ...parts, caller }, call, offered, refused)
   const needed = wanted.filter(({ tool }) => !clientsBash.includes(tool) && (!refused.has(tool) || !isUnasked(tool, call)))
-  const lacks = (planned: PlannedAttempt): readonly Wanted[] =>
-    needed.filter((one) => !isNative(one, planned, prompt, call, parts.settings) && !(refused.has(one.tool) && mayHave(one, planned, call)))
+  const lacksIn = (planned: PlannedAttempt, rewritten: boolean): readonly Wanted[] =>
+    needed.filter(
+      (one) =>
+        !isNative(one, planned, prompt, call, parts.settings, rewritten) &&
+        !(refused.has(one.tool) && mayHave(one, planned, call, rewritten)),
+    )
+  // Where one tool runs here the request is written anew, and then some of a vendor's own have no word in it.
+  const rewritten = parts.rewritten || clientsBash.length > 0 || attempts.some((planned) => lacksIn(planned, false).length > 0)
+  const lacks = (planned: PlannedAttempt): readonly Wanted[] => lacksIn(planned, rewritten)
   if (clientsBash.length === 0 && attempts.every((planned) => lacks(planned).length === 0)) return null
   refuseTaken(offered, prompt)
   const able = attempts.filter((planned) => lacks(planned).every(({ tool }) => offered.has(tool)))
@@ -99,7 +108,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
           // Behind the client's own, so that what a provider has cached of these holds.
           tools: [
             ...lists.first.filter((tool) => !replaced.has(tool)),
-            ...clientsBash.map((tool) => bashOfClient(tool, planned, call)),
+            ...clientsBash.map(() => claudesBash()),
             ...ours.map(functionOf),
             ...lists.found,
           ],
@@ -119,43 +128,50 @@ interface Wanted {
 }
 
 /**
- * Agents name their vendor's search in every request, whatever model they talk to: where it can run nowhere the translation leaves
- * it out and says so, as it does with every other tool of a vendor. The service's own types, and a choice of the tool, are asked for.
+ * Agents name these of their vendor's in every request, whatever model they talk to (decisions/0053): where one can run nowhere the
+ * translation leaves it out and says so. Everything else, and a choice of the tool, is asked for.
  */
 const isUnasked = ({ kind }: ProviderTool, call: Call): boolean => {
   const choice = call.body.value('tool_choice')
-  return serverToolName(kind) === null && !(isObject(choice) && (choice['type'] === kind || choice['type'] === 'tool'))
+  return NAMED_UNASKED[call.dialect].test(kind) && !(isObject(choice) && (choice['type'] === kind || choice['type'] === 'tool'))
+}
+
+const NAMED_UNASKED: Readonly<Record<ClientDialect, RegExp>> = {
+  chat: /^$/,
+  responses: /^(?:web_search(?:_\d{4}_\d{2}_\d{2})?|image_generation|apply_patch|tool_search)$/,
+  messages: /^(?:web_search|web_fetch|advisor)_\d{8}$|^tool_search_tool_/,
 }
 
 /** Unless it asks for the sandbox, a client of Messages runs the calls of bash itself. */
 const isClientsBash = ({ tool, parameters: { engine = 'auto' } }: AskedTool): boolean =>
   tool === 'bash' && (engine === 'auto' || engine === 'native')
 
-/** Claude knows its own shell; other models get it as a function. */
-const bashOfClient = ({ at }: ProviderTool, planned: PlannedAttempt, call: Call): PromptTool =>
-  dialectOf(planned, call) === 'anthropic'
-    ? { type: 'provider', kind: CLAUDES_BASH.type, at, raw: CLAUDES_BASH }
-    : {
-        type: 'function',
-        name: CLAUDES_BASH.name,
-        description: 'Runs a line of shell and returns its output.',
-        parameters: BASH_PARAMETERS,
-      }
-
-const CLAUDES_BASH = { type: 'bash_20250124', name: 'bash' } as const
-
 /** Nobody knows what a server of the operator's own has; it gets what cannot run here. */
-const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call): boolean =>
-  mayHaveOfItsOwn(asked.tool, tool, { provider: planned.endpoint.provider.slug, dialect: dialectOf(planned, call), client: call.dialect })
+const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call, rewritten: boolean): boolean =>
+  mayHaveOfItsOwn(asked.tool, tool, holderOf(planned, call, rewritten))
 
-const isNative = ({ tool, asked }: Wanted, planned: PlannedAttempt, prompt: Prompt, call: Call, settings: ToolSettings): boolean => {
+const holderOf = (planned: PlannedAttempt, call: Call, rewritten: boolean): NativeTools => ({
+  provider: planned.endpoint.provider.slug,
+  upstreamModel: planned.endpoint.upstreamModel,
+  dialect: dialectOf(planned, call),
+  client: call.dialect,
+  rewritten,
+})
+
+const isNative = (
+  { tool, asked }: Wanted,
+  planned: PlannedAttempt,
+  prompt: Prompt,
+  call: Call,
+  settings: ToolSettings,
+  rewritten: boolean,
+): boolean => {
   const engine = asked.parameters['engine'] ?? 'auto'
   if (engine !== 'auto' && engine !== 'native') return false
   // In the service's own words a client leaves the choice to the operator.
   if (engine === 'auto' && asked.tool === 'web_search' && serverToolName(tool.kind) !== null && !prefersNative(settings.web_search))
     return false
-  const { slug } = planned.endpoint.provider
-  return hasOfItsOwn(asked.tool, tool, prompt, { provider: slug, dialect: dialectOf(planned, call), client: call.dialect })
+  return hasOfItsOwn(asked.tool, tool, prompt, holderOf(planned, call, rewritten))
 }
 
 /** How many tools such an endpoint lacks that the client would rather have from a provider. */

@@ -52,8 +52,10 @@ export const planSearch = (
   const isNative = (planned: PlannedAttempt): boolean =>
     hasOfItsOwn('web_search', tool, prompt, {
       provider: planned.endpoint.provider.slug,
+      upstreamModel: planned.endpoint.upstreamModel,
       dialect: dialectOf(planned, call),
       client: call.dialect,
+      rewritten: true,
     })
   const natives = engine === 'native' || (engine === 'auto' && prefersNative(parts.settings)) ? attempts.filter(isNative) : []
   // Who is asked first decides, so that the results do not depend on which attempt succeeds.

@@ -1,6 +1,6 @@
 /** Tools, and whether the model has to call one. */
 import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { tellLoosened } from './encode-format.ts'
 import type { ModelRules } from './model-rules.ts'
@@ -41,7 +41,7 @@ const encodeList = (context: EncodeContext): unknown[] => {
     tools.push(webSearchTool(source, field, context))
   }
   for (const [index, tool] of context.prompt.tools.entries()) {
-    if (tool.type === 'function') tools.push(functionTool(tool, `tools[${index}]`, context))
+    if (tool.type === 'function') tools.push(ownTool(tool, context) ?? functionTool(tool, `tools[${index}]`, context))
     else if (tool.type === 'provider' && isWebSearch(tool.kind)) search(tool.raw, tool.at)
     else if (tool.type === 'provider' && context.rules.claude && CLAUDES_OWN.test(tool.kind)) tools.push(tool.raw)
     else loseTool(tool, context)
@@ -53,6 +53,9 @@ const encodeList = (context: EncodeContext): unknown[] => {
 
 /** Tools that Claude knows by heart and the client runs: their calls are those of any function. */
 const CLAUDES_OWN = /^(?:bash|text_editor|computer|memory)_\d{8}$/
+
+const ownTool = ({ knownToClaude }: FunctionTool, { rules }: EncodeContext): JsonObject | null =>
+  rules.claude ? (knownToClaude ?? null) : null
 
 const loseTool = (tool: CustomTool | ProviderTool, context: EncodeContext): void =>
   context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)

@@ -2,6 +2,7 @@
 import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
+import { runsByItself } from '../vendor-tools.ts'
 
 export const encodeTools = (translation: Translation): readonly JsonObject[] => {
   const tools = translation.prompt.tools.flatMap((tool) => encodeTool(tool, translation))
@@ -45,8 +46,9 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
   ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }),
 })
 
-/** Every dialect's web search is this one's; other tools that providers run have no counterpart. */
+/** Every dialect's web search is this one's; of the other tools that providers run, those of this dialect go as they are. */
 const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translation): readonly JsonObject[] => {
+  if (isObject(raw) && runsByItself(kind, raw)) return [raw as JsonObject]
   if (!/(?:^|:)web_search(?:_|$)/.test(kind)) {
     lose(at, `A tool of type ${kind} could not be translated for this provider; it was left out.`)
     return []

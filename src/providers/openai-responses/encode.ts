@@ -10,7 +10,7 @@ import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
-import { refuseStoredObjects } from '../stored-objects.ts'
+import { refuseStoredInTools, refuseStoredObjects } from '../stored-objects.ts'
 import { translate, type Translation } from '../translation.ts'
 import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { vendorOf } from '../vendors.ts'
@@ -33,6 +33,7 @@ export function* responsesWire(attempt: Attempt): Steps<string | Uint8Array<Arra
 export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const { call, target, warn } = attempt
   if (passesAsWritten(call, 'responses')) return call.body.textWith(yield* relayChanges(attempt))
+  refuseStoredInTools(call.body, target)
   const translation = yield* translate(call.prompt(), 'openai-responses', target, warn)
   const prompt = yield* encodePrompt(translation, attempt)
   yield

@@ -79,7 +79,8 @@ const withheldBy = (
   tools: readonly PromptTool[],
 ): readonly FunctionTool[] => {
   const functions = tools.filter(
-    (tool): tool is FunctionTool => tool.type === 'function' && tool.builtIn === undefined && tool.namespace === undefined,
+    (tool): tool is FunctionTool =>
+      tool.type === 'function' && tool.builtIn === undefined && tool.knownToClaude === undefined && tool.namespace === undefined,
   )
   if (profile === 'portable') {
     const marked = functions.filter(({ deferred }) => deferred === true)

@@ -1,6 +1,7 @@
 /** Claude's shell, run in a sandbox where a client of Messages asks for that (docs/shell.md). */
 import { z } from 'zod'
 
+import { BASH_PARAMETERS } from '../../canonical/claudes-bash.ts'
 import { validate } from '../../contract/validate.ts'
 import { failed, type MakeTool } from '../tool.ts'
 import { containerMembers } from './asked-container.ts'
@@ -15,15 +16,6 @@ const asked = z.looseObject({
   commands: z.array(line).max(COMMANDS_MAX).optional(),
   restart: z.boolean().optional(),
 })
-
-export const BASH_PARAMETERS = {
-  type: 'object',
-  properties: {
-    command: { type: 'string', description: 'The line of shell to run.' },
-    restart: { type: 'boolean', description: 'Starts a fresh shell.' },
-  },
-  additionalProperties: false,
-}
 
 export const bashTool =
   (runner: CommandRunner | null): MakeTool =>

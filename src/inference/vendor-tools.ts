@@ -1,0 +1,102 @@
+/**
+ * Tools of a request that only vendors have. An endpoint without one is not asked, and where nobody has it the request is refused
+ * before anybody is asked (docs/contract/tools.md#who-runs-a-tool).
+ */
+import type { Call } from '../canonical/call.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import type { Model } from '../models/model.ts'
+import { hasVendorTool, isVendorTool } from '../providers/vendor-tools.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import { dialectOf } from './run/dialect-of.ts'
+
+type Endpoint = Pick<PlannedAttempt, 'model' | 'endpoint'>
+
+export interface VendorTools {
+  /** Why an endpoint is passed over; null: it has all of them. `rewritten`: the request does not go to it as the client wrote it. */
+  lackOf(endpoint: Endpoint, rewritten?: boolean): string | null
+  /** The plan without those that lack one. Throws `invalid_request` that names the tool, and models that have it. */
+  keep(plan: Plan, models: () => readonly Model[], rewritten?: boolean): Plan
+}
+
+/** Null where the request has no such tool. */
+export const vendorToolsOf = (call: Call): VendorTools | null => {
+  const { body } = call
+  const searchable = body.rawSearchable('tools')
+  if (searchable === undefined || !MAY_BE_A_VENDORS.test(searchable)) return null
+  const tools = body.value('tools')
+  const asked = (Array.isArray(tools) ? tools : []).flatMap((raw, index) => {
+    const type = isObject(raw) ? raw['type'] : undefined
+    return isObject(raw) && typeof type === 'string' && isVendorTool(type) ? [{ at: `tools[${index}]`, type, raw }] : []
+  })
+  if (asked.length === 0) return null
+  const lacking = (endpoint: Endpoint, rewritten: boolean) => {
+    const { provider, upstreamModel } = endpoint.endpoint
+    const holder = { provider: provider.slug, upstreamModel, dialect: dialectOf(endpoint, call), client: call.dialect, rewritten }
+    return asked.find(({ type, raw }) => !hasVendorTool(type, raw, holder))
+  }
+  const lackOf: VendorTools['lackOf'] = (endpoint, rewritten = false) => {
+    const lack = lacking(endpoint, rewritten)
+    return lack === undefined ? null : `does not have the tool ${lack.type}`
+  }
+  return {
+    lackOf,
+    keep(plan, models, rewritten = false) {
+      const attempts = plan.attempts.filter((planned) => lacking(planned, rewritten) === undefined)
+      if (attempts.length === plan.attempts.length) return plan
+      const [first] = plan.attempts
+      const lack = first === undefined ? undefined : lacking(first, rewritten)
+      if (attempts.length === 0 && first !== undefined && lack !== undefined) {
+        const stands = rewritten && lacking(first, false) === undefined
+        throw stands
+          ? standsAlone(lack)
+          : nobodyHas(
+              lack,
+              first.model.id,
+              haversOf(models(), (one) => lacking(one, false) === undefined),
+            )
+      }
+      const removed = plan.attempts.flatMap((planned) => {
+        const reason = lackOf(planned, rewritten)
+        return reason === null ? [] : [{ model: planned.model.id, provider: planned.endpoint.tag, reason }]
+      })
+      return { ...plan, attempts, candidates: plan.candidates - removed.length, removed: [...plan.removed, ...removed] }
+    },
+  }
+}
+
+/** A look at the text, which most requests with tools pass. */
+const MAY_BE_A_VENDORS = /"type"\s*:\s*"(?:file_search|code_interpreter|mcp|computer|text_editor_|memory_|code_execution_)|\\u00[67]/
+
+interface Lack {
+  readonly at: string
+  readonly type: string
+}
+
+const nobodyHas = ({ at, type }: Lack, modelId: string, havers: readonly string[]): GatewayError => {
+  const elsewhere = havers.length === 0 ? 'No model that you may use here has it' : `Ask a model that has it, such as ${havers.join(', ')}`
+  return refusal(
+    at,
+    `${type} cannot run: vendors alone have it, and no provider of ${modelId} that may be asked does. ${elsewhere}; or leave it out, or declare a function that your program runs.`,
+  )
+}
+
+const standsAlone = ({ at, type }: Lack): GatewayError =>
+  refusal(
+    at,
+    `${type} cannot stand beside tools that this service runs, or beside earlier calls of them: there it could not be shown to you. Leave one or the other out.`,
+  )
+
+const refusal = (path: string, message: string): GatewayError =>
+  new GatewayError('invalid_request', `${path}: ${message}`, { metadata: { issues: [{ path, message }] } })
+
+const haversOf = (models: readonly Model[], has: (endpoint: Endpoint) => boolean): readonly string[] => {
+  const ids: string[] = []
+  for (const model of models) {
+    if (ids.length === NAMED_MAX) break
+    if (model.endpoints.some((endpoint) => has({ model, endpoint }))) ids.push(model.id)
+  }
+  return ids
+}
+
+const NAMED_MAX = 3

@@ -1,0 +1,295 @@
+/** Tools that only vendors have: who lacks one is not asked, and where nobody has it nobody is asked. */
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+
+import { infer, savePreset, type Answer } from '../support/calls.ts'
+import { proseAnswer, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+const provider = await startFakeUpstream()
+const endpoint = (slug: string, model: string): string => `{ provider: ${slug}, model: ${model}, prices: { prompt: 1, completion: 1 } }`
+
+const CONFIG = `
+providers:
+  openai: { name: OpenAI, dialects: [openai-responses], base_url: "${provider.url}", api_key: k }
+  anthropic: { name: Anthropic, dialects: [anthropic], base_url: "${provider.url}", api_key: k }
+  minimax: { name: MiniMax, dialects: [anthropic], base_url: "${provider.url}", api_key: k }
+  deepseek: { name: DeepSeek, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+  groq: { name: Groq, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+  house: { name: House, dialects: [openai-responses, anthropic, openai-chat], base_url: "${provider.url}", api_key: k }
+models:
+  t/screens: { endpoints: [${endpoint('openai', 'computer-use-preview')}] }
+  t/small: { endpoints: [${endpoint('openai', 'gpt-4.1-nano')}] }
+  t/gpt: { endpoints: [${endpoint('openai', 'gpt-5')}] }
+  t/claude: { endpoints: [${endpoint('anthropic', 'claude-sonnet-4-5')}] }
+  t/minimax: { endpoints: [${endpoint('minimax', 'MiniMax-M3')}] }
+  t/deepseek: { endpoints: [${endpoint('deepseek', 'deepseek-v4-pro')}] }
+  t/groq: { endpoints: [${endpoint('groq', 'gpt-oss')}] }
+  t/house: { endpoints: [${endpoint('house', 'anything')}] }
+  t/both: { endpoints: [{ provider: deepseek, model: cheap, prices: { prompt: 0.01, completion: 0.01 } }, ${endpoint('openai', 'gpt-5')}] }
+`
+
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
+})
+
+const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
+type Dialect = keyof typeof PATHS
+const DIALECTS = Object.keys(PATHS) as Dialect[]
+type Body = Readonly<Record<string, unknown>>
+
+const ask = (dialect: Dialect, model: string, tools: readonly Body[], more: Body = {}): Promise<Answer> =>
+  infer(
+    service,
+    {
+      model,
+      ...(dialect === 'responses' ? { input: 'Hi.' } : { messages: [{ role: 'user', content: 'Hi.' }] }),
+      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...(tools.length === 0 ? {} : { tools }),
+      ...more,
+    },
+    { path: PATHS[dialect] },
+  )
+
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'm',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hi.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+}
+const MESSAGE = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [{ type: 'text', text: 'Hi.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 1, output_tokens: 1 },
+}
+
+const answering: Script = (exchange) => {
+  const answer = exchange.path.endsWith('/responses')
+    ? JSON.stringify(RESPONSE)
+    : exchange.path.endsWith('/messages')
+      ? JSON.stringify(MESSAGE)
+      : proseAnswer('Hi.')
+  return exchange.answer(200, answer)
+}
+provider.script(answering)
+afterEach(() => provider.script(answering))
+
+const exchangesDuring = async <Result>(work: () => Promise<Result>): Promise<{ readonly result: Result; readonly count: number }> => {
+  const before = provider.exchanges.length
+  const result = await work()
+  return { result, count: provider.exchanges.length - before }
+}
+
+const MCP = { type: 'mcp', server_label: 'mail', server_url: 'https://mail.example/mcp', require_approval: 'never' }
+const FILES = { type: 'file_search', vector_store_ids: [] }
+const CODE = { type: 'code_interpreter', container: { type: 'auto' } }
+const SCREEN = { type: 'computer_use_preview', display_width: 800, display_height: 600, environment: 'linux' }
+const EDITOR = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' }
+const CLAUDES_CODE = { type: 'code_execution_20250825', name: 'code_execution' }
+const MEMORY = { type: 'memory_20250818', name: 'memory' }
+const CLAUDES_SCREEN = { type: 'computer_20250124', name: 'computer', display_width_px: 800, display_height_px: 600 }
+const LINE = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
+
+const OF_OPENAI = [MCP, FILES, CODE, SCREEN]
+const OF_ANTHROPIC = [EDITOR, CLAUDES_CODE, MEMORY, CLAUDES_SCREEN, { type: 'mcp_toolset', mcp_server_name: 'mail' }]
+
+describe.each(DIALECTS)('%s', (dialect) => {
+  const tools = dialect === 'messages' ? OF_ANTHROPIC : OF_OPENAI
+
+  test.each([...tools])('400 before anybody is asked, naming the tool: nobody has $type', async (tool) => {
+    for (const model of ['sandbox/agent', 't/deepseek', ...(dialect === 'messages' ? ['t/gpt', 't/minimax'] : ['t/claude'])]) {
+      for (const stream of [false, true]) {
+        const { result, count } = await exchangesDuring(() => ask(dialect, model, [tool], { stream }))
+        const said = `${model} ${stream} ${result.text}`
+        expect([said, result.status, count]).toEqual([said, 400, 0])
+        expect(result.error.message).toContain(`${tool.type} cannot run`)
+        expect(result.error.message).toContain('tools[0]')
+        expect(result.error.message).toContain(model)
+      }
+    }
+  })
+
+  test('the refusal names models that have the tool', async () => {
+    const { error } = await ask(dialect, 'sandbox/agent', [dialect === 'messages' ? EDITOR : FILES])
+    expect(error.message).toMatch(
+      dialect === 'messages' ? /such as anthropic\/claude-[\w.-]+, anthropic/ : /such as openai\/gpt-[\w.-]+, openai/,
+    )
+  })
+
+  test('a preset with such a tool is saved, and its use is a 400 that names it', async () => {
+    const slug = `vendors-${dialect}`
+    expect((await savePreset(service, slug, { model: 'sandbox/agent', tools: [tools[0]] }, PATHS[dialect].slice(1))).status).toBe(200)
+    const { status, json, error } = await ask(dialect, `@preset/${slug}`, [])
+    expect(status).toBe(400)
+    expect(dialect === 'messages' ? json : error).toMatchObject({ metadata: { preset: slug } })
+    expect(error.message).toContain(`It comes from the preset ${slug}.`)
+  })
+
+  test('a server of which nothing is known gets what its client wrote', async () => {
+    for (const tool of tools) {
+      expect((await ask(dialect, 't/house', [tool])).status).toBe(200)
+      expect(provider.last.body.tools).toEqual([tool] as never)
+    }
+  })
+})
+
+test('a vendor gets its own tools as they were written', async () => {
+  for (const tool of OF_OPENAI) {
+    expect((await ask('responses', tool === SCREEN ? 't/screens' : 't/gpt', [tool])).status).toBe(200)
+    expect(provider.last.body.tools).toEqual([tool] as never)
+  }
+  for (const tool of OF_ANTHROPIC) {
+    expect((await ask('messages', 't/claude', [tool])).status).toBe(200)
+    expect(provider.last.body.tools).toEqual([tool] as never)
+  }
+  expect((await ask('chat', 't/groq', [{ type: 'code_interpreter' }])).status).toBe(200)
+  expect((await ask('chat', 't/groq', [MCP])).status).toBe(400)
+})
+
+test('a model that its vendor refuses a tool is one without it', async () => {
+  const { status, error } = await ask('responses', 't/gpt', [SCREEN])
+  expect(status).toBe(400)
+  expect(error.message).toContain('computer_use_preview cannot run')
+  expect((await ask('responses', 't/small', [{ type: 'service:web_search' }])).status).toBe(400)
+  expect((await ask('responses', 't/gpt', [{ type: 'service:web_search' }])).status).toBe(200)
+})
+
+test('of the endpoints of a model those are asked that have the tool, however much more they cost', async () => {
+  for (let time = 0; time < 4; time += 1) {
+    expect((await ask('responses', 't/both', [MCP], { provider: { allow_fallbacks: false } })).status).toBe(200)
+    expect(provider.last.body.model).toBe('gpt-5')
+  }
+  const { status, error } = await ask('responses', 't/both', [MCP], { provider: { only: ['deepseek'] } })
+  expect(status).toBe(400)
+  expect(error.message).toContain('mcp cannot run')
+})
+
+test('of several models those are asked that have the tool, and the others are told as removed', async () => {
+  const { json } = await infer(
+    service,
+    { models: ['t/deepseek', 't/gpt'], input: 'Hi.', tools: [CODE] },
+    { path: '/responses', headers: { 'x-service-dry-run': 'enabled' } },
+  )
+  expect(json).toMatchObject({
+    plan: {
+      attempts: [{ model: 't/gpt', provider: 'OpenAI' }],
+      candidates: 1,
+      removed: [{ model: 't/deepseek', provider: 'deepseek', reason: 'does not have the tool code_interpreter' }],
+    },
+  })
+})
+
+describe('beside tools that the service runs', () => {
+  const CLOCK = { type: 'service:datetime' }
+
+  test('OpenAI gets those that need nothing of the client', async () => {
+    for (const tool of [MCP, FILES, CODE]) {
+      expect((await ask('responses', 't/gpt', [tool, CLOCK])).status).toBe(200)
+      expect(provider.last.body.tools).toMatchObject([tool, { name: 'service_datetime' }] as never)
+    }
+  })
+
+  test('Claude gets those that it knows by heart', async () => {
+    for (const tool of [EDITOR, MEMORY, CLAUDES_SCREEN]) {
+      expect((await ask('messages', 't/claude', [tool, CLOCK])).status).toBe(200)
+      expect(provider.last.body.tools).toMatchObject([tool, { name: 'service_datetime' }] as never)
+    }
+  })
+
+  test('400 for those whose calls could not be shown', async () => {
+    for (const [dialect, model, tool] of [
+      ['responses', 't/screens', SCREEN],
+      ['responses', 't/gpt', { ...MCP, require_approval: 'always' }],
+      ['messages', 't/claude', CLAUDES_CODE],
+    ] as const) {
+      const { result, count } = await exchangesDuring(() => ask(dialect, model, [CLOCK, tool]))
+      expect([result.status, count]).toEqual([400, 0])
+      expect(result.error.message).toContain(`tools[1]: ${tool.type} cannot stand beside`)
+    }
+  })
+
+  test("a vendor's own tool that the service has too runs here where it could not be told to the vendor", async () => {
+    const fetch = { type: 'web_fetch_20250910', name: 'web_fetch' }
+    expect((await ask('messages', 't/claude', [fetch])).status).toBe(200)
+    expect(provider.last.body.tools).toEqual([fetch] as never)
+    expect((await ask('messages', 't/claude', [fetch, CLOCK])).status).toBe(200)
+    expect(provider.last.body.tools).toMatchObject([{ name: 'service_web_fetch' }, { name: 'service_datetime' }] as never)
+  })
+
+  test('what an account stores stays out of reach', async () => {
+    const { status, error } = await ask('responses', 't/gpt', [CLOCK, { type: 'file_search', vector_store_ids: ['vs_1'] }])
+    expect(status).toBe(400)
+    expect(error.message).toContain('tools[1].vector_store_ids')
+  })
+})
+
+describe('the shell of Claude', () => {
+  const BASH = { type: 'bash_20250124', name: 'bash' }
+
+  test('is the client’s everywhere: other models get it as a function', async () => {
+    expect((await ask('messages', 't/claude', [BASH])).status).toBe(200)
+    expect(provider.last.body.tools).toEqual([BASH] as never)
+    const { status, headers } = await ask('messages', 't/deepseek', [BASH], { strict: true })
+    expect([status, headers.get('x-service-warnings')]).toEqual([200, null])
+    expect(provider.last.body.tools).toMatchObject([{ type: 'function', function: { name: 'bash' } }])
+  })
+
+  test('a call of it is the client’s to run', async () => {
+    const script = [{ call: { name: 'bash', arguments: { command: 'ls' } } }]
+    const { json } = await ask('messages', 'sandbox/agent', [BASH], { sandbox: { script } })
+    expect(json).toMatchObject({ content: [{ type: 'tool_use', name: 'bash', input: { command: 'ls' } }], stop_reason: 'tool_use' })
+  })
+})
+
+test('400 where a client asks for a tool of the service by a name that no agent sends unasked', async () => {
+  const cases = [
+    ['responses', { type: 'web_search_preview' }, 'tools.web_search.engines'],
+    ['responses', { type: 'shell', environment: { type: 'container_auto' } }, 'tools.shell'],
+    ['chat', { type: 'web_search' }, 'tools.web_search.engines'],
+  ] as const
+  for (const [dialect, tool, setting] of cases) {
+    const { status, error } = await ask(dialect, 't/deepseek', [tool])
+    expect([tool.type, status]).toEqual([tool.type, 400])
+    expect(error.message).toContain(setting)
+  }
+})
+
+test('agents that name their vendor’s tools unasked are answered by every model', async () => {
+  const agents = [
+    [
+      'responses',
+      [LINE, { type: 'web_search' }, { type: 'local_shell' }, { type: 'image_generation' }, { type: 'tool_search', execution: 'client' }],
+    ],
+    [
+      'messages',
+      [
+        { name: 'f', input_schema: { type: 'object', properties: {} } },
+        { type: 'web_search_20250305', name: 'web_search', max_uses: 8 },
+      ],
+    ],
+  ] as const
+  for (const [dialect, tools] of agents) {
+    for (const model of ['sandbox/agent', 't/deepseek', 't/claude', 't/gpt', 't/house', 't/minimax']) {
+      const { status, text } = await ask(dialect, model, tools)
+      expect([model, status, status === 200 ? '' : text]).toEqual([model, 200, ''])
+    }
+  }
+})
