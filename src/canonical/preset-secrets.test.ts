@@ -33,6 +33,28 @@ describe('what a preset hides', () => {
     ])
   })
 
+  test('is the value of each secret of a list, and not its name or the domain that it is for', () => {
+    const allowed = {
+      type: 'allowlist',
+      allowed_domains: ['a.example'],
+      domain_secrets: [{ domain: 'a.example', name: 'n', value: 'DOMAIN-SECRET' }],
+    }
+    const tools = [
+      { type: 'shell', environment: { type: 'container_auto', network_policy: allowed } },
+      { type: 'code_interpreter', container: { type: 'auto', network_policy: allowed } },
+      { type: 'later', requestHeaders: [{ name: 'X-Custom', value: 'PAIR-SECRET' }], max_tokens: { value: 5, name: 'no secret' } },
+    ]
+    expect(secretsIn({ tools }).map(({ value, kind }) => [value, kind])).toEqual([
+      ['DOMAIN-SECRET', 'credential'],
+      ['DOMAIN-SECRET', 'credential'],
+      ['PAIR-SECRET', 'credential'],
+    ])
+  })
+
+  test('is what a tool of a server is set to, also where the tool has a name', () => {
+    expect(secretsIn({ tools: [{ ...ADVISOR, name: 'named' }] }).map(({ value }) => value)).toEqual(['Think like a lawyer.', 'KEY-SECRET'])
+  })
+
   test('is not a schema, whose properties may be called so', () => {
     expect(secretsIn({ tools: [FUNCTION, { name: 'f', input_schema: { properties: { api_key: { const: 'x' } } } }] })).toEqual([])
     expect(secretsIn({ tools: [{ type: 'function', function: { name: 'f', parameters: { token: 'x' } } }] })).toEqual([])

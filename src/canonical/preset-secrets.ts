@@ -2,7 +2,7 @@
  * The part of a preset's configuration for management keys only, beside its system prompt: credentials, and the instructions
  * of its tools. Whoever uses the preset is shown a mark in their place.
  */
-import { isCredentialName } from '../lib/credential-names.ts'
+import { holdsCredentials, isCredentialName } from '../lib/credential-names.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 export const HIDDEN_MARK = '[preset system prompt]'
@@ -68,21 +68,24 @@ function* secretsAt(
     const kind =
       isKey || isCredentialName(key) || hasCredential(value) ? 'credential' : inTool && INSTRUCTIONS.has(key) ? 'instructions' : null
     if (kind !== null && value !== '') yield { path, value, kind }
-  } else if (HEADERS.has(key) || isCredentialName(key)) yield* allIn(value, path)
+  } else if (holdsCredentials(key)) yield* allIn(value, path)
   else yield* secretsOf(value, path, inTool)
 }
 
-/** A function's parameters are a schema; those of a tool that a server runs are its settings. */
-const isFunction = (holder: JsonObject): boolean => holder['type'] === 'function' || typeof holder['name'] === 'string'
-
-const HEADERS: ReadonlySet<string> = new Set(['headers', 'env', 'extra_headers', 'http_headers'])
+/** A function's parameters are a schema; those of a tool that a server runs are its settings, also where it has a name. */
+const isFunction = ({ type, name }: JsonObject): boolean => type === 'function' || (type === undefined && typeof name === 'string')
 
 function* allIn(value: JsonValue, path: readonly (string | number)[]): Generator<PresetSecret> {
   if (typeof value === 'string') {
     if (value !== '' && !OPEN_HEADERS.has(String(path.at(-1)).toLowerCase())) yield { path, value, kind: 'credential' }
   } else if (isArray(value)) for (const [at, item] of value.entries()) yield* allIn(item, [...path, at])
+  else if (isNamedValue(value)) yield* allIn(value['value'] ?? '', [...path, 'value'])
   else if (isObject(value)) for (const [key, item] of Object.entries(value)) yield* allIn(item, [...path, key])
 }
+
+/** A secret as an entry of a list. What it is called, and where it goes, are words that stand in any message. */
+const isNamedValue = (value: JsonValue): value is JsonObject =>
+  isObject(value) && typeof value['value'] === 'string' && (typeof value['name'] === 'string' || typeof value['key'] === 'string')
 
 /** An address that carries a password or a token. */
 const hasCredential = (text: string): boolean => {

@@ -23,6 +23,18 @@ const TOOLS = [
     headers: { 'X-Key': 'S3CRET-header' },
   },
   { type: 'hosted_advisor', parameters: { instructions: ADVICE } },
+  { type: 'named_advisor', name: 'counsel', parameters: { instructions: `${ADVICE} Twice.`, token: 'S3CRET-token' } },
+  {
+    type: 'shell',
+    environment: {
+      type: 'container_auto',
+      network_policy: {
+        type: 'allowlist',
+        allowed_domains: ['crm.example'],
+        domain_secrets: [{ domain: 'crm.example', name: 'CRM_KEY', value: 'S3CRET-domain' }],
+      },
+    },
+  },
 ]
 const SECRETS = ['S3CRET', 'oracle', 'Delphi', 'forty-two', 'old school']
 
