@@ -6,7 +6,8 @@
 import { isExactInteger } from '../lib/exact-json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
-import { CONVERSATION_FIELDS, ESCAPED_LETTER, plainName } from './conversation-media.ts'
+import { mayName } from '../lib/may-name.ts'
+import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 
 export interface AskedWork {
   /** The largest limit of output tokens; null where there is none, Infinity where one is beyond reading. */
@@ -129,8 +130,6 @@ const largestNumber = (value: unknown): number => {
   if (!Array.isArray(value)) return 0
   return (value as unknown[]).reduce<number>((most, entry) => Math.max(most, largestNumber(entry)), 0)
 }
-
-const mayName = (pattern: RegExp, json: string): boolean => pattern.test(json) || ESCAPED_LETTER.test(json)
 
 const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
 /** By the names of the tool, the option and the plugin in all dialects. How often a model searches nobody knows before. */

@@ -4,6 +4,7 @@
  * arguments of a call, a member that nobody knows.
  */
 import { isObject } from '../lib/json.ts'
+import { mayName } from '../lib/may-name.ts'
 
 export interface ConversationMedia {
   /** Characters of base64 that stand for media, and are not read as text. */
@@ -31,10 +32,7 @@ const PLAIN = /^[a-z0-9]*$/
 const NO_SIGN_OF_A_NAME = /[^\p{L}\p{N}]|\p{DI}/gu
 
 /** Any text that `conversationMedia` may find media in: a word for it, or a letter that is escaped and may be of such a word. */
-export const mayHoldMedia = (json: string): boolean => MEDIA_STRING.test(json) || ESCAPED_LETTER.test(json)
-
-/** A letter, or the sign between words, written as an escape. Nobody writes them so but to hide a word. */
-export const ESCAPED_LETTER = /\\u00[4-7]/
+export const mayHoldMedia = (json: string): boolean => mayName(MEDIA_STRING, json)
 
 const KINDS = 'images?|screenshot|audio|video|file|document|media|container[_-]?upload'
 const MEDIA_WORD_SOURCE = `(?:(?:input|computer|inline)[_-]?)?(?:${KINDS}|data)(?:[_-]?(?:url|uri|data|id|generation[_-]?call))?`

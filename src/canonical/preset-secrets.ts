@@ -79,13 +79,15 @@ function* allIn(value: JsonValue, path: readonly (string | number)[]): Generator
   if (typeof value === 'string') {
     if (value !== '' && !OPEN_HEADERS.has(String(path.at(-1)).toLowerCase())) yield { path, value, kind: 'credential' }
   } else if (isArray(value)) for (const [at, item] of value.entries()) yield* allIn(item, [...path, at])
-  else if (isNamedValue(value)) yield* allIn(value['value'] ?? '', [...path, 'value'])
-  else if (isObject(value)) for (const [key, item] of Object.entries(value)) yield* allIn(item, [...path, key])
+  else if (isObject(value)) {
+    const named = isNamedValue(value)
+    for (const [key, item] of Object.entries(value)) if (!named || key === 'value') yield* allIn(item, [...path, key])
+  }
 }
 
 /** A secret as an entry of a list. What it is called, and where it goes, are words that stand in any message. */
-const isNamedValue = (value: JsonValue): value is JsonObject =>
-  isObject(value) && typeof value['value'] === 'string' && (typeof value['name'] === 'string' || typeof value['key'] === 'string')
+const isNamedValue = ({ name, key, value }: JsonObject): boolean =>
+  typeof value === 'string' && (typeof name === 'string' || typeof key === 'string')
 
 /** An address that carries a password or a token. */
 const hasCredential = (text: string): boolean => {

@@ -3,13 +3,14 @@
  * knows. All of their text counts as text too: nobody can tell whether they are looked at, and as what.
  */
 import { isObject } from '../lib/json.ts'
-import { type ConversationMedia, ESCAPED_LETTER, plainName } from './conversation-media.ts'
+import { mayName } from '../lib/may-name.ts'
+import { type ConversationMedia, plainName } from './conversation-media.ts'
 
 type Stray = Pick<ConversationMedia, 'images' | 'linked'>
 
 /** Says whether this top-level member may hold media; `name` as `plainName` writes it, `json` its text. */
 export const mayHoldStrayMedia = (name: string, json: string): boolean =>
-  !OTHER_FIELDS.has(name) && (isMediaName(name) || LINK_IN_JSON.test(json) || ESCAPED_LETTER.test(json) || MEDIA_IN_JSON.test(json))
+  !OTHER_FIELDS.has(name) && (isMediaName(name) || LINK_IN_JSON.test(json) || mayName(MEDIA_IN_JSON, json))
 
 /** `name`: as of `mayHoldStrayMedia`. */
 export const strayMedia = (name: string, value: unknown): Stray => {

@@ -6,13 +6,14 @@
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
+import { mayName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Target } from './provider.ts'
 
 /** Throws `invalid_request` naming the first. `conversation`: where the dialect keeps it. */
 export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 'input', target: Target): Steps<void> {
-  if (target.storedObjects === true || !NAMED.test(body.searchable)) return
-  const items = NAMED.test(body.rawSearchable(conversation) ?? '')
+  if (target.storedObjects === true || !mayName(NAMED, body.searchable)) return
+  const items = mayName(NAMED, body.rawSearchable(conversation) ?? '')
   yield* body.reading(items ? [conversation, 'tools'] : ['tools'])
   const { providerName } = target
   for (const [index, item] of (items ? listOf(body.value(conversation)) : []).entries()) {
@@ -37,8 +38,8 @@ export const refuse = (field: string, message: string): never => {
 export const noFile = (providerName: string): string =>
   `${providerName} has no file of this id or place; send the file itself as data, or by its URL.`
 
-/** The members that name such an object, also where their names are written with escapes. */
-const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id)"|\\u00[67]/
+/** The members that name such an object. */
+const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id)"/
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
 

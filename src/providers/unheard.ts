@@ -1,6 +1,7 @@
 /** Sound and film in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
 import type { Part } from '../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
+import { mayName } from '../lib/may-name.ts'
 import type { Target } from './provider.ts'
 import { refuseUnread } from './uncarried.ts'
 
@@ -8,7 +9,7 @@ type Context = Parameters<typeof refuseUnread>[2]
 
 /** A search of the JSON text, so that nothing is parsed for it in vain. */
 export const mayBeUnheard = (text: string, { inputModalities }: Pick<Target, 'inputModalities'>): boolean =>
-  (inputModalities ?? null) !== null && HEARD_WORDS.test(text)
+  (inputModalities ?? null) !== null && mayName(HEARD_WORDS, text)
 
 /** `field`: where the list stands. Throws `invalid_request` naming the message. */
 export const refuseUnheard = (messages: readonly JsonValue[], field: string, context: Context): void => {

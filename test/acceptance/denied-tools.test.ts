@@ -77,6 +77,15 @@ describe('a tool that a guardrail denies', () => {
     expect(provider.exchanges.length).toBe(before)
   })
 
+  test('is 403 also where its name is written with escapes', async () => {
+    const before = provider.exchanges.length
+    for (const type of [String.raw`web\u005fsearch`, String.raw`\u0077eb_search`, String.raw`service\u003aweb_search`]) {
+      const body = `{"model":"t/native","input":"Hi","tools":[{"type":"${type}"}]}`
+      expect((await call(service, 'POST', PATHS.responses, { key: guarded, body })).status).toBe(403)
+    }
+    expect(provider.exchanges.length).toBe(before)
+  })
+
   test.each([
     ['the plugin web', { plugins: [{ id: 'web' }] }],
     ['the variant :online', { model: 'sandbox/agent:online' }],

@@ -39,6 +39,29 @@ for (const dialect of UPSTREAMS) {
   })
 }
 
+const WRITTEN: readonly string[] = [
+  '{"id":"rs_1"}',
+  '{ "type" : null , "id" : "rs_1" }',
+  '{"id":"rs_1","type":null}',
+  String.raw`{"type":"item\u005freference","id":"rs_1"}`,
+  String.raw`{"i\u0064":"rs_1"}`,
+  '{"type":"image_generation_call","id":"rs_1"}',
+  '{"type":"image_generation_call","id":"rs_1","status":"completed","result":null}',
+]
+
+describe.each(WRITTEN)('%s names an item too', (reference) => {
+  test.each(UPSTREAMS)('and is left out with a warning: %s', async (dialect) => {
+    const { sent, headers } = await replay({
+      client: 'responses',
+      upstreams: [{ dialect, reply: { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } }],
+      body: `{"model":"${MODEL}","input":[{"role":"user","content":"Hi"},${reference},{"role":"user","content":"And then?"}]}`,
+    })
+    expect(sent[0]?.body).toContain('And then?')
+    expect(sent[0]?.body).not.toContain('rs_1')
+    expect(headers.get('x-service-warnings')).toBe('1')
+  })
+})
+
 test('400 for a strict request: a reference that leads nowhere', async () => {
   const sent = send('openai-responses', { input: [HI, { type: 'item_reference', id: 'rs_1' }] }, { 'x-service-strict': 'enabled' })
   expect(sent).rejects.toThrow('input[1]: rs_1 is not in this request')

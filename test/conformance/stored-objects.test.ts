@@ -80,6 +80,16 @@ const ask = (client: ClientDialect, body: Readonly<Record<string, unknown>>, sto
     body: { model: MODEL, stream, ...body },
   })
 
+/** The body once for each character of the names, which alone is an escape in it. */
+const spellings = (json: string): readonly string[] =>
+  ['file', 'container', 'vector', '_id', '_store', '_upload'].flatMap((part) =>
+    [...part].flatMap((character, at) => {
+      const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
+      const spelt = `${part.slice(0, at)}\\u${code}${part.slice(at + 1)}`
+      return json.includes(part) ? [json.replaceAll(part, spelt)] : []
+    }),
+  )
+
 describe.each(NAMING)('%s of %s', (field, client, body) => {
   test.each(client === 'messages' ? [undefined] : ['openai', 'azure', undefined])(
     'is a 400 that names it, and goes to no one: %s',
@@ -92,6 +102,15 @@ describe.each(NAMING)('%s of %s', (field, client, body) => {
       }
     },
   )
+
+  test('is a 400 too where a letter or a sign of its name is written as an escape', async () => {
+    for (const spelt of spellings(JSON.stringify({ model: MODEL, ...body }))) {
+      expect(JSON.parse(spelt)).toEqual({ model: MODEL, ...body })
+      const { sent, text: told } = await replay({ client, upstreams: [{ dialect: OWN_DIALECT[client], reply: REFUSED }], body: spelt })
+      expect(told).toContain(field)
+      expect(sent).toEqual([])
+    }
+  })
 
   test('goes on where the operator allows it', async () => {
     const { sent } = await ask(client, body, true)

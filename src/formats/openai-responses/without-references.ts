@@ -1,16 +1,18 @@
 /**
- * Items that a client names instead of sending them (`item_reference`), as programs do that think their answers are stored.
- * Nothing is stored here, and no provider is to look in the operator's account, where another client's items are.
+ * Items that a client names instead of sending them, as programs do that think their answers are stored: an `item_reference`,
+ * whose type may be left out, and a picture without its bytes. Nothing is stored here, and no provider is to look in the
+ * operator's account, where another client's items are.
  */
 import type { Warning } from '../../canonical/warning.ts'
 import { shortText } from '../findings.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import { mayName } from '../../lib/may-name.ts'
 
 /** One that names an item of the same request says nothing new; one that names another is left out with a warning. */
 export const withoutReferences = (body: JsonBody): { readonly body: JsonBody; readonly warnings: readonly Warning[] } => {
-  const [input, raw] = body.searchable.includes('item_reference') ? [body.value('input'), body.raw('input')] : []
+  const [input, raw] = mayHoldReference(body.searchable) ? [body.value('input'), body.raw('input')] : []
   if (!isList(input) || raw === undefined) return { body, warnings: [] }
   const sent = new Set(input.map((item) => (isReference(item) ? undefined : idOf(item))))
   const warnings: Warning[] = []
@@ -24,12 +26,23 @@ export const withoutReferences = (body: JsonBody): { readonly body: JsonBody; re
   return { body: kept === raw ? body : body.with({ input: kept }), warnings }
 }
 
+const mayHoldReference = (json: string): boolean =>
+  mayName('item_reference', json) || json.includes('"image_generation_call"') || (json.includes('"id"') && UNTYPED.test(json))
+
+/** An object that has an id and no type. */
+const UNTYPED = /\{\s*(?:"type"\s*:\s*null\s*,\s*)?"id"\s*:\s*"[^"]*"\s*(?:,\s*"type"\s*:\s*null\s*)?\}/
+
 const unknownItem = (field: string, id: string | undefined): Warning => {
   const named = id === undefined ? 'The item' : shortText(id)
   return { code: 'unsupported_field', field, message: `${named} is not in this request, and nothing is stored here; it was left out.` }
 }
 
-const isReference = (item: JsonValue | undefined): boolean => isObject(item) && item['type'] === 'item_reference'
+const isReference = (item: JsonValue | undefined): boolean => {
+  if (!isObject(item)) return false
+  const type = item['type'] ?? null
+  if (type === 'image_generation_call') return (item['result'] ?? '') === ''
+  return type === 'item_reference' || (type === null && !Object.hasOwn(item, 'role') && idOf(item) !== undefined)
+}
 
 const idOf = (item: JsonValue | undefined): string | undefined => {
   const id = isObject(item) ? item['id'] : undefined

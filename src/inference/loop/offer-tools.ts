@@ -6,6 +6,7 @@ import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, objectIn } from '../../lib/json.ts'
+import { mayName } from '../../lib/may-name.ts'
 import { hasOfItsOwn, mayHaveOfItsOwn, type NativeTools } from '../../providers/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { refuseSameNames } from '../../tools/agents/agent-names.ts'
@@ -51,7 +52,7 @@ export interface OfferParts {
  */
 export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
   const raw = call.body.rawSearchable('tools')
-  if (raw === undefined || !MAY_BE_OURS.test(raw)) return null
+  if (raw === undefined || !mayName(MAY_BE_OURS, raw)) return null
   const prompt = parts.replayed ?? call.prompt()
   const wanted = prompt.tools.flatMap((tool) => {
     const asked = tool.type === 'provider' ? askedTool(tool, call.dialect) : null

@@ -5,6 +5,7 @@
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { invalidRequest } from '../../contract/validate.ts'
+import { mayName } from '../../lib/may-name.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import type { CatalogueMemory } from '../../tools/deferred/catalogue-memory.ts'
@@ -58,7 +59,7 @@ export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldPart
 }
 
 /** A look at the text, which requests without such tools pass. */
-const mayDefer = ({ body }: Call): boolean => body.rawSearchable('tools')?.includes('"defer_loading"') === true
+const mayDefer = ({ body }: Call): boolean => mayName('"defer_loading"', body.rawSearchable('tools') ?? '')
 
 const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
   const found = tools.find(

@@ -3,6 +3,7 @@ import { mayHoldSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
+import { mayName } from '../../lib/may-name.ts'
 import { type EditableFields, fieldsOfBody } from '../editable-fields.ts'
 import { lossesTo } from '../losses.ts'
 import { holdsThinkingOfOthers } from '../proof-makers.ts'
@@ -109,14 +110,14 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
     UNSIGNED.test(body.searchable) ||
     (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
   const ruled = rulesOf(target.upstreamModel).claude || body.has('thinking')
-  const looked = foreign || (ruled && (NOT_USER.test(body.searchable) || MAY_BE_BLANK.test(body.searchable)))
+  const looked = foreign || (ruled && (mayName(NOT_USER, body.searchable) || MAY_BE_BLANK.test(body.searchable)))
   const messages = looked ? body.raw('messages') : undefined
   yield
   return messages === undefined ? undefined : yield* relayConversation({ messages, system: body.raw('system') }, attempt)
 }
 
-/** Other roles, and what has rules of its own, also where their names are written with escapes. */
-const NOT_USER = /"role"\s*:\s*"(?!user")|:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"|\\u00[67]/
+/** Other roles, and what has rules of its own. */
+const NOT_USER = /"role"\s*:\s*"(?!user")|:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"/
 
 /** The thinking of models that prove nothing comes to Messages clients unsigned, and they send it back so. */
 const UNSIGNED = /"signature"\s*:\s*""/

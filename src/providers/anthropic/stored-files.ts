@@ -1,21 +1,19 @@
 /** Files that a request names by their ids: of the operator's account, into which no client may reach (stored-objects.ts). */
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
+import { mayName } from '../../lib/may-name.ts'
 import type { Target } from '../provider.ts'
 import { noFile, refuse } from '../stored-objects.ts'
 
 /** Throws `invalid_request` naming the first. */
 export const refuseStoredFiles = (body: JsonBody, { providerName, storedObjects }: Target): void => {
-  if (storedObjects === true || !FILE_ID.test(body.searchable)) return
+  if (storedObjects === true || !mayName('"file_id"', body.searchable)) return
   const messages: unknown = body.value('messages')
   for (const [index, message] of (Array.isArray(messages) ? (messages as unknown[]) : []).entries()) {
     const place = isObject(message) ? storedIn(message['content'], `messages[${index}].content`) : null
     if (place !== null) refuse(place, noFile(providerName))
   }
 }
-
-/** Also where the name is written with escapes. */
-const FILE_ID = /"file_id"|\\u00[67]/
 
 /** The place of a block's file. What the model said to a tool is no block. */
 const storedIn = (blocks: unknown, at: string): string | null => {
