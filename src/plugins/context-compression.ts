@@ -18,13 +18,14 @@ export interface Compressed {
   readonly compressedCount: number
 }
 
-/** Says whether a request wants it: null where it says neither. `transforms` is the older word. */
+/** Says whether a request wants it: null where it says neither. `transforms` is the older word, and an empty list of them says no. */
 export const wantsCompression = (body: JsonBody): boolean | null => {
   const plugins = body.value('plugins')
   const plugin = Array.isArray(plugins) ? plugins.find((one) => isObject(one) && one['id'] === 'context-compression') : undefined
   if (isObject(plugin)) return plugin['enabled'] !== false
   const transforms = body.value('transforms')
-  return Array.isArray(transforms) ? transforms.includes('middle-out') : null
+  if (!Array.isArray(transforms)) return null
+  return transforms.length === 0 ? false : transforms.includes('middle-out') || null
 }
 
 /**

@@ -78,6 +78,8 @@ export interface ToolTurn {
   readonly ask: AskModel
   /** Does this when the request is over, however it ends. */
   readonly atEnd: (end: () => Promise<void>) => void
+  /** Tells what the call costs, in nano-dollars, where it is stopped before it has a result: asked at that moment. */
+  readonly ifStopped: (fee: () => number) => void
   /** An agent that waited for the client, in place of a new one. */
   readonly waiting?: WaitingAgent
   /** Tells the client how the tool gets on; absent where it did not ask for that. */

@@ -205,6 +205,17 @@ describe('context-compression', () => {
     expect(stagesOf(answer)).toHaveLength(1)
   })
 
+  test('a transform that nobody knows is a warning, a 400 under strict, and says nothing of those that are', async () => {
+    upstream.script(say('Fine.'))
+    const body = { model: 'fake/small', messages: long, transforms: ['nonsense'] }
+    const answer = await ask(body)
+    expect(answerOf(answer).service_metadata.warnings).toMatchObject([{ code: 'unknown_plugin', field: 'transforms[0]' }])
+    // A small model gets it unasked.
+    expect(stagesOf(answer)).toHaveLength(1)
+    const strict = await ask({ ...body, strict: true })
+    expect([strict.status, strict.error.message]).toEqual([400, expect.stringContaining('"nonsense"')])
+  })
+
   test('a budget has to bear what is sent, not what was left out', async () => {
     upstream.script(say('Fine.'))
     const { json } = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.012 } })

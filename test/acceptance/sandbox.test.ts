@@ -26,20 +26,25 @@ const run = (...commands: string[]): Json => ({ call: { name: 'service:shell', a
 const SHELL = { type: 'service:shell' }
 const BASH = { type: 'service:bash', engine: 'service' }
 
-/** The requests to the operator's own service, and how it answers them. */
+/** The requests to the operator's own service, and how it answers them; null: never. */
 let asked: { readonly headers: Readonly<Record<string, unknown>>; readonly text: string }[] = []
-let own: (body: Json) => readonly [status: number, body: Json] = () => [500, {}]
+let own: (body: Json) => readonly [status: number, body: Json] | null = () => [500, {}]
 const ownService = createServer((request, response) => {
   let text = ''
   request.on('data', (piece) => (text += String(piece)))
   request.on('end', () => {
     asked.push({ headers: request.headers, text })
-    const [status, body] = own(JSON.parse(text) as Json)
+    const answer = own(JSON.parse(text) as Json)
+    if (answer === null) return
+    const [status, body] = answer
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
 })
 await new Promise<void>((resolve) => void ownService.listen(0, '127.0.0.1', resolve))
-afterAll(() => ownService.close())
+afterAll(() => {
+  ownService.closeAllConnections()
+  ownService.close()
+})
 const ownAddress = ownService.address()
 const ownPort = typeof ownAddress === 'object' ? ownAddress?.port : undefined
 
@@ -327,6 +332,49 @@ describe('a service of the operator’s', () => {
     }
     expect(await cost('ls', 'pwd')).toBeGreaterThan(0)
     expect((await cost('pwd')) || 0).toBe(0)
+  })
+
+  describe('a command that is stopped', () => {
+    const hang = ({ command }: Json): readonly [number, Json] | null =>
+      command === 'hang' ? null : [200, { stdout: '', stderr: '', exit_code: 0 }]
+
+    test('costs what it ran where the time of the tools is over, and the answer comes', async () => {
+      own = hang
+      const hasty = await services.start({
+        config: `tools: { loop: { seconds: 1.5 }, shell: { kind: http, url: "http://127.0.0.1:${ownPort}/run", api_key: "${SECRET}", price_per_minute: 1 } }\n`,
+      })
+      const answer = await ask(hasty, 'responses', [run('ls', 'hang'), DONE], [SHELL])
+      expect(answer.text).toContain(DONE.text)
+      const { usage } = answer.json as { readonly usage: { readonly cost_details: { readonly server_tool_cost: number } } }
+      expect(usage.cost_details.server_tool_cost).toBeGreaterThan(1 / 60)
+    })
+
+    test('costs what it ran where the client leaves, and is on record', async () => {
+      own = hang
+      const leaving = new AbortController()
+      const response = await fetch(`${http.api}/responses`, {
+        method: 'POST',
+        signal: leaving.signal,
+        headers: { authorization: `Bearer ${http.inferenceKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'sandbox/agent',
+          sandbox: { script: [run('ls', 'hang'), DONE] },
+          stream: true,
+          input: 'Run it.',
+          tools: [SHELL],
+        }),
+      })
+      await until(() => asked.length === 2, 'the second command')
+      leaving.abort()
+      const id = response.headers.get('x-generation-id') ?? ''
+      let found: Answer | undefined
+      await until(async () => (found = await call(http, 'GET', `/generation?id=${id}`)).status === 200, 'the record')
+      const { data } = (found as Answer).json as { readonly data: Json }
+      expect(data).toMatchObject({ cancelled: true, stopped_by: 'cancelled', server_tool_calls: [{ tool: 'shell' }] })
+      const [ran] = data['server_tool_calls'] as readonly { readonly cost: number }[]
+      expect(ran?.cost).toBeGreaterThan(0)
+      expect(data['total_cost']).toBeGreaterThanOrEqual(Number(ran?.cost))
+    })
   })
 
   test('a command that took too long is told as one', async () => {

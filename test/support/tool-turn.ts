@@ -17,6 +17,7 @@ export const toolTurn = (more: Partial<ToolTurn> = {}, ...parts: readonly Part[]
   name: 'service_tool',
   ask: () => Promise.reject(new Error('Nobody is asked here.')),
   atEnd: () => {},
+  ifStopped: () => {},
   ...more,
 })
 

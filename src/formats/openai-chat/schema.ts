@@ -1,7 +1,7 @@
 /** The rules for the body of a Chat Completions request. */
 import { isObject } from '../../lib/json.ts'
 import { CHAT_FIELDS } from '../../request-fields/chat.ts'
-import type { Findings } from '../findings.ts'
+import { type Findings, shortText } from '../findings.ts'
 import { bodySchema, type FieldReader, requestRules } from '../request-rules.ts'
 
 export const requestSchema = bodySchema(CHAT_FIELDS).meta({ id: 'ChatRequest' })
@@ -11,6 +11,16 @@ const checkTogether = (field: FieldReader, findings: Findings): void => {
   const reasoning = effort === undefined ? undefined : field('reasoning')
   const other = isObject(reasoning) ? (reasoning['effort'] ?? undefined) : undefined
   if (other !== undefined && other !== effort) findings.fault(['reasoning_effort'], 'It contradicts reasoning.effort.')
+  tellUnknownTransforms(field('transforms'), findings)
+}
+
+/** They are plugins under their older name, and an unknown one is told as such a plugin is. */
+const tellUnknownTransforms = (transforms: unknown, findings: Findings): void => {
+  if (!Array.isArray(transforms)) return
+  for (const [index, name] of transforms.entries()) {
+    if (typeof name === 'string' && name !== 'middle-out')
+      findings.warn('unknown_plugin', ['transforms', index], `There is no transform "${shortText(name)}"; there is middle-out.`)
+  }
 }
 
 export const rules = requestRules('chat', checkTogether)

@@ -45,6 +45,8 @@ export interface RunCallsParts {
   /** The text that the model read, sealed for the client to bring back. */
   readonly seal: (text: string) => string
   readonly now: () => number
+  /** Takes what a call cost as soon as that is known: the client may be gone before the call is told as ended. */
+  readonly charge: (feeNanos: number) => void
   readonly take: (frames: readonly Frame[]) => Promise<void> | undefined
 }
 
@@ -84,6 +86,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
       const refusal = turn.refusalOf(one.said, index)
       const result =
         refusal === null ? (turn.refusals.get(one.said) ?? (await runOne(one, turn, parts))) : failed(refusal.code, refusal.message)
+      parts.charge(result.feeNanos ?? 0)
       const outcome = await outcomeOf(result, parts)
       ended[index] = {
         call,
@@ -165,15 +168,17 @@ const runOne = async (
   if (input === null) return failed('invalid_tool_input', 'The arguments must be one JSON object.')
   if (turn.signal.aborted) return tooLate
   const { promise: aborted, resolve } = Promise.withResolvers<ToolResult>()
-  const stop = (): void => resolve(tooLate)
+  let feeNow = (): number => 0
+  const stop = (): void => resolve({ ...tooLate, feeNanos: feeNow() })
   turn.signal.addEventListener('abort', stop, { once: true })
   try {
     const { waiting } = said
-    const given = { ...turn, name: said.name, ...(waiting === undefined ? {} : { waiting }), ...tellingOf(call, parts) }
+    const ifStopped = (fee: () => number): void => void (feeNow = fee)
+    const given = { ...turn, name: said.name, ifStopped, ...(waiting === undefined ? {} : { waiting }), ...tellingOf(call, parts) }
     const result = await Promise.race([tool.tool.run(input, given), aborted])
     return result.waitsFor !== undefined && tool.silent === true ? NOT_DELIVERED : result
   } catch (thrown) {
-    if (turn.signal.aborted) return tooLate
+    if (turn.signal.aborted) return aborted
     throw thrown
   } finally {
     turn.signal.removeEventListener('abort', stop)

@@ -262,11 +262,11 @@ class ToolLoop {
           screens: (request.guardrails?.input ?? null) !== null,
           seal: (text) => sealedResults.seal(request.caller.workspaceId, text),
           now: () => clock.monotonicMs(),
+          charge: (feeNanos) => this.#admitted.charge(feeNanos),
           take: this.#take,
         },
       )
       for (const one of ended) this.#report.ran(one)
-      this.#admitted.charge(ended.reduce((sum, { feeNanos }) => sum + feeNanos, 0))
       return ended
     } finally {
       cancel()

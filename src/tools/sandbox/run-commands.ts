@@ -20,7 +20,7 @@ export interface CommandRunner {
     container: AskedContainer,
     commands: readonly string[],
     bounds: CommandBounds,
-    turn: Pick<ToolTurn, 'signal' | 'atEnd'>,
+    turn: Pick<ToolTurn, 'signal' | 'atEnd' | 'ifStopped'>,
     toValue: (results: readonly CommandResult[]) => JsonObject,
   ): Promise<ToolResult>
   end(container: AskedContainer): Promise<void>
@@ -34,11 +34,12 @@ export const createCommandRunner = (settings: ShellSettings | undefined, clock: 
   return {
     containerOf: createContainerOf(ids),
     mostFeeNanos: feeOf((COMMANDS_MAX * TIMEOUT_MAX_MS) / 60_000),
-    async run(container, commands, bounds, { signal, atEnd }, toValue) {
+    async run(container, commands, bounds, { signal, atEnd, ifStopped }, toValue) {
       if (container.isForRequest) atEnd(() => sandbox.end(container.name))
       const results: CommandResult[] = []
       const startedMs = clock.monotonicMs()
       let endedMs = startedMs
+      ifStopped(() => feeOf((clock.monotonicMs() - startedMs) / 60_000))
       try {
         for (const command of commands) {
           const isLate = results.some(({ exitCode }) => exitCode === null)
