@@ -9,7 +9,7 @@ import { parse, parseAllDocuments } from 'yaml'
 
 import { configFileSchema } from '../src/config-file.ts'
 import { SERVE_SETTINGS } from '../src/config.ts'
-import { describedMounts } from '../src/http/openapi.test-kit.ts'
+import { describedMounts } from '../src/compose/described-routes.test-kit.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(ROOT, 'deploy', file), 'utf8')

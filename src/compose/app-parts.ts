@@ -6,7 +6,6 @@ import { behindProxy, type Environment } from '../config.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
-import { createFiles, type Files } from '../files/files.ts'
 import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts, SignIn } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
@@ -36,8 +35,6 @@ import { createUpstream } from '../providers/upstream.ts'
 import { createReadByOcr } from '../inference/files/read-by-ocr.ts'
 import { createPlugins } from '../plugins/plugins.ts'
 import { createCatalogueMemory } from '../tools/deferred/catalogue-memory.ts'
-import { createEvaluations } from '../inference/evaluations/evaluations.ts'
-import { createReadItem } from '../inference/evaluations/item-request.ts'
 import { createMakeRequest } from '../inference/own-request.ts'
 import { createToolKit } from '../tools/kit.ts'
 import { createCommandRunner } from '../tools/sandbox/run-commands.ts'
@@ -48,6 +45,7 @@ import { createSealedResults } from '../tools/sealed-results.ts'
 import { createSearchEngines } from '../tools/web-search/search-engines.ts'
 import { VERSION } from '../version.ts'
 import type { Parts } from './parts.ts'
+import { composeFiles, composeResources } from './resources.ts'
 
 const COMMIT_SILENCE_MS = 2000
 /** A request whose filters take longer than this is refused. */
@@ -77,22 +75,9 @@ export const composeAppParts = (
     keys: management.keys,
     sessions: management.sessions,
     management,
-    destinations: parts.observability.destinations,
-    files: composeFiles(parts, file),
+    resources: composeResources(parts, { file, pipeline }),
     admission: parts.admission,
     presets,
-    presetTests: parts.presetTests,
-    rollouts: parts.rollouts,
-    evaluations: createEvaluations({
-      store: parts.evaluationStore,
-      tests: parts.presetTests,
-      presets,
-      generations: { list: parts.generationList, flush: () => recorder.flush().then(parts.contents.flush) },
-      readItem: createReadItem(parts.contentStore),
-      pipeline,
-      clock,
-      ids,
-    }),
     makeRequest: createMakeRequest(pipeline, clock),
     guardrails,
     screenLimits: { clock, screenMs: SCREEN_MS },
@@ -129,9 +114,6 @@ export const composeAppParts = (
     version: VERSION,
   }
 }
-
-const composeFiles = ({ fileStore, clock, ids }: Parts, { files }: ConfigFile): Files =>
-  createFiles({ store: fileStore, workspaceBytes: files.workspace_bytes, clock, ids })
 
 const instanceIdOf = ({ storage }: Parts): string => storage.owner.workspaceId.replaceAll('-', '').slice(0, 16)
 

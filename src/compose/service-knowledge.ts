@@ -2,7 +2,7 @@
 import { type ConfigFile, configLines } from '../config-file.ts'
 import type { EffectiveSetting, ServiceKnowledge } from '../contract/service-facts.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
-import type { Engine } from '../storage/database.ts'
+import type { Engine } from '../storage/engine.ts'
 import { fileSettings } from './effective-settings.ts'
 import type { Nodes } from './nodes.ts'
 import type { Reloadable } from './reloadable.ts'

@@ -36,7 +36,7 @@ export const putBudgetBody = z
       .optional()
       .meta({ description: 'Lets in a request whose worst-case cost is more than what is left, while no other runs.' }),
   })
-  .meta({ id: 'PutBudgetBody' })
+  .meta({ id: 'PutBudgetBody', examples: [{ limit_usd: 100 }] })
 
 export const credits = z
   .object({ total_credits: z.number(), total_usage: z.number() })
@@ -48,4 +48,4 @@ export const addCreditsBody = z
     note: z.string().max(500).default(''),
     workspace_id: z.string().min(1).max(64).optional(),
   })
-  .meta({ id: 'AddCreditsBody' })
+  .meta({ id: 'AddCreditsBody', examples: [{ amount_usd: 25, note: 'Invoice 2026-11' }] })

@@ -66,13 +66,17 @@ export const createByokBody = z
     ...optionalUse,
   })
   .refine(exclusive, EXCLUSIVE)
-  .meta({ id: 'CreateProviderKeyBody' })
+  .meta({
+    id: 'CreateProviderKeyBody',
+    examples: [{ provider: 'openai', key: 'sk-the-key-as-the-provider-shows-it', name: 'Our own account' }],
+  })
 
 export const updateByokBody = z
   .strictObject({ key: secret.optional(), ...optionalUse })
   .refine(exclusive, EXCLUSIVE)
   .meta({
     id: 'UpdateProviderKeyBody',
+    examples: [{ disabled: true }],
     description: 'Absent fields stay as they are; null clears. The provider never changes: enter a new key for another.',
   })
 

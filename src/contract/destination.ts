@@ -207,10 +207,21 @@ export const createDestinationBody = z
     workspace_id: z.string().min(1).max(64).nullish(),
     ...settings,
   })
-  .meta({ id: 'CreateObservabilityDestinationBody' })
+  .meta({
+    id: 'CreateObservabilityDestinationBody',
+    examples: [
+      {
+        type: 'otel-collector',
+        name: 'Our collector',
+        config: { endpoint: 'https://otel.example.com', headers: { authorization: 'Bearer the-token' } },
+        privacy_mode: true,
+      },
+    ],
+  })
 
 export const updateDestinationBody = z.strictObject({ name: name.nullish(), config: configInput.optional(), ...settings }).meta({
   id: 'UpdateObservabilityDestinationBody',
+  examples: [{ sampling_rate: 0.1 }],
   description: 'Absent fields stay as they are, also those of `config`; a masked value keeps the secret.',
 })
 

@@ -106,13 +106,24 @@ export const evaluationBody = z
     path: ['baseline'],
     message: 'A pairwise check needs a baseline.',
   })
-  .meta({ id: 'EvaluationBody' })
+  .meta({
+    id: 'EvaluationBody',
+    examples: [
+      {
+        version: 4,
+        baseline: 3,
+        items: [{ messages: [{ role: 'user', content: 'How do I reset my password?' }], expected: 'Settings' }],
+        checks: [{ type: 'contains' }, { type: 'latency', max_ms: 5000 }],
+        budget_usd: 1,
+      },
+    ],
+  })
 
 export const evaluationResume = z
   .strictObject({
     budget_usd: evaluationBudget.meta({ description: 'What it may spend from its beginning on; as before when absent.' }),
   })
-  .meta({ id: 'EvaluationResumeBody' })
+  .meta({ id: 'EvaluationResumeBody', examples: [{ budget_usd: 2 }] })
 
 export const evaluationId = z.uuid().meta({ description: 'Id of an evaluation.' })
 

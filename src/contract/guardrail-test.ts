@@ -33,7 +33,16 @@ export const guardrailTestBody = z
     path: ['messages'],
     message: 'The output side takes text.',
   })
-  .meta({ id: 'GuardrailTestBody' })
+  .meta({
+    id: 'GuardrailTestBody',
+    examples: [
+      {
+        guardrail: { content_filter_builtins: [{ slug: 'email', action: 'redact' }] },
+        as_key: 'b8b1c3763133866e30b52d6bc35def2d84e10a17d44f69fe3d9b5f0bc4564702',
+        text: 'Write to ada@example.com, please.',
+      },
+    ],
+  })
 
 const place = z.int().min(0)
 

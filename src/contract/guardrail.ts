@@ -127,11 +127,28 @@ const settings = {
 
 export const createGuardrailBody = z
   .strictObject({ name: z.string().min(1).max(200), workspace_id: z.string().nullish(), ...settings })
-  .meta({ id: 'CreateGuardrailBody' })
+  .meta({
+    id: 'CreateGuardrailBody',
+    examples: [
+      {
+        name: 'Customer data',
+        content_filter_builtins: [
+          { slug: 'email', action: 'redact' },
+          { slug: 'secrets', action: 'block' },
+        ],
+        content_filters: [{ pattern: String.raw`PROJ-\d{3,6}`, action: 'redact', label: 'PROJECT' }],
+        allowed_providers: ['openai', 'anthropic'],
+        limit_usd: 25,
+        reset_interval: 'monthly',
+      },
+    ],
+  })
 
-export const updateGuardrailBody = z
-  .strictObject({ name: z.string().min(1).max(200).optional(), ...settings })
-  .meta({ id: 'UpdateGuardrailBody', description: 'Absent fields stay as they are; null clears.' })
+export const updateGuardrailBody = z.strictObject({ name: z.string().min(1).max(200).optional(), ...settings }).meta({
+  id: 'UpdateGuardrailBody',
+  examples: [{ allowed_providers: null, limit_usd: 50, reset_interval: 'monthly' }],
+  description: 'Absent fields stay as they are; null clears.',
+})
 
 const nullableFlag = z.boolean().nullable()
 
@@ -180,11 +197,11 @@ export const keyHashesBody = z
       .min(1)
       .max(BULK_MAX),
   })
-  .meta({ id: 'GuardrailKeysBody' })
+  .meta({ id: 'GuardrailKeysBody', examples: [{ key_hashes: ['b8b1c3763133866e30b52d6bc35def2d84e10a17d44f69fe3d9b5f0bc4564702'] }] })
 
 export const memberIdsBody = z
   .strictObject({ member_user_ids: z.array(z.string().min(1).max(256)).min(1).max(BULK_MAX) })
-  .meta({ id: 'GuardrailMembersBody' })
+  .meta({ id: 'GuardrailMembersBody', examples: [{ member_user_ids: ['user_0422290a-ce3d-4d7f-8b4f-d75bb802b357'] }] })
 
 const assignment = { id: z.string(), guardrail_id: z.string(), assigned_by: z.string().nullable(), created_at: timestamp }
 

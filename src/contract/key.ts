@@ -110,7 +110,7 @@ export const createKeyBody = z
     creator_user_id: z.string().min(1).max(256).nullish(),
     workspace_id: z.string().nullish(),
   })
-  .meta({ id: 'CreateKeyBody' })
+  .meta({ id: 'CreateKeyBody', examples: [{ name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' }] })
 
 export const updateKeyBody = z
   .strictObject({
@@ -125,7 +125,11 @@ export const updateKeyBody = z
     provider_failure: failureMode.optional(),
     expires_at: expiry.nullable().optional(),
   })
-  .meta({ id: 'UpdateKeyBody', description: 'Absent fields stay as they are; null clears.' })
+  .meta({
+    id: 'UpdateKeyBody',
+    examples: [{ name: 'support backend', limit: 50 }],
+    description: 'Absent fields stay as they are; null clears.',
+  })
 
 export const rotateKeyBody = z
   .strictObject({
@@ -136,7 +140,7 @@ export const rotateKeyBody = z
       .default(0)
       .meta({ description: 'How long the key before goes on working beside the new one.' }),
   })
-  .meta({ id: 'RotateKeyBody' })
+  .meta({ id: 'RotateKeyBody', examples: [{ grace_seconds: 3600 }] })
 
 export const createdKey = z
   .object({ data: apiKey, key: z.string().meta({ description: 'The key itself; it is shown this once.' }) })

@@ -62,7 +62,10 @@ export const createCodeBody = z
     expires_at: expiry.nullish().meta({ description: 'When the key expires.' }),
     workspace_id: z.string().max(64).nullish(),
   })
-  .meta({ id: 'CreateAuthCodeBody' })
+  .meta({
+    id: 'CreateAuthCodeBody',
+    examples: [{ callback_url: 'https://app.example.com/done', code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }],
+  })
 
 export const authCode = z
   .object({
@@ -78,7 +81,15 @@ export const exchangeBody = z
     code_verifier: z.string().min(1).max(256).nullish(),
     code_challenge_method: z.string().max(20).nullish(),
   })
-  .meta({ id: 'ExchangeAuthCodeBody' })
+  .meta({
+    id: 'ExchangeAuthCodeBody',
+    examples: [
+      {
+        code: '2bnT0uYkXw7sHc2LmR9p4Qd1bVnT0uYkXw7sHc2LmR9',
+        code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+      },
+    ],
+  })
 
 export const exchangedKey = z
   .object({ key: z.string().meta({ description: 'An inference key; it is shown this once.' }), user_id: z.string().nullable() })

@@ -20,7 +20,10 @@ const testName = z.string().trim().min(1).max(200)
 export const presetTestBody = z
   .strictObject({ name: testName, ...testInput })
   .refine((body) => Buffer.byteLength(JSON.stringify(body)) <= INPUT_BYTES_MAX, `A test holds at most ${INPUT_BYTES_MAX / 1024} KiB.`)
-  .meta({ id: 'PresetTestBody' })
+  .meta({
+    id: 'PresetTestBody',
+    examples: [{ name: 'password', messages: [{ role: 'user', content: 'How do I reset my password?' }], expected: 'Settings → Security' }],
+  })
 
 export const presetTest = z
   .object({

@@ -112,7 +112,7 @@ export const presetPatch = z
       .optional()
       .meta({ description: 'Needed to set, move or remove a label that the workspace protects (protected_labels).' }),
   })
-  .meta({ id: 'PresetPatch' })
+  .meta({ id: 'PresetPatch', examples: [{ description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } }] })
 
 export type PresetResource = z.output<typeof preset>
 export type PresetVersionResource = z.output<typeof presetVersion>

@@ -52,7 +52,18 @@ export const rolloutBody = z
     message: 'Name each version once.',
   })
   .refine(({ splits }) => splits.some(({ weight }) => weight > 0), { path: ['splits'], message: 'One weight at least is above 0.' })
-  .meta({ id: 'RolloutBody' })
+  .meta({
+    id: 'RolloutBody',
+    examples: [
+      {
+        splits: [
+          { version: 3, weight: 90 },
+          { version: 4, weight: 10 },
+        ],
+        sticky: 'session',
+      },
+    ],
+  })
 
 const milliseconds = z.number().nullable()
 

@@ -38,7 +38,11 @@ export const currentSession = session
 export const openSessionBody = z
   .strictObject({ token: z.string().min(1).max(512).optional(), key: z.string().min(1).max(512).optional() })
   .refine(({ token, key }) => (token === undefined) !== (key === undefined), 'Send either token or key.')
-  .meta({ id: 'OpenSessionBody', description: 'The token of a sign-in link, or a management key.' })
+  .meta({
+    id: 'OpenSessionBody',
+    examples: [{ token: '2bnT0uYkXw7sHc2LmR9p4Qd1bVnT0uYkXw7sHc2LmR9' }],
+    description: 'The token of a sign-in link, or a management key.',
+  })
 
 export const openedSession = z
   .object({
@@ -81,7 +85,7 @@ export const createLoginLinkBody = z
       .default(LINK_SECONDS)
       .meta({ description: 'Seconds.' }),
   })
-  .meta({ id: 'CreateLoginLinkBody' })
+  .meta({ id: 'CreateLoginLinkBody', examples: [{ user_id: 'ada@example.com', role: 'member' }] })
 
 export const loginLink = z
   .object({

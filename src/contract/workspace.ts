@@ -112,7 +112,7 @@ export const createWorkspaceBody = z
     ...storedSettings.shape,
     ...givenSettings,
   })
-  .meta({ id: 'CreateWorkspaceBody' })
+  .meta({ id: 'CreateWorkspaceBody', examples: [{ name: 'Search team', slug: 'search' }] })
 
 export const updateWorkspaceBody = z
   .strictObject({
@@ -122,7 +122,11 @@ export const updateWorkspaceBody = z
     ...storedSettings.shape,
     ...givenSettings,
   })
-  .meta({ id: 'UpdateWorkspaceBody', description: 'Absent fields stay as they are; null clears.' })
+  .meta({
+    id: 'UpdateWorkspaceBody',
+    examples: [{ description: 'Everything behind the search box.' }],
+    description: 'Absent fields stay as they are; null clears.',
+  })
 
 const memberRole = z.enum(['admin', 'member'])
 
@@ -157,12 +161,15 @@ export const updateMemberBody = z
   })
   .meta({
     id: 'UpdateWorkspaceMemberBody',
+    examples: [{ role: 'admin', name: 'Ada' }],
     description: 'Absent fields stay as they are; null clears. Another role ends the sessions of the person.',
   })
 
-export const memberIds = z
-  .strictObject({ user_ids: z.array(z.string().min(1).max(256)).min(1).max(100) })
-  .meta({ id: 'WorkspaceMembersBody', description: 'Users are whoever you say they are: the name that your own systems know them by.' })
+export const memberIds = z.strictObject({ user_ids: z.array(z.string().min(1).max(256)).min(1).max(100) }).meta({
+  id: 'WorkspaceMembersBody',
+  examples: [{ user_ids: ['user_ada', 'user_grace'] }],
+  description: 'Users are whoever you say they are: the name that your own systems know them by.',
+})
 
 /** In a query: the key's own workspace, or any one with a management key of the default workspace. */
 export const workspaceIdQuery = z

@@ -1,10 +1,7 @@
 /** Where a request comes in: the table of every route, and the way that each of them is answered. */
-import type { Destinations } from '../broadcast/destinations.ts'
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
-import type { Files } from '../files/files.ts'
 import { asFailure } from '../inference/as-failure.ts'
-import type { Evaluations } from '../inference/evaluations/evaluations.ts'
 import type { MakeRequest } from '../inference/own-request.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { isPerson } from '../keys/caller.ts'
@@ -19,10 +16,8 @@ import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
 import type { Models } from '../models/models.ts'
-import type { Rollouts } from '../presets/rollouts.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
-import type { PresetTestStore } from '../storage/preset-test-store.ts'
 import type { ServiceKnowledge } from '../contract/service-facts.ts'
 import type { Credentials } from '../routing/credentials.ts'
 import type { EndpointHealthStore } from '../storage/endpoint-health.ts'
@@ -51,12 +46,9 @@ import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
-import { destinationRoutes } from './routes/destinations.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
-import { fileRoutes } from './routes/files.ts'
 import { generationGet } from './routes/generation.ts'
 import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
-import { guardrailRoutes } from './routes/guardrails.ts'
 import { requestLogRoutes } from './routes/request-log.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
@@ -68,9 +60,6 @@ import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
 import { providerTestCreate } from './routes/provider-test.ts'
 import { providersList } from './routes/providers.ts'
 import { presetFromGeneration } from './routes/preset-from-generation.ts'
-import { evaluationRoutes } from './routes/evaluations.ts'
-import { rolloutRoutes } from './routes/rollouts.ts'
-import { presetTestRoutes } from './routes/preset-tests.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { createPresetUsage } from './routes/preset-usage.ts'
 import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
@@ -85,14 +74,11 @@ export interface AppParts {
   readonly management: ManagementParts
   readonly admission: Admission
   readonly presets: Presets
-  readonly presetTests: PresetTestStore
-  readonly rollouts: Rollouts
-  readonly evaluations: Evaluations
   readonly makeRequest: MakeRequest
   readonly guardrails: Guardrails
   readonly screenLimits: ScreenLimits
-  readonly destinations: Destinations
-  readonly files: Files
+  /** Routes of the resources that a workspace keeps. */
+  readonly resources: readonly Route[]
   readonly models: Models
   readonly health: HealthView
   readonly generations: {
@@ -156,9 +142,6 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   presetsVersion(parts.presets),
   presetsHistory(parts.presets),
   presetFromGeneration({ ...parts, auditLog: parts.management.auditLog }),
-  ...rolloutRoutes(parts.rollouts),
-  ...evaluationRoutes(parts.evaluations, parts.keys),
-  ...presetTestRoutes({ ...parts, tests: parts.presetTests }),
 
   ...managementRoutes(parts.keys, parts.management),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
@@ -166,16 +149,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
 
   ...(parts.oauth === null ? [] : oauthRoutes(parts.oauth)),
   ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, workspaces: parts.management.workspaces })),
-  ...destinationRoutes({
-    destinations: parts.destinations,
-    workspaces: parts.management.workspaces,
-    onceness: parts.management.onceness,
-  }),
-
-  ...fileRoutes({ ...parts, onceness: parts.management.onceness }),
-
-  ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces, onceness: parts.management.onceness }),
-
+  ...parts.resources,
   guardrailTestsCreate(parts),
 
   modelsList('/models', listing),

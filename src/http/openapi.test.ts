@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { ERROR_SCHEMAS } from './openapi-errors.ts'
-import { describedMounts } from './openapi.test-kit.ts'
+import { describedMounts } from '../compose/described-routes.test-kit.ts'
 import { openapiDocument } from './openapi.ts'
 import { entriesOf, listAt, objectAt, textAt } from '../reference/read-json.ts'
 import type { Route, Surface } from './route.ts'
@@ -76,6 +76,9 @@ describe('the document of the real routes', () => {
     expect(text.split('"#/components/schemas/PresetVersion"').length - 1).toBeGreaterThan(1)
   })
 
+  /** The example that stands with the schema. */
+  const exampleOf = (schema: z.ZodType): unknown => (z.globalRegistry.get(schema)?.['examples'] as readonly unknown[] | undefined)?.[0]
+
   test('every example of a body is accepted by the schema of that body', () => {
     const routes = mounts.flatMap(({ routes }) => routes)
     const examples = entriesOf(objectAt(document, 'paths')).flatMap(([, item]) =>
@@ -85,7 +88,7 @@ describe('the document of the real routes', () => {
         // A file is no example that JSON could hold.
         return schema === undefined || bodyType !== undefined
           ? []
-          : [{ operation: operation['operationId'], outcome: schema.safeParse(body['example']).success }]
+          : [{ operation: operation['operationId'], outcome: schema.safeParse(body['example'] ?? exampleOf(schema)).success }]
       }),
     )
     expect(examples.length).toBeGreaterThan(5)

@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 import type { JsonObject } from '../lib/json.ts'
 import { openapiDocument } from '../http/openapi.ts'
-import { describedMounts } from '../http/openapi.test-kit.ts'
+import { describedMounts } from '../compose/described-routes.test-kit.ts'
 import { REFERENCE_PAGE_POLICY, referencePage } from './reference-page.ts'
 import { curlCommand } from './code-view.ts'
 import { readDocument } from './document-reader.ts'

@@ -2,7 +2,8 @@
 import { sql, type Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
-import type { Database, Engine } from './database.ts'
+import type { Database } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { GenerationRecord } from './generation-store.ts'
 import type { ActivityDaysTable } from './management-tables.ts'
 import type { Schema } from './schema.ts'

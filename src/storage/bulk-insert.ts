@@ -4,7 +4,7 @@
  */
 import { CompiledQuery, type Transaction } from 'kysely'
 
-import type { Engine } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 /** Rows of a statement. No table of these has 80 columns: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */

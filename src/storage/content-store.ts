@@ -2,7 +2,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
-import type { GenerationContentsTable } from './schema.ts'
+import type { GenerationContentsTable } from './generation-tables.ts'
 import type { TextSeal } from './sealed-config.ts'
 
 export interface StoredContent {

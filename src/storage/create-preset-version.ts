@@ -9,7 +9,8 @@ import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempote
 import { writeMoves } from './preset-moves.ts'
 import { type PresetRow, readVersion, type SealedDatabase, toPresetWithVersion, toVersion } from './preset-rows.ts'
 import { refuseUnevaluatedSave } from './required-evaluation.ts'
-import type { PresetVersionsTable, Schema } from './schema.ts'
+import type { PresetVersionsTable } from './preset-tables.ts'
+import type { Schema } from './schema.ts'
 import { holdsSecrets, storeConfig, type TextSeal } from './sealed-config.ts'
 
 export interface CreateVersionInput extends SaveOptions {

@@ -5,11 +5,12 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LimitStore } from './limits/limit-store.ts'
 import { createLines } from './lines.ts'
-import type { GenerationContentsTable, Schema, TracesWaitingTable } from './schema.ts'
+import type { Engine } from './engine.ts'
+import type { GenerationContentsTable } from './generation-tables.ts'
+import type { Schema } from './schema.ts'
+import type { TracesWaitingTable } from './trace-tables.ts'
 import { StorageConflict } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
-
-export type Engine = 'sqlite' | 'postgres'
 
 export interface Database {
   readonly engine: Engine

@@ -5,10 +5,12 @@ import type { ErrorType } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { bulkInsert } from './bulk-insert.ts'
-import type { Database, Engine } from './database.ts'
+import type { Database } from './database.ts'
+import type { Engine } from './engine.ts'
 import { type FinishedGeneration, withoutNul } from './generation-store.ts'
 import { BUCKET_COLUMNS, percentileOf } from './latency-buckets.ts'
-import type { EndpointLastTable, EndpointSlotsTable, Schema } from './schema.ts'
+import type { EndpointLastTable, EndpointSlotsTable } from './generation-tables.ts'
+import type { Schema } from './schema.ts'
 
 const SLOT_MS = 30 * 60 * 1000
 /** The strip of a day. */

@@ -8,7 +8,8 @@ import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Page } from './page.ts'
 import type { SealedDatabase } from './preset-rows.ts'
 import type { PresetRef } from './preset-test-store.ts'
-import type { EvaluationsTable, Schema } from './schema.ts'
+import type { EvaluationsTable } from './evaluation-tables.ts'
+import type { Schema } from './schema.ts'
 
 /** The versions that are run, and the rules for them. */
 export interface EvaluationSpec {

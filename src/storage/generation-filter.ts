@@ -1,7 +1,7 @@
 /** Which generations are wanted, as conditions of a query, and the index by which SQLite finds them. */
 import { type ExpressionBuilder, type Expression, type SqlBool, sql } from 'kysely'
 
-import type { Engine } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 export interface GenerationFilter {

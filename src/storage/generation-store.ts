@@ -3,8 +3,10 @@ import type { Selectable, Transaction } from 'kysely'
 import { isoTimestamp } from '../lib/clock.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { bulkInsert } from './bulk-insert.ts'
-import type { Database, Engine } from './database.ts'
-import type { GenerationsTable, Schema } from './schema.ts'
+import type { Database } from './database.ts'
+import type { Engine } from './engine.ts'
+import type { GenerationsTable } from './generation-tables.ts'
+import type { Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
 
 /** The work and the cost of one inference request. */

@@ -1,4 +1,9 @@
-/** Guardrails and whom they are assigned to (schema.ts says what the types mean). */
+/** Guardrails and whom they are assigned to. */
+export interface GuardrailTables {
+  guardrails: GuardrailsTable
+  guardrail_assignments: GuardrailAssignmentsTable
+}
+
 export interface GuardrailsTable {
   id: string
   workspace_id: string

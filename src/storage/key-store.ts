@@ -9,7 +9,7 @@ import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
-import type { ApiKeysTable } from './schema.ts'
+import type { ApiKeysTable } from './key-tables.ts'
 import { flag } from './sql-values.ts'
 import { usageWindowsAt } from './usage-windows.ts'
 

@@ -7,7 +7,8 @@ import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
 import { parseLabels, type PresetRow, type PresetVersionRow, readVersion, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
 import { requireEvaluation } from './required-evaluation.ts'
-import type { PresetsTable, Schema } from './schema.ts'
+import type { PresetsTable } from './preset-tables.ts'
+import type { Schema } from './schema.ts'
 import { readSettings } from './workspace-settings.ts'
 
 export type PatchPresetOutcome =

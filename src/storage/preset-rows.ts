@@ -4,7 +4,8 @@ import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import type { Database } from './database.ts'
 import { readConfig, type TextSeal } from './sealed-config.ts'
-import type { PresetsTable, PresetVersionsTable, Schema } from './schema.ts'
+import type { PresetsTable, PresetVersionsTable } from './preset-tables.ts'
+import type { Schema } from './schema.ts'
 
 export interface SealedDatabase {
   readonly database: Database

@@ -7,7 +7,8 @@ import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { inPresetLine } from './preset-line.ts'
 import type { PresetRef } from './preset-test-store.ts'
-import type { PresetRolloutsTable, Schema } from './schema.ts'
+import type { PresetRolloutsTable } from './preset-tables.ts'
+import type { Schema } from './schema.ts'
 
 export interface StoredRollout {
   readonly id: string

@@ -1,7 +1,8 @@
 /** The rows that every limit is checked against, under their locks. */
 import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 
-import type { Database, Engine } from './database.ts'
+import type { Database } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { ScopeWindowTable, Span } from './ledger-tables.ts'
 import type { Schema } from './schema.ts'
 

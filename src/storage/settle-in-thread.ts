@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 
 import type { Database, TraceChange } from './database.ts'
-import type { GenerationContentsTable } from './schema.ts'
+import type { GenerationContentsTable } from './generation-tables.ts'
 import { createThread } from './sqlite-thread.ts'
 
 export type Request =

@@ -2,7 +2,7 @@
 import type { Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
-import type { Engine } from './database.ts'
+import type { Engine } from './engine.ts'
 import { type FinishedGeneration, withoutNul } from './generation-store.ts'
 import { BUCKET_COLUMNS, bucketColumn, bucketOf, type Latency } from './latency-buckets.ts'
 import type { HoldTable } from './ledger-tables.ts'

@@ -1,7 +1,8 @@
 /** The use of models, by interval and by up to two dimensions: from the sums of hours, and for minutes from the records themselves. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 
-import type { Database, Engine } from './database.ts'
+import type { Database } from './database.ts'
+import type { Engine } from './engine.ts'
 import { indexFor, matching, tableBy } from './generation-filter.ts'
 import { BUCKET_COLUMNS, BUCKET_ENDS, bucketColumn, LATENCIES, type Latency, percentileOf } from './latency-buckets.ts'
 import { USAGE_MEASURES } from './usage-tables.ts'

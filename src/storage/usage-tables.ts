@@ -30,6 +30,10 @@ export const USAGE_MEASURES = [
   'unpriced_requests',
 ] as const
 
+export interface UsageTables {
+  usage_hours: UsageHoursTable
+}
+
 export interface UsageHoursTable extends Record<(typeof USAGE_MEASURES)[number], number>, Record<BucketColumn, number> {
   /** `YYYY-MM-DDTHH`, UTC: the hour in which the request began. */
   hour: string

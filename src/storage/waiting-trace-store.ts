@@ -5,7 +5,8 @@
 import { type Selectable, type Transaction } from 'kysely'
 
 import type { Database, TraceChange, TraceHold } from './database.ts'
-import type { Schema, TracesWaitingTable } from './schema.ts'
+import type { Schema } from './schema.ts'
+import type { TracesWaitingTable } from './trace-tables.ts'
 import type { TextSeal } from './sealed-config.ts'
 
 export interface WaitingTrace {

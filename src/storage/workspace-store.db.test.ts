@@ -5,6 +5,7 @@ import { describeEachEngine } from '../../test/support/databases.ts'
 import { DEFAULT_SETTINGS } from '../contract/workspace.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createKeyStore } from './key-store.ts'
+import { DELETED_WITH_WORKSPACE } from './schema.ts'
 import { T0, T1, T2 } from './testing/preset-input.ts'
 import { createWorkspaceStore, type WorkspaceRecord } from './workspace-store.ts'
 
@@ -124,6 +125,33 @@ describeEachEngine('workspace store', (engine) => {
     ])
     expect(await make('w-2', 'search')).toBe(true)
     expect((await log.list({ workspaceId: 'w-1', ...PAGE })).items.map(({ action }) => action)).toContain('deleted')
+  })
+
+  /** Tables that name a workspace and keep their rows when it is deleted. */
+  const STAY: Readonly<Record<string, string>> = {
+    activity_days: 'Figures of the past stay.',
+    api_keys: 'A workspace that has a key is not deleted, and keys that were revoked stay for history.',
+    audit_log: 'It says who deleted the workspace.',
+    credit_entries: 'Money that was paid is accounted for.',
+    evaluations: 'They belong to a preset, which is history.',
+    generations: 'Records of requests are kept for their time.',
+    generation_contents: 'Each has an end of its own.',
+    hold: 'A request that still runs is settled.',
+    idempotency_keys: 'Each has an end of its own.',
+    ledger: 'Money that was spent is accounted for.',
+    login_links: 'Each has an end of its own.',
+    oauth_codes: 'Each has an end of its own.',
+    observability_destinations: 'Their rows are emptied, and stay for what refers to them.',
+    presets: 'They are history, and names in records.',
+    sessions: 'Each ends with its membership.',
+    usage_hours: 'Figures of the past stay.',
+  }
+
+  test('each table that names a workspace is deleted with it, or says here why it stays', async () => {
+    const database = await engine.open()
+    const tables = await database.kysely.introspection.getTables()
+    const naming = tables.filter(({ columns }) => columns.some(({ name }) => name === 'workspace_id')).map(({ name }) => name)
+    expect(naming.toSorted()).toEqual([...DELETED_WITH_WORKSPACE, ...Object.keys(STAY)].toSorted())
   })
 
   test('members are added once, and removed with a count; an entry only where somebody came or went', async () => {

@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Slice } from '../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceMemberResource, type WorkspaceSettings } from '../contract/workspace.ts'
@@ -6,7 +6,8 @@ import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import { endSessionsOf } from './session-store.ts'
-import type { Schema, WorkspacesTable } from './schema.ts'
+import { DELETED_WITH_WORKSPACE, type Schema } from './schema.ts'
+import type { WorkspacesTable } from './service-tables.ts'
 import type { Page } from './page.ts'
 import { readSettings } from './workspace-settings.ts'
 
@@ -173,17 +174,14 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .where('deleted_at', 'is', null)
         .executeTakeFirst()
       if (key !== undefined) return { result: 'has-keys', audit: null }
-      await transaction.deleteFrom('workspace_members').where('workspace_id', '=', id).execute()
-      await transaction.deleteFrom('workspace_budgets').where('workspace_id', '=', id).execute()
-      await transaction.deleteFrom('byok_keys').where('workspace_id', '=', id).execute()
       await transaction
         .updateTable('observability_destinations')
         .set({ deleted_at: now, sealed_config: '', enabled: 0 })
         .where('workspace_id', '=', id)
         .execute()
-      await transaction.deleteFrom('files').where('workspace_id', '=', id).execute()
-      await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', id).execute()
-      await transaction.deleteFrom('guardrails').where('workspace_id', '=', id).execute()
+      for (const table of DELETED_WITH_WORKSPACE) {
+        await sql`delete from ${sql.table(table)} where workspace_id = ${id}`.execute(transaction)
+      }
       // No slug that may be chosen has a tilde.
       await transaction
         .updateTable('workspaces')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 import { systemClock } from '../../src/lib/clock.ts'
 import { systemIds } from '../../src/lib/id.ts'
-import { migrationsFor } from '../../src/storage/migrate.ts'
+import { migrationsFor } from '../../src/storage/schema.ts'
 import { openPostgres } from '../../src/storage/postgres.ts'
 import { openSqlite } from '../../src/storage/sqlite.ts'
 import { makeOlderDatabase } from '../../src/storage/testing/older-databases.ts'

@@ -10,7 +10,8 @@ import { delimiter, join } from 'node:path'
 import { afterAll, describe } from 'bun:test'
 import { Client } from 'pg'
 
-import type { Database, Engine } from '../../src/storage/database.ts'
+import type { Database } from '../../src/storage/database.ts'
+import type { Engine } from '../../src/storage/engine.ts'
 import { type DatabaseLocation, openDatabase, type OpenDatabaseOptions } from '../../src/storage/open-database.ts'
 import { onFreePort } from './free-port.ts'
 

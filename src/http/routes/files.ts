@@ -49,11 +49,11 @@ export interface FileRouteParts {
   readonly files: Files
   readonly onceness: Onceness
   readonly clock: Clock
-  readonly answering: { readonly unreadMs: number }
+  readonly unreadMs: number
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
-export const fileRoutes = ({ files, onceness, clock, answering, onError }: FileRouteParts): readonly Route[] => [
+export const fileRoutes = ({ files, onceness, clock, unreadMs, onError }: FileRouteParts): readonly Route[] => [
   {
     ...shared,
     method: 'GET',
@@ -138,7 +138,7 @@ export const fileRoutes = ({ files, onceness, clock, answering, onError }: FileR
       if (request.method === 'HEAD') return new Response(null, { headers })
       const stream = fileStream(files.read(file), {
         clock,
-        unreadMs: answering.unreadMs,
+        unreadMs,
         onError: (thrown) => onError(thrown, 'a file could not be read to its end'),
       })
       return new Response(stream, { headers })

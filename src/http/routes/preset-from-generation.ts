@@ -19,7 +19,9 @@ import { callerOf, changedBy, reachOf, type Route, type RouteRequest } from '../
 import type { GenerationContentParts } from './generation-content.ts'
 import { generationId, generationIdQuery } from './generation.ts'
 
-const fromGenerationBody = z.strictObject({ generation_id: generationIdQuery.id }).meta({ id: 'PresetFromGeneration' })
+const fromGenerationBody = z
+  .strictObject({ generation_id: generationIdQuery.id })
+  .meta({ id: 'PresetFromGeneration', examples: [{ generation_id: 'gen-4Qd1bVnT0uYkXw7sHc2LmR9p' }] })
 
 export interface PresetFromGenerationParts extends GenerationContentParts {
   readonly presets: Presets

@@ -1,7 +1,7 @@
 /** Workspaces, users, keys, presets with their versions, generations and usage. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 /** Money and counters need 64 bits; SQLite's `integer` has them. */
 const WORDS = {

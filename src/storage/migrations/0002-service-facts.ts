@@ -1,7 +1,7 @@
 /** Facts that the service keeps about the database itself. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const serviceFacts = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

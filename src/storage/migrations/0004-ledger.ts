@@ -1,7 +1,7 @@
 /** Money: what windows have spent and hold, the holds of running requests, the ledger, budgets and credits. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const ledger = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** Guardrails and whom they are assigned to. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const guardrails = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** Workspaces with settings and members, own provider keys, rate limits, rotation of secrets, audit log, activity. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const management = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

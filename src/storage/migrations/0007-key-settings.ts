@@ -1,7 +1,7 @@
 /** The word of a key on failures, and whose key it is in the books of an integrator. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const keySettings = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** Lists of models and prices that an operator imported. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const catalogueImports = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** Versions that are saved before they are served, with a note; and what a preset and its labels stood at, when. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const presetMoves = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** The columns by which generations are listed and counted, and the indexes of these lists. Released: never change it. */
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const requestLog = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

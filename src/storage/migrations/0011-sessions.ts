@@ -1,7 +1,7 @@
 /** People who sign in: their sessions, the links that open them, and the session in an entry of the audit log. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const sessions = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

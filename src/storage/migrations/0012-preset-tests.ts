@@ -1,7 +1,7 @@
 /** Inputs that are kept to try a preset with. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const presetTests = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** Where a workspace's traces go. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const observabilityDestinations = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** The use of each hour, by whom and where, with how long it took. Released: never change it. */
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 const SUMS = [
   'requests',

@@ -1,7 +1,7 @@
 /** Rollouts of presets, one for each preset, and what their requests are compared by. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const presetRollouts = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

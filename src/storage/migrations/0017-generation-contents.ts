@@ -1,7 +1,7 @@
 /** The question and the answer, sealed, where a workspace wants them kept. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const generationContents = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** The columns that people need of keys and members: names, a key for the playground, rotation, the models of a key, when it was used last, codes for applications. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const people = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** Evaluations of presets and their items. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const evaluations = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

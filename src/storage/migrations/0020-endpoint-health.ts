@@ -1,7 +1,7 @@
 /** How attempts at providers ended: counted by half hours, with the last failure of each endpoint. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const endpointHealth = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** Presets whose versions go live only once they have passed an evaluation. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const requiredEvaluations = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

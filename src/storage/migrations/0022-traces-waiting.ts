@@ -1,7 +1,7 @@
 /** Traces on their way to their destinations. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const tracesWaiting = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

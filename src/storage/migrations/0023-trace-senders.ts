@@ -4,7 +4,7 @@
  */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const traceSenders = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 /** How the places of each node are taken, as nodes on one PostgreSQL tell one another. Unlogged, as in 0015. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const placesOfNodes = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

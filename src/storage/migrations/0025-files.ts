@@ -1,7 +1,7 @@
 /** Files of workspaces, in sealed pieces. Released: never change it. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 
 export const files = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {

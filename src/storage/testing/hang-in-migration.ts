@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 
 import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
-import { migrate, migrationsFor } from '../migrate.ts'
+import { migrate } from '../migrate.ts'
+import { migrationsFor } from '../schema.ts'
 import { openPostgres } from '../postgres.ts'
 import { openSqlite } from '../sqlite.ts'
 

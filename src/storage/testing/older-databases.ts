@@ -1,5 +1,5 @@
 /** Databases as earlier versions left them: at each level of the schema, with rows in each table that was there by then. */
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type TableMetadata } from 'kysely'
 
 import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
@@ -394,17 +394,35 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
 export const makeOlderDatabase = async (connection: EngineConnection, names: readonly string[]): Promise<void> => {
   for (const [index, name] of names.entries()) {
     await migrate(connection, { clock: systemClock, ids: systemIds }, migrationsOf(connection.engine, names.slice(0, index + 1)))
-    for (const [table, rows] of Object.entries(WRITTEN[name] ?? {})) {
-      for (const row of rows) {
-        const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)))
-        await sql`insert into ${sql.table(table)} (${columns}) values (${sql.join(Object.values(row))})`.execute(connection.kysely)
-      }
-    }
+    for (const [table, rows] of Object.entries(WRITTEN[name] ?? {})) for (const row of rows) await insert(connection, table, row)
+  }
+  for (const table of await connection.kysely.introspection.getTables()) {
+    if (!NAMED.has(table.name) && (await isEmpty(connection, table.name))) await insert(connection, table.name, inventedRow(table))
   }
 }
 
+const insert = async ({ kysely }: EngineConnection, table: string, row: Row): Promise<void> => {
+  const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)))
+  await sql`insert into ${sql.table(table)} (${columns}) values (${sql.join(Object.values(row))})`.execute(kysely)
+}
+
+const isEmpty = async ({ kysely }: EngineConnection, table: string): Promise<boolean> =>
+  (await sql`select 1 from ${sql.table(table)} limit 1`.execute(kysely)).rows.length === 0
+
+/** A row for a table that has none above. Where the table has rules that it breaks, the table needs a row above. */
+const inventedRow = ({ name: table, columns }: TableMetadata): Row =>
+  Object.fromEntries(
+    columns.map(({ name, dataType }) => {
+      if (name === 'workspace_id') return [name, WORKSPACE]
+      if (dataType !== 'text') return [name, 1]
+      return [name, name.endsWith('_at') ? AT : `${table} ${name} ✓`]
+    }),
+  )
+
 /** The messages that running nodes send each other: PostgreSQL alone has them, and nobody keeps them. */
 const TABLES_OF_NODES: readonly string[] = ['nodes', 'limit_rates', 'limit_running', 'limit_places']
+
+const NAMED: ReadonlySet<string> = new Set([...TABLES_OF_NODES, ...Object.values(WRITTEN).flatMap((tables) => Object.keys(tables))])
 
 /** Every row of every table that is kept, also of one that is empty, in an order that can be compared. */
 export const rowsOf = async (kysely: Kysely<Schema>): Promise<Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>> => {

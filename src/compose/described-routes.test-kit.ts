@@ -1,0 +1,15 @@
+/** The real routes, without the parts that their handlers would need: only their description is read. */
+import { configFileSchema } from '../config-file.ts'
+import { type AppParts, routeTable } from '../http/app.ts'
+import type { Mount } from '../http/openapi.ts'
+import { composeResources } from './resources.ts'
+
+/** A part that nobody asks anything: each of its members is such a part, and it is '' as a text. */
+const PART: object = new Proxy(() => PART, { get: (_, name) => (name === Symbol.toPrimitive ? () => '' : PART) })
+
+export const describedMounts = (): readonly Mount[] => {
+  const part = PART as never
+  const resources = composeResources(part, { file: configFileSchema.parse({}), pipeline: part })
+  const parts = new Proxy({ resources }, { get: (known, name) => (name === 'resources' ? known.resources : PART) })
+  return routeTable(parts as AppParts, () => ({}))
+}

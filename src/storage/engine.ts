@@ -1,0 +1,2 @@
+/** The databases that are spoken. */
+export type Engine = 'sqlite' | 'postgres'

@@ -1,0 +1,61 @@
+/** Workspaces, people, and what a service notes of itself. */
+import type { JsonText } from './column-types.ts'
+
+export interface ServiceTables {
+  workspaces: WorkspacesTable
+  users: UsersTable
+  idempotency_keys: IdempotencyKeysTable
+  change_counter: ChangeCounterTable
+  service_facts: ServiceFactsTable
+  catalogue_imports: CatalogueImportsTable
+}
+
+export interface WorkspacesTable {
+  id: string
+  slug: string
+  name: string
+  description: string | null
+  created_at: string
+  created_by: string
+  updated_at: string
+  settings: JsonText
+  /** The row stays for what refers to it; its slug is given up. */
+  deleted_at: string | null
+}
+
+interface UsersTable {
+  id: string
+  name: string
+  email: string | null
+  created_at: string
+}
+
+interface IdempotencyKeysTable {
+  workspace_id: string
+  route: string
+  slug: string
+  key: string
+  body_sha256: string
+  status: number
+  body: string
+  created_at: string
+}
+
+interface ChangeCounterTable {
+  /** Always 1: the table has one row. */
+  id: number
+  value: number
+}
+
+interface ServiceFactsTable {
+  name: string
+  value: string
+}
+
+interface CatalogueImportsTable {
+  kind: string
+  /** A day, `2026-11-22`. */
+  as_of: string
+  imported_at: string
+  models: JsonText
+}
