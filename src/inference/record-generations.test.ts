@@ -68,6 +68,20 @@ test('a batch holds at most a thousand records, and one follows the other at onc
   expect(batches.flat()).toEqual(ids(0, 2500).map(String))
 })
 
+test('records that come while a batch is written wait for others, as long as the first ones did', async () => {
+  const { clock, batches, add } = open(async () => {
+    if (batches.length === 1) add(2)
+  })
+  add(1)
+  clock.advance(50)
+  await turn()
+  expect(batches).toEqual([['1']])
+  add(3)
+  clock.advance(50)
+  await turn()
+  expect(batches).toEqual([['1'], ['2', '3']])
+})
+
 describe('while storage is away', () => {
   test('a batch is tried again after a second, in the old order and with what came meanwhile behind it', async () => {
     let away = true

@@ -37,6 +37,8 @@ export const createGenerationRecorder = (parts: {
   let queue: Queued[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
+  /** Entries at the front of the queue that are to be written without a pause. */
+  let due = 0
   let dropped = 0
   let closed = false
   /** Entries of the next batch; fewer after failures, until one that storage never takes stands alone. */
@@ -77,6 +79,7 @@ export const createGenerationRecorder = (parts: {
   const writeBatch = async (): Promise<boolean> => {
     const batch = queue.slice(0, most)
     queue = queue.slice(batch.length)
+    due -= batch.length
     try {
       await write(batch.map(({ entry }) => entry))
       for (const { segment } of batch) if (segment !== null) forget(segment)
@@ -93,17 +96,23 @@ export const createGenerationRecorder = (parts: {
     }
   }
 
-  /** `writing` is forgotten in the same step as the queue is found empty: a flush between the two would miss what came in. */
+  /**
+   * A batch costs storage about as much as thirty entries, so what comes in while one is written waits for company, unless somebody
+   * waits for it. `writing` is forgotten in the same step as nothing is found to be due: a flush between the two would miss what came in.
+   */
   const drain = async (): Promise<void> => {
     try {
-      while (queue.length > 0 && (await writeBatch()));
+      while (due > 0 && (await writeBatch()));
     } finally {
       writing = null
+      due = 0
+      if (queue.length > 0) schedule(FLUSH_MS)
     }
   }
 
   const flush = (): Promise<void> => {
-    if (writing === null && queue.length === 0) return Promise.resolve()
+    if (queue.length === 0 && writing === null) return Promise.resolve()
+    due = queue.length
     writing ??= drain()
     return writing
   }
