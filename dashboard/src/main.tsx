@@ -2,7 +2,7 @@
 import { createRoot } from 'react-dom/client'
 
 import { App } from './app.tsx'
-import { loadScreensLater } from './lazy-screen.ts'
+import { loadPartsLater } from './lazy-part.ts'
 import { PAGE_NONCE } from './page.ts'
 import { applyTheme } from './theme.ts'
 
@@ -12,4 +12,4 @@ applyTheme()
 
 const root = document.getElementById('root')
 if (root !== null) createRoot(root).render(<App />)
-loadScreensLater()
+loadPartsLater()

@@ -2,7 +2,7 @@
 import { createRootRoute, createRoute, createRouter, retainSearchParams, type AnyRoute } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 
-import { lazyScreen } from './lazy-screen.ts'
+import { lazyPart } from './lazy-part.ts'
 import { Empty } from './parts/empty.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { PAGE_BASE } from './page.ts'
@@ -32,57 +32,57 @@ const tree = root.addChildren([
   screen(
     root,
     '/presets',
-    lazyScreen(() => import('./screens/presets/presets-screen.tsx'), 'PresetsScreen'),
+    lazyPart(() => import('./screens/presets/presets-screen.tsx'), 'PresetsScreen'),
   ),
   screen(
     root,
     '/presets/$slug',
-    lazyScreen(() => import('./screens/presets/preset-screen.tsx'), 'PresetScreen'),
+    lazyPart(() => import('./screens/presets/preset-screen.tsx'), 'PresetScreen'),
   ),
   screen(
     root,
     '/playground',
-    lazyScreen(() => import('./screens/playground/playground-screen.tsx'), 'PlaygroundScreen'),
+    lazyPart(() => import('./screens/playground/playground-screen.tsx'), 'PlaygroundScreen'),
   ),
   screen(
     root,
     '/models',
-    lazyScreen(() => import('./screens/models/models-screen.tsx'), 'ModelsScreen'),
+    lazyPart(() => import('./screens/models/models-screen.tsx'), 'ModelsScreen'),
   ),
   screen(
     root,
     '/keys',
-    lazyScreen(() => import('./screens/keys/keys-screen.tsx'), 'KeysScreen'),
+    lazyPart(() => import('./screens/keys/keys-screen.tsx'), 'KeysScreen'),
   ),
   screen(
     root,
     '/spend',
-    lazyScreen(() => import('./screens/spend/spend-screen.tsx'), 'SpendScreen'),
+    lazyPart(() => import('./screens/spend/spend-screen.tsx'), 'SpendScreen'),
   ),
   screen(
     root,
     '/guardrails',
-    lazyScreen(() => import('./screens/guardrails/guardrails-screen.tsx'), 'GuardrailsScreen'),
+    lazyPart(() => import('./screens/guardrails/guardrails-screen.tsx'), 'GuardrailsScreen'),
   ),
   screen(
     root,
     '/setup',
-    lazyScreen(() => import('./screens/setup/setup-screen.tsx'), 'SetupScreen'),
+    lazyPart(() => import('./screens/setup/setup-screen.tsx'), 'SetupScreen'),
   ),
   screen(
     root,
     '/workspaces',
-    lazyScreen(() => import('./screens/workspaces/workspaces-screen.tsx'), 'WorkspacesScreen'),
+    lazyPart(() => import('./screens/workspaces/workspaces-screen.tsx'), 'WorkspacesScreen'),
   ),
   screen(
     root,
     '/audit',
-    lazyScreen(() => import('./screens/audit/audit-screen.tsx'), 'AuditScreen'),
+    lazyPart(() => import('./screens/audit/audit-screen.tsx'), 'AuditScreen'),
   ),
   screen(
     root,
     '/settings',
-    lazyScreen(() => import('./screens/settings/settings-screen.tsx'), 'SettingsScreen'),
+    lazyPart(() => import('./screens/settings/settings-screen.tsx'), 'SettingsScreen'),
   ),
 ])
 

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import type { Locator, Page } from 'playwright-core'
+
 import { until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { savePreset } from './calls.ts'
@@ -12,23 +14,45 @@ const services = useServices()
 const browser = useBrowser()
 const ASSETS = join(import.meta.dir, '../dist/assets')
 
-/** The one script that draws the audit log. */
-const scriptOfAudit = (): string => {
+/** The one script that is loaded late and says this. */
+const lateScript = (words: string): string => {
   const found = readdirSync(ASSETS).filter(
-    (name) => name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes('/audit-log'),
+    (name) => name.startsWith('chunk-') && name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes(words),
   )
-  expect(found.length).toBeGreaterThan(0)
-  return found.find((name) => name.startsWith('chunk-')) ?? ''
+  expect({ words, scripts: found.length }).toEqual({ words, scripts: 1 })
+  return found[0] ?? ''
+}
+
+interface Part {
+  /** Words that its script alone says. */
+  readonly words: string
+  open(page: Page): Promise<void>
+  /** Something that it shows. */
+  shown(page: Page): Locator
+}
+
+const SCREEN: Part = {
+  words: 'Nobody changed anything in this time.',
+  open: (page) => page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Audit' }).click(),
+  shown: (page) => page.getByRole('link', { name: 'support-bot' }).first(),
+}
+
+const PALETTE: Part = {
+  words: 'Nothing has that name or id.',
+  open: (page) => page.keyboard.press('Control+k'),
+  shown: (page) => page.getByPlaceholder('A screen, a name'),
 }
 
 describe.skipIf(BROWSER_PATH === null)('a tab of an earlier version', () => {
   test.each([
-    ['reloads itself once, and shows the screen that was asked for', true],
-    ['says so where the script is gone for good, and does not reload itself again', false],
-  ])('%s', async (_, comesBack) => {
+    ['reloads itself once, and shows the screen that was asked for', SCREEN, true],
+    ['says so where the script of a screen is gone for good, and does not reload itself again', SCREEN, false],
+    ['reloads itself once for the palette, which opens from then on', PALETTE, true],
+    ['says so where the script of the palette is gone for good, and keeps its screen', PALETTE, false],
+  ])('%s', async (_, part, comesBack) => {
     const service = await services.start()
     await savePreset(service, 'support-bot', 'Answer politely.')
-    const script = scriptOfAudit()
+    const script = lateScript(part.words)
     let [isGone, documents] = [true, 0]
     const visitor = await signedIn(browser, service, '/settings', {
       before: async (page) => {
@@ -43,11 +67,15 @@ describe.skipIf(BROWSER_PATH === null)('a tab of an earlier version', () => {
       documents += 1
       isGone = !comesBack
     })
-    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Audit' }).click()
+    await part.open(page)
     await until(() => documents === 1, 'the reload')
-    if (comesBack) await page.getByRole('link', { name: 'support-bot' }).first().waitFor()
+    if (part === PALETTE) {
+      await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+      await part.open(page)
+    }
+    if (comesBack) await part.shown(page).waitFor()
     else await page.getByRole('alert').first().waitFor()
-    expect(page.url()).toContain('/audit')
+    expect(page.url()).toContain(part === SCREEN ? '/audit' : '/settings')
     expect(documents).toBe(1)
   })
 })

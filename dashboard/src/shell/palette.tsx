@@ -13,7 +13,12 @@ import type { Screen } from './navigation.ts'
 /** While somebody types, nothing is asked. */
 const TYPING_MS = 150
 
-export const Palette = ({ onClose, screens }: { onClose: () => void; screens: readonly Screen[] }) => {
+export interface PaletteProps {
+  readonly onClose: () => void
+  readonly screens: readonly Screen[]
+}
+
+export const Palette = ({ onClose, screens }: PaletteProps) => {
   const [text, setText] = useState('')
   const navigate = useNavigate()
   const settled = useSettled(text.trim(), TYPING_MS)

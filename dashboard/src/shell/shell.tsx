@@ -1,10 +1,11 @@
 /** The frame around every screen: navigation, the palette, the state of the connection. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
 
 import { connection } from '../api/connection.ts'
 import { currentSession, signOut } from '../api/session.ts'
+import { lazyPart } from '../lazy-part.ts'
 import { Menu } from '../parts/menu.tsx'
 import { FaultBoundary } from '../parts/panel.tsx'
 import { Person } from '../parts/person.tsx'
@@ -14,10 +15,11 @@ import { chooseTheme, THEMES } from '../theme.ts'
 import { KeysHelp, helpOpen } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
 import { screensFor } from './navigation.ts'
+import type { PaletteProps } from './palette.tsx'
 import { useShellKeys } from './shell-keys.ts'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
+const Palette = lazyPart<PaletteProps>(() => import('./palette.tsx'), 'Palette')
 
 const paletteOpen = createStore(false)
 
@@ -67,17 +69,19 @@ export const Shell = () => {
       <main id="content" className="content" tabIndex={-1}>
         <ConnectionBar />
         <FocusOnArrival />
+        {isOpen ? (
+          <FaultBoundary>
+            <Suspense fallback={null}>
+              <Palette onClose={() => paletteOpen.set(false)} screens={screens} />
+            </Suspense>
+          </FaultBoundary>
+        ) : null}
         <FaultBoundary>
           <Suspense fallback={<Skeleton rows={8} />}>
             <Outlet />
           </Suspense>
         </FaultBoundary>
       </main>
-      {isOpen ? (
-        <Suspense fallback={null}>
-          <Palette onClose={() => paletteOpen.set(false)} screens={screens} />
-        </Suspense>
-      ) : null}
       <KeysHelp />
     </div>
   )

@@ -1,21 +1,22 @@
-/** Screens that are loaded when they are first opened, or when the page has nothing else to do. */
+/** Screens and parts that are loaded when they are first opened, or when the page has nothing else to do. */
 import { type FunctionComponent, lazy } from 'react'
 
 import { isServiceThere, reachedAgain } from './api/connection.ts'
 import { queryClient } from './api/query-client.ts'
 import { isMissingScript, reloadOnce } from './new-version.ts'
 
+/** No type of what the file exports: a screen reads the address, whose type is made of all screens. */
 type Load = () => Promise<object>
 
 const loads: Load[] = []
 
 /** `name`: what the file exports. */
-export const lazyScreen = (load: Load, name: string): FunctionComponent => {
+export const lazyPart = <Props extends object = object>(load: Load, name: string): FunctionComponent<Props> => {
   loads.push(load)
-  const loadScreen = async (): Promise<{ default: FunctionComponent }> => {
+  const loadPart = async (): Promise<{ default: FunctionComponent<Props> }> => {
     for (;;) {
       try {
-        return { default: ((await load()) as Readonly<Record<string, FunctionComponent>>)[name] ?? NOTHING }
+        return { default: ((await load()) as Readonly<Record<string, FunctionComponent<Props>>>)[name] ?? NOTHING }
       } catch (thrown) {
         if (!isMissingScript(thrown)) throw thrown
         // The file is gone where another version was installed. Where nobody answers, a page that reloads would be lost: it waits.
@@ -24,7 +25,7 @@ export const lazyScreen = (load: Load, name: string): FunctionComponent => {
       }
     }
   }
-  return lazy(loadScreen)
+  return lazy(loadPart)
 }
 
 /** Never resolves, since the page begins anew; throws where it has done so already. */
@@ -37,10 +38,10 @@ const NOTHING: FunctionComponent = () => null
 
 const IDLE_MS = 2000
 
-/** A screen that is there already opens at once, also while the service is away. The mark tells when all of them are. */
-export const loadScreensLater = (): void => {
+/** What is there already opens at once, also while the service is away. The mark tells when all of it is. */
+export const loadPartsLater = (): void => {
   setTimeout(() => {
-    if (queryClient.isFetching() > 0) return loadScreensLater()
+    if (queryClient.isFetching() > 0) return loadPartsLater()
     void Promise.all(loads.map((load) => load())).then(
       () => performance.mark('patchbay screens loaded'),
       () => undefined,
