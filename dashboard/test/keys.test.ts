@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 
 import { useServices } from '../../test/support/started-service.ts'
+import { dataEvent, proseChunk, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { callAs, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
+const upstream = await startFakeUpstream()
 
 describe.skipIf(BROWSER_PATH === null)('keys', () => {
   test('a key with $20 a month is made by three presses, is shown once with a snippet that works, and is gone after a reload', async () => {
@@ -34,6 +37,51 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     expect(await page.content()).not.toContain(key)
     expect(await page.evaluate('JSON.stringify(localStorage) + JSON.stringify(sessionStorage)')).not.toContain(key)
     await visitor.checkAccessible()
+  })
+
+  test('a key shows every limit above it with what is held now, the tightest first, each with when it begins anew', async () => {
+    const service = await services.start({
+      config: `
+budgets: { credits: true }
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: k }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: one, prices: { prompt: 10, completion: 100 } }] }
+`,
+    })
+    await manage(service, '/credits', { body: { amount_usd: 9 } })
+    await manage(service, '/workspaces/default/budgets/daily', { method: 'PUT', body: { limit_usd: 2 } })
+    await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 500 } })
+    const made = await manage<{ key: string; data: { hash: string } }>(service, '/keys', {
+      body: { name: 'checkout', limit: 20, limit_reset: 'monthly' },
+    })
+    const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', {
+      body: { name: 'small', limit_usd: 1, reset_interval: 'weekly' },
+    })
+    await manage(service, `/guardrails/${guardrail.id}/assignments/keys`, { body: { key_hashes: [made.data.hash] } })
+    upstream.script(async (exchange) => {
+      await exchange.head(200, { 'content-type': 'text/event-stream' })
+      await exchange.piece(dataEvent(proseChunk('One moment')))
+    })
+    const left = new AbortController()
+    const running = await callAs(made.key)(
+      `${service.api}/chat/completions`,
+      { body: { model: 'fake/one', max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'x' }] } },
+      left.signal,
+    )
+    await running.body?.getReader().read()
+    const { page, checkAccessible } = await signedIn(browser, service, `/keys?key=${made.data.hash}`)
+    const chain = page.locator('.chain > li')
+    await chain.first().waitFor()
+    expect((await chain.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
+      expect.stringMatching(/^Guardrail of the key ?tightest \$0 of \$1\.00 resets .+; \$0\.1\d* held by requests that run/),
+      expect.stringMatching(/^Workspace \$0 of \$2\.00 resets .+; \$0\.1\d* held/),
+      expect.stringMatching(/^Credit of the workspace \$0 of \$9\.00 for its whole life; \$0\.1\d* held/),
+      expect.stringMatching(/^This key \$0 of \$20\.00 resets .+; \$0\.1\d* held/),
+      expect.stringMatching(/^Workspace \$0 of \$500\.00 resets .+; \$0\.1\d* held/),
+    ])
+    await checkAccessible()
+    left.abort()
   })
 
   test('a key is revoked by its name, and its next request is 401', async () => {

@@ -103,6 +103,29 @@ describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
   )
 })
 
+/** Each list without rows, and the words that it has then. */
+const EMPTY = [
+  ['/requests', 'No requests in this time.'],
+  ['/requests?q=status:error', 'No request in this time fits the filter.'],
+  ['/presets', 'No presets yet.'],
+  ['/presets?state=archived', 'No preset fits the filter.'],
+  ['/keys?q=nobody', 'No key has this name, ending or person.'],
+  ['/guardrails', 'Nothing is filtered'],
+  ['/models?tab=models&q=nothing-like-it', 'No model has this name.'],
+  ['/audit?person=nobody', 'Nobody changed anything in this time.'],
+  ['/spend', 'Nothing was spent in this time.'],
+] as const
+
+test.skipIf(BROWSER_PATH === null)('each list without rows says so in a sentence', async () => {
+  const service = await services.start()
+  const { page, checkAccessible } = await signedIn(browser, service)
+  for (const [path, words] of EMPTY) {
+    await page.goto(`${service.url}/dashboard${path}`)
+    await page.locator('#content .empty').filter({ hasText: words }).first().waitFor()
+    await checkAccessible()
+  }
+})
+
 /** Letters of the own font may move what they stand in before the first list is there. */
 const forget = (page: Page): Promise<unknown> =>
   page.evaluate(`document.fonts.ready.then(() => new Promise(requestAnimationFrame)).then(() => {

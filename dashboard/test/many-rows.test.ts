@@ -1,11 +1,9 @@
-import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat } from './calls.ts'
+import { startWithRequests } from './many-requests.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -13,34 +11,9 @@ const browser = useBrowser()
 
 const ROWS = 10_000
 
-/** Copies of the requests that there are, a second apart. */
-const multiply = (dataDir: string): void => {
-  const database = new Database(join(dataDir, 'patchbay.db'))
-  const columns = (database.query(`select name from pragma_table_info('generations')`).all() as { name: string }[]).map(({ name }) => name)
-  const copied: Readonly<Record<string, string>> = {
-    id: `'gen-copy-' || printf('%06d', number)`,
-    created_at: `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || number || ' seconds')`,
-    record: `json_set(record, '$.id', 'gen-copy-' || printf('%06d', number))`,
-    // The oldest alone was dear: no index finds it.
-    cost_nanos: `case when number = ${ROWS} then 5000000000 else 0 end`,
-  }
-  database.run(
-    `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < ${ROWS})
-     insert into generations (${columns.map((name) => `"${name}"`).join(', ')})
-     select ${columns.map((name) => copied[name] ?? `"${name}"`).join(', ')} from numbers, (select * from generations limit 1)`,
-  )
-  database.close()
-}
-
 const HEAP_BYTES = 40 * 1024 * 1024
 
-const startWithMany = async () => {
-  const first = await services.start()
-  await chat(first, { model: 'sandbox/echo' })
-  await first.stop()
-  multiply(first.dataDir)
-  return { ...(await services.start({ dataDir: first.dataDir })), managementKey: first.managementKey }
-}
+const startWithMany = (): Promise<StartedService> => startWithRequests(services, ROWS)
 
 describe.skipIf(BROWSER_PATH === null)('a list of ten thousand requests', () => {
   test('has only the rows in view in the page, however far it is scrolled, and leads to each by keyboard', async () => {

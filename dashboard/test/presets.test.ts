@@ -14,7 +14,9 @@ const versionOf = async (service: Awaited<ReturnType<typeof services.start>>, sl
 describe.skipIf(BROWSER_PATH === null)('a preset', () => {
   test('by keyboard alone: made, changed, saved without going live, put live, rolled back in two steps, and that undone', async () => {
     const service = await services.start()
-    const { page, tabTo, check } = await signedIn(browser, service, '/presets')
+    const { page, tabTo, check, expectStatus } = await signedIn(browser, service, '/presets')
+    // No preset has this name yet.
+    expectStatus(404)
     await page.getByText('No presets yet').waitFor()
     await page.keyboard.press('c')
     await page.getByLabel('Name in the address').waitFor()

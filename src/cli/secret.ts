@@ -91,7 +91,7 @@ const rewrapAll = async ({ database }: Storage, secret: RootSecret): Promise<num
 
 /** At its entry a running service reads its secret anew. */
 const audit = async ({ database, owner }: Storage, action: string, { id }: RootSecret): Promise<void> => {
-  const entry = { workspaceId: owner.workspaceId, action, objectType: 'root_secret', objectId: id, before: null, after: null }
+  const entry = { workspaceId: owner.workspaceId, action, objectType: 'root_secret' as const, objectId: id, before: null, after: null }
   await recordChange(database, fromShell(owner.userId), isoTimestamp(systemClock.now()), async () => ({ result: undefined, audit: entry }))
 }
 

@@ -17,7 +17,7 @@ describeEachEngine('audit log', (engine) => {
   const audit = (workspaceId: string, objectId: string): AuditedChange => ({
     workspaceId,
     action: 'updated',
-    objectType: 'thing',
+    objectType: 'preset',
     objectId,
     before: null,
     after: { name: objectId },

@@ -1,6 +1,7 @@
 /** The entry of a change and of who made it: written in the transaction of the change itself, so there is no change without its entry. */
 import type { Transaction } from 'kysely'
 
+import type { AuditObject } from '../contract/audit-object.ts'
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -25,14 +26,16 @@ export interface AuditedChange {
   readonly workspaceId: string
   /** `created`, `updated`, `deleted` … */
   readonly action: string
-  readonly objectType: string
+  readonly objectType: AuditObject
   readonly objectId: string
   /** As the API shows the object, so without secrets. Null before it was made and after it went. */
   readonly before: JsonObject | null
   readonly after: JsonObject | null
 }
 
-export interface AuditEntry extends AuditedChange, ChangedBy {
+export interface AuditEntry extends Omit<AuditedChange, 'objectType'>, ChangedBy {
+  /** An entry of another version may be about an object that this one does not know. */
+  readonly objectType: string
   readonly createdAt: string
 }
 

@@ -97,7 +97,7 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
 const audited = (action: string, { workspaceId, span }: BudgetRecord, before: BudgetRecord | null, after: BudgetRecord | null) => ({
   workspaceId,
   action,
-  objectType: 'workspace_budget',
+  objectType: 'workspace_budget' as const,
   objectId: `${workspaceId}/${span}`,
   before: before === null ? null : auditView(before),
   after: after === null ? null : auditView(after),
@@ -145,7 +145,7 @@ export const createCreditStore = (database: Database): CreditStore => ({
         const after = { amount_usd: dollars(amountNanos), note }
         return {
           result: await totalIn(transaction, workspaceId),
-          audit: { workspaceId, action: 'created', objectType: 'credit', objectId: id, before: null, after },
+          audit: { workspaceId, action: 'created', objectType: 'credit' as const, objectId: id, before: null, after },
         }
       },
       once,

@@ -66,7 +66,7 @@ export const createContentStore = (database: Database, seal: TextSeal): ContentS
       const audit = {
         workspaceId: gone.workspace_id,
         action: 'deleted',
-        objectType: 'generation_content',
+        objectType: 'generation_content' as const,
         objectId: id,
         before: null,
         after: null,

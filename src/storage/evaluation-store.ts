@@ -356,4 +356,9 @@ const NOTHING_YET: Progress = { result: null, answers: {} }
 
 const ROWS_AT_ONCE = 200
 
-const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({ workspaceId, action, objectType: 'preset', objectId: slug })
+const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({
+  workspaceId,
+  action,
+  objectType: 'preset' as const,
+  objectId: slug,
+})

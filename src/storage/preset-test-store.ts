@@ -81,7 +81,12 @@ type Input = Pick<PresetTest, 'messages' | 'tools' | 'expected'>
 
 const contextOf = (id: string): string => `preset-test ${id}`
 
-const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({ workspaceId, action, objectType: 'preset', objectId: slug })
+const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({
+  workspaceId,
+  action,
+  objectType: 'preset' as const,
+  objectId: slug,
+})
 
 /** An update that changes nothing: of two that add at once, the second waits and counts the first. */
 const lockPreset = async (transaction: Transaction<Schema>, { workspaceId, slug }: PresetRef): Promise<string | null> => {

@@ -278,7 +278,7 @@ const toRollout = (row: Selectable<PresetRolloutsTable>): StoredRollout => ({
 const audited = ({ workspaceId, slug }: PresetRef, action: string, before: StoredRollout | null, after: StoredRollout | null) => ({
   workspaceId,
   action,
-  objectType: 'preset',
+  objectType: 'preset' as const,
   objectId: slug,
   before: before === null ? null : auditView(before),
   after: after === null ? null : auditView(after),

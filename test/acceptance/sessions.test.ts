@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, type Answer } from '../support/calls.ts'
+import { patient } from '../support/patience.ts'
 import { loginToken, openSession, signedIn, signInAs, signInByKey, type SignedIn } from '../support/signed-in.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
@@ -190,6 +191,18 @@ describe('a session ends', () => {
     expect(await lives(admin)).toBe(true)
     await (how === 'revoked' ? call(service, 'DELETE', path) : call(service, 'PATCH', path, { body: { disabled: true } }))
     expect(await lives(admin)).toBe(false)
+  })
+
+  test('and with it, within a second, the stream that its page follows', async () => {
+    const admin = await signInByKey(service)
+    const stream = await fetch(`${service.api}/generations/stream`, { headers: admin.headers })
+    expect(stream.status).toBe(200)
+    // It is cut off, as no end of its own is there to be told.
+    const over = stream.text().catch(() => '')
+    const endedMs = performance.now()
+    await call(service, 'DELETE', `/sessions/${admin.sessionId}`)
+    await over
+    expect(performance.now() - endedMs).toBeLessThan(patient(1000))
   })
 
   test('when the role of its person changes', async () => {

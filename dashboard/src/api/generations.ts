@@ -2,11 +2,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
 import type { RecordedGeneration } from '../../../src/contract/generation.ts'
+import type { Warning } from '../parts/warning-text.tsx'
 import { ask, askRaw, type Query } from './client.ts'
 import { readEvents } from './read-events.ts'
 
 export type Generation = Omit<RecordedGeneration, 'warnings' | 'pipeline'> & {
-  readonly warnings: readonly { readonly code: string; readonly field: string; readonly message: string }[]
+  readonly warnings: readonly Warning[]
   readonly pipeline: readonly { readonly type: string; readonly name: string; readonly summary: string }[]
   readonly api_key_hash: string
   readonly api_key_name: string | null

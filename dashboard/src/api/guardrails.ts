@@ -38,8 +38,8 @@ export const testGuardrail = (body: Readonly<Record<string, unknown>>, signal: A
     (answer) => answer.data ?? answer,
   )
 
-export const createGuardrail = async (name: string): Promise<Guardrail> =>
-  (await changed(ask<{ data: Guardrail }>('/guardrails', { method: 'POST', body: { name } }))).data
+export const createGuardrail = async (name: string, workspace: string | undefined): Promise<Guardrail> =>
+  (await changed(ask<{ data: Guardrail }>('/guardrails', { method: 'POST', body: { name, workspace_id: workspace } }))).data
 
 export const saveGuardrail = async (id: string, draft: GuardrailDraft): Promise<unknown> =>
   changed(ask(`/guardrails/${segment(id)}`, { method: 'PATCH', body: draft }))

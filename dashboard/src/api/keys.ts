@@ -45,6 +45,8 @@ export interface NewKey {
   readonly creator_user_id?: string
   readonly rpm_limit?: number
   readonly kind?: 'inference' | 'management'
+  /** That of the session where it is absent. */
+  readonly workspace_id?: string
 }
 
 /** The key itself is in the answer, once. */

@@ -45,6 +45,12 @@ export const presetVersions = (slug: string, query: Query = {}) =>
       ).data,
   })
 
+export const presetVersion = (slug: string, version: number) =>
+  queryOptions({
+    queryKey: ['presets', slug, 'versions', version],
+    queryFn: async ({ signal }) => (await ask<{ data: PresetVersion }>(`${pathOfPreset(slug)}/versions/${version}`, { signal })).data,
+  })
+
 /** The history of the preset and its labels, newest first. */
 export const presetMoves = (slug: string, query: Query = {}) =>
   queryOptions({
@@ -58,29 +64,41 @@ export const patchPreset = (slug: string, patch: PresetPatch, query: Query = {})
 
 const SHAPE_PATHS: Readonly<Record<PresetShape, string>> = { chat: 'chat/completions', responses: 'responses', messages: 'messages' }
 
-export interface PresetSave {
+/** Where a version is saved. */
+export interface PresetTarget {
   readonly slug: string
-  readonly shape: PresetShape
-  readonly body: Readonly<Record<string, unknown>>
-  readonly note: string
   /** The version that it was written from; null for a new preset. */
   readonly base: number | null
   readonly query?: Query
 }
 
-/** A new version, which is not live. Throws ApiError with 412 where another one was saved from the same base. */
-export const savePresetDraft = async ({ slug, shape, body, note, base, query }: PresetSave): Promise<PresetVersion> => {
-  const { data } = await ask<{ data: SavedPreset }>(`${pathOfPreset(slug)}/${SHAPE_PATHS[shape]}`, {
+interface PresetVersionToSave {
+  readonly shape: PresetShape
+  readonly body: Readonly<Record<string, unknown>>
+  readonly note: string
+}
+
+/** A new version, which is not live unless it is the first. Throws ApiError with 412 where another one was saved from the same base. */
+const saveVersion = async (
+  { slug, base, query }: PresetTarget,
+  path: string,
+  { body, note }: Pick<PresetVersionToSave, 'body' | 'note'>,
+): Promise<{ readonly version: PresetVersion; readonly warnings: readonly string[] }> => {
+  const { data, warnings = [] } = await ask<{ data: SavedPreset; warnings?: readonly string[] }>(`${pathOfPreset(slug)}/${path}`, {
     method: 'POST',
     query: { ...query, ...(base === null ? {} : { designate: false }) },
-    headers: {
-      ...(note === '' ? {} : { 'x-preset-note': encodeURIComponent(note) }),
-      ...(base === null ? {} : { 'if-match': `"${base}"` }),
-    },
+    headers: { ...(note === '' ? {} : { 'x-preset-note': encodeURIComponent(note) }), 'if-match': `"${base ?? 0}"` },
     body,
   })
-  return data.saved_version ?? data.designated_version
+  return { version: data.saved_version ?? data.designated_version, warnings }
 }
+
+export const savePresetDraft = async (target: PresetTarget, { shape, ...save }: PresetVersionToSave): Promise<PresetVersion> =>
+  (await saveVersion(target, SHAPE_PATHS[shape], save)).version
+
+/** The warnings say what of the request is not in it. */
+export const savePresetFromRequest = (target: PresetTarget, id: string): ReturnType<typeof saveVersion> =>
+  saveVersion(target, 'from-generation', { body: { generation_id: id }, note: `from ${id}` })
 
 export interface PresetTest {
   readonly id: string

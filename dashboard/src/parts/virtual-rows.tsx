@@ -85,6 +85,8 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
       </div>
       <div
         className="rows-scroller"
+        // By this the router finds its place again after Back, whatever stands above the list then.
+        data-scroll-restoration-id={label}
         ref={scroller}
         role="rowgroup"
         tabIndex={-1}

@@ -1,12 +1,15 @@
 /** An answer as it comes, with its figures and, for calls of tools, a place to answer them by hand. */
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
+import { generation } from '../api/generations.ts'
 import type { PresetShape } from '../api/presets.ts'
 import { count, duration, money } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { FoldedText } from '../parts/folded-text.tsx'
 import { JsonText } from '../parts/json-text.tsx'
+import { warningKey, WarningText } from '../parts/warning-text.tsx'
 import type { Message } from './conversation-input.ts'
 import type { Answer } from './read-answer.ts'
 import type { Run } from './run.ts'
@@ -32,6 +35,9 @@ export const AnswerView = ({ title, run, interface: dialect, onResults }: Answer
       ) : null}
     </div>
     {run === undefined ? null : <Figures run={run} />}
+    {run === undefined || run.warnings === 0 || run.generationId === null || run.state === 'running' ? null : (
+      <RunWarnings id={run.generationId} count={run.warnings} />
+    )}
   </section>
 )
 
@@ -55,7 +61,7 @@ const AnswerText = ({ run: { answer, state, fault } }: { run: Run }) => (
   </>
 )
 
-const Figures = ({ run: { answer, firstMs, totalMs, generationId, warning, state } }: { run: Run }) => (
+const Figures = ({ run: { answer, firstMs, totalMs, generationId, state } }: { run: Run }) => (
   <footer className="answer-figures small">
     <span className="number">{totalMs === null ? '…' : duration(totalMs)}</span>
     {firstMs === null ? null : <span className="number faint">first token {duration(firstMs)}</span>}
@@ -68,9 +74,22 @@ const Figures = ({ run: { answer, firstMs, totalMs, generationId, warning, state
         Request
       </Link>
     )}
-    {warning === null ? null : <span className="warned">{warning}</span>}
   </footer>
 )
+
+/** What the request asked for and did not get. */
+const RunWarnings = ({ id, count }: { id: string; count: number }) => {
+  const record = useQuery(generation(id))
+  return (
+    <ul className="answer-warnings small" aria-label={count === 1 ? '1 warning' : `${count} warnings`}>
+      {(record.data?.warnings ?? []).map((warning) => (
+        <li key={warningKey(warning)}>
+          <WarningText of={warning} />
+        </li>
+      ))}
+    </ul>
+  )
+}
 
 const Calls = ({
   answer,

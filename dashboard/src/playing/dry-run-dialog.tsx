@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { count, money } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { JsonText } from '../parts/json-text.tsx'
+import { warningKey, WarningText } from '../parts/warning-text.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import type { Asked } from './conversation-input.ts'
 import { dryRun } from './run.ts'
@@ -27,9 +28,9 @@ export const DryRunDialog = ({ asked, onClose }: { asked: Asked; onClose: () => 
               About {count(cost.input_tokens)} tokens in; it costs{' '}
               {cost.max_usd === null ? 'an amount that has no bound' : `between ${money(cost.min_usd)} and ${money(cost.max_usd)}`}.
             </p>
-            {warnings.map(({ message }) => (
-              <p className="note warn" key={message}>
-                {message}
+            {warnings.map((warning) => (
+              <p className="note warn" key={warningKey(warning)}>
+                <WarningText of={warning} />
               </p>
             ))}
             <details open>

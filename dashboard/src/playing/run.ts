@@ -2,6 +2,7 @@
 import { ask, askRaw } from '../api/client.ts'
 import { readEvents } from '../api/read-events.ts'
 import { messageOf } from '../parts/error-note.tsx'
+import type { Warning } from '../parts/warning-text.tsx'
 import { type Asked, INFERENCE_PATHS, requestBody } from './conversation-input.ts'
 import { type Answer, createStreamReader, NO_ANSWER, readWhole } from './read-answer.ts'
 
@@ -13,7 +14,8 @@ export interface Run {
   readonly generationId: string | null
   /** The version of the preset that served it. */
   readonly preset: string | null
-  readonly warning: string | null
+  /** How many there are; the record has their sentences. */
+  readonly warnings: number
   readonly fault: string | null
 }
 
@@ -24,7 +26,7 @@ const STARTED: Run = {
   totalMs: null,
   generationId: null,
   preset: null,
-  warning: null,
+  warnings: 0,
   fault: null,
 }
 
@@ -47,7 +49,7 @@ export const runRequest = async (asked: Asked, signal: AbortSignal, show: (run: 
     update({
       generationId: response.headers.get('x-generation-id'),
       preset: response.headers.get('x-preset'),
-      warning: response.headers.get('x-service-warning'),
+      warnings: Number(response.headers.get('x-service-warnings') ?? 0),
     })
     if (response.headers.get('content-type')?.includes('event-stream') === true) {
       const read = createStreamReader(asked.interface)
@@ -73,7 +75,7 @@ export interface DryRun {
   }
   readonly upstream_request: unknown
   readonly cost_estimate: { readonly input_tokens: number; readonly min_usd: number | null; readonly max_usd: number | null }
-  readonly warnings: readonly { readonly message: string }[]
+  readonly warnings: readonly Warning[]
 }
 
 /** Nobody is called, nothing is charged. */

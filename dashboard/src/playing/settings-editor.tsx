@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import type { PresetShape } from '../api/presets.ts'
 import { Field } from '../parts/field.tsx'
 import { JsonEditor } from '../parts/json-editor.tsx'
+import { type Lock, lockIn, lockSentence } from './locks.ts'
 import { ModelInput } from './model-input.tsx'
 import { NUMBER_FIELDS, parseSettings, withSetting } from './settings-fields.ts'
 
@@ -15,9 +16,13 @@ interface SettingsEditorProps {
   readonly onChange: (settings: Settings) => void
   /** The playground chooses models by column. */
   readonly withModel?: boolean
+  /** Of the presets that the request goes through. */
+  readonly locks?: readonly Lock[]
 }
 
-export const SettingsEditor = ({ shape, settings, onChange, withModel = false }: SettingsEditorProps) => {
+const NO_LOCKS: readonly Lock[] = []
+
+export const SettingsEditor = ({ shape, settings, onChange, withModel = false, locks = NO_LOCKS }: SettingsEditorProps) => {
   const [asJson, setAsJson] = useState(false)
   return (
     <div className="stack">
@@ -32,22 +37,25 @@ export const SettingsEditor = ({ shape, settings, onChange, withModel = false }:
       {asJson ? (
         <SettingsJson settings={settings} onChange={onChange} />
       ) : (
-        <SettingsForm shape={shape} settings={settings} onChange={onChange} withModel={withModel} />
+        <SettingsForm shape={shape} settings={settings} onChange={onChange} withModel={withModel} locks={locks} />
       )}
     </div>
   )
 }
 
-const SettingsForm = ({ shape, settings, onChange, withModel }: Required<SettingsEditorProps>) => {
-  const locked = lockedOf(settings)
+const SettingsForm = ({ shape, settings, onChange, withModel, locks }: Required<SettingsEditorProps>) => {
+  const all = [lockIn(settings, shape), ...locks]
+  const lockOn = (nameOn: (shape: PresetShape) => string): Lock | undefined => all.find((lock) => lock.fields.has(nameOn(lock.shape)))
+  const hintOf = (nameOn: (shape: PresetShape) => string): string | undefined => {
+    const lock = lockOn(nameOn)
+    return lock === undefined ? undefined : lockSentence(lock)
+  }
   const shown = new Set(['model', ...NUMBER_FIELDS.map(({ names }) => names[shape])])
   const others = Object.keys(settings).filter((name) => !shown.has(name))
-  const hintOf = (name: string): string | undefined =>
-    locked.has(name) ? `Locked: a request that sets it ${settings['on_locked'] === 'reject' ? 'is refused' : 'is overruled'}.` : undefined
   return (
     <div className="stack">
       {withModel ? (
-        <Field label="Model" hint={hintOf('model')}>
+        <Field label="Model" hint={hintOf(() => 'model')}>
           <ModelInput
             value={typeof settings['model'] === 'string' ? settings['model'] : ''}
             onChange={(model) => onChange(withSetting(settings, 'model', model === '' ? undefined : model))}
@@ -59,7 +67,7 @@ const SettingsForm = ({ shape, settings, onChange, withModel }: Required<Setting
           const name = names[shape]
           const value = settings[name]
           return (
-            <Field key={name} label={title} hint={hintOf(name)}>
+            <Field key={name} label={title} hint={hintOf((one) => names[one])}>
               <input
                 type="number"
                 step={step}
@@ -74,20 +82,19 @@ const SettingsForm = ({ shape, settings, onChange, withModel }: Required<Setting
           )
         })}
       </div>
+      {locks.map((lock) => (
+        <p className="faint small" key={lock.by}>
+          {lock.by} keeps to itself: {[...lock.fields].join(', ')}. A request that sets one of them is{' '}
+          {lock.isRefused ? 'refused' : 'overruled'}.
+        </p>
+      ))}
       {others.length === 0 ? null : (
         <p className="faint small">
-          Also set, to be edited as JSON: {others.map((name) => (locked.has(name) ? `${name} (locked)` : name)).join(', ')}.
+          Also set, to be edited as JSON: {others.map((name) => (lockOn(() => name) === undefined ? name : `${name} (locked)`)).join(', ')}.
         </p>
       )}
     </div>
   )
-}
-
-/** Fields that a preset keeps to itself. */
-const lockedOf = (settings: Settings): ReadonlySet<string> => {
-  const { locked, ...rest } = settings
-  if (locked === true) return new Set(Object.keys(rest))
-  return new Set(Array.isArray(locked) ? (locked as readonly unknown[]).filter((name) => typeof name === 'string') : [])
 }
 
 const laidOut = (settings: Settings): string => JSON.stringify(settings, null, 2)

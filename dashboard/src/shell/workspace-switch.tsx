@@ -18,11 +18,13 @@ export const WorkspaceSwitch = () => {
   const { workspace = '' } = useSearch({ strict: false })
   const navigate = useNavigate()
   if (workspaces.length < 2) return null
+  // A link names it by its id.
+  const shown = workspaces.find(({ id }) => id === workspace)?.slug ?? workspace
   return (
     <select
       className="workspace-switch"
       aria-label="Workspace"
-      value={workspace}
+      value={shown}
       onChange={(event) => {
         const chosen = event.target.value === '' ? undefined : event.target.value
         void navigate({ to: '.', search: (before) => ({ ...before, workspace: chosen }) })

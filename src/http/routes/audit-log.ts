@@ -93,7 +93,7 @@ const exported = async (
 ): Promise<Response> => {
   const { workspaceId } = reachOf(request)
   const asked = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
-  const entry = { workspaceId, action: 'exported', objectType: 'audit_log', objectId: 'csv', before: null, after: asked }
+  const entry = { workspaceId, action: 'exported', objectType: 'audit_log' as const, objectId: 'csv', before: null, after: asked }
   await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
   return csvStream('audit-log.csv', lines(auditLog, filter), onError)
 }

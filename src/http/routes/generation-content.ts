@@ -47,7 +47,7 @@ export const generationContentGet = (parts: GenerationContentParts): Route => ({
     const entry = {
       workspaceId: found.workspaceId,
       action: 'read',
-      objectType: 'generation_content',
+      objectType: 'generation_content' as const,
       objectId: id,
       before: null,
       after: null,

@@ -116,7 +116,7 @@ const contentOf = async (
   const sent = found === null ? null : storedRequest.parse(found.content).request
   if (sent === null) return null
   const by = changedBy(request)
-  const entry = { workspaceId, action: 'read', objectType: 'generation_content', objectId: id, before: null, after: null }
+  const entry = { workspaceId, action: 'read', objectType: 'generation_content' as const, objectId: id, before: null, after: null }
   // The request makes two entries: the other one is that of the saved version.
   await parts.auditLog.note(entry, { ...by, requestId: `${by.requestId}-content` }, isoTimestamp(parts.clock.now()))
   return sent

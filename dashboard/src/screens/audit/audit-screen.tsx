@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
+import { AUDIT_OBJECTS } from '../../../../src/contract/audit-object.ts'
 import { type AuditEntry, auditLog } from '../../api/audit.ts'
 import { askRaw } from '../../api/client.ts'
 import { Button } from '../../parts/button.tsx'
@@ -19,8 +20,6 @@ import { rangeOf } from '../../range.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { AuditChange } from './audit-change.tsx'
 import { ObjectLink } from './object-link.tsx'
-
-const OBJECTS = ['api_key', 'preset', 'guardrail', 'workspace', 'session', 'byok', 'budget', 'generation_content'] as const
 
 export const AuditScreen = () => {
   const search = useSearch({ strict: false })
@@ -62,7 +61,7 @@ export const AuditScreen = () => {
           }}
         >
           <option value="">every object</option>
-          {OBJECTS.map((object) => (
+          {AUDIT_OBJECTS.map((object) => (
             <option key={object} value={object}>
               {object.replaceAll('_', ' ')}
             </option>

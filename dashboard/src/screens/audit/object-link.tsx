@@ -1,33 +1,62 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 
 import type { AuditEntry } from '../../api/audit.ts'
+import { currentSession } from '../../api/session.ts'
 
 /** Leads to the object where a screen shows it. */
 export const ObjectLink = ({ of: entry }: { of: AuditEntry }) => {
-  const { object_type: type, object_id: id } = entry
+  const own = useQuery(currentSession).data?.workspace_id
+  const link = LINKS[entry.object_type]
   const name = nameOf(entry)
-  if (type === 'preset') {
-    return (
-      <Link to="/presets/$slug" params={{ slug: slugOf(entry) ?? id }}>
-        {name}
-      </Link>
-    )
-  }
-  if (type === 'api_key') {
-    return (
-      <Link to="/keys" search={{ key: id, status: 'all' }}>
-        {name}
-      </Link>
-    )
-  }
-  if (type === 'guardrail') {
-    return (
-      <Link to="/guardrails" search={{ guardrail: id }}>
-        {name}
-      </Link>
-    )
-  }
-  return <span>{name}</span>
+  return link === undefined ? <span>{name}</span> : link(entry, entry.workspace_id === own ? {} : { workspace: entry.workspace_id }, name)
+}
+
+/** `there`: the workspace of the object, where it is not that of the person. */
+type ToObject = (entry: AuditEntry, there: { readonly workspace?: string }, name: string) => ReactNode
+
+const toWorkspace: ToObject = ({ workspace_id }, _there, name) => (
+  <Link to="/workspaces" search={{ workspace: workspace_id }}>
+    {name}
+  </Link>
+)
+
+const LINKS: Readonly<Record<string, ToObject>> = {
+  preset: (entry, there, name) => (
+    <Link to="/presets/$slug" params={{ slug: slugOf(entry) ?? entry.object_id }} search={there}>
+      {name}
+    </Link>
+  ),
+  api_key: ({ object_id: id }, there, name) => (
+    <Link to="/keys" search={{ ...there, key: id, status: 'all' }}>
+      {name}
+    </Link>
+  ),
+  guardrail: ({ object_id: id }, there, name) => (
+    <Link to="/guardrails" search={{ ...there, guardrail: id }}>
+      {name}
+    </Link>
+  ),
+  generation_content: ({ object_id: id }, there, name) => (
+    <Link to="/requests/$id" params={{ id }} search={there}>
+      {name}
+    </Link>
+  ),
+  provider_key: (_entry, there, name) => (
+    <Link to="/models" search={there}>
+      {name}
+    </Link>
+  ),
+  session: (_entry, there, name) => (
+    <Link to="/settings" search={there}>
+      {name}
+    </Link>
+  ),
+  workspace: toWorkspace,
+  workspace_budget: toWorkspace,
+  credit: toWorkspace,
+  member: toWorkspace,
 }
 
 const member = (object: AuditEntry['after'], key: string): string | undefined => {

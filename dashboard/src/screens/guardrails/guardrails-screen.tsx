@@ -84,6 +84,7 @@ const filtersOf = ({ content_filters, content_filter_builtins, moderation }: Gua
   ].join(', ') || '–'
 
 const NewGuardrail = ({ onClose }: { onClose: () => void }) => {
+  const { workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [name, setName] = useState('')
   return (
@@ -92,7 +93,7 @@ const NewGuardrail = ({ onClose }: { onClose: () => void }) => {
       action="Create"
       onClose={onClose}
       onConfirm={async () => {
-        const { id } = await createGuardrail(name)
+        const { id } = await createGuardrail(name, workspace)
         await navigate({ to: '.', search: (before) => ({ ...before, guardrail: id }) })
       }}
     >

@@ -1,5 +1,6 @@
 /** Three fields for most keys; the key itself is shown once, with a snippet that uses it. */
 import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
 import { createKey, type NewKey } from '../../api/keys.ts'
@@ -21,6 +22,7 @@ export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
 
 const NewKeyForm = ({ onMade, onClose }: { onMade: (made: { key: string; name: string }) => void; onClose: () => void }) => {
   const session = useQuery(currentSession)
+  const { workspace } = useSearch({ strict: false })
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const submit = (event: FormEvent<HTMLFormElement>): void => {
@@ -32,7 +34,7 @@ const NewKeyForm = ({ onMade, onClose }: { onMade: (made: { key: string; name: s
       return
     }
     setBusy(true)
-    createKey(asked)
+    createKey({ ...asked, ...(workspace === undefined ? {} : { workspace_id: workspace }) })
       .then(({ key }) => onMade({ key, name: asked.name }))
       .catch((thrown: unknown) => {
         setFault(messageOf(thrown))

@@ -9,6 +9,7 @@ import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { ModelInput } from '../../playing/model-input.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
+import { useLocks } from '../../playing/use-locks.ts'
 import { useRuns } from '../../playing/use-runs.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -60,6 +61,7 @@ export const PlaygroundScreen = () => {
   const run = (conversation = messages): void => start(Object.fromEntries(columns.map((column) => [column, askedOf(column, conversation)])))
   useKeys({ 'mod+Enter': () => run(), Escape: stop })
   const first = askedOf('model')
+  const locks = useLocks(columns.map((column) => search[column] ?? ''))
   return (
     <>
       <ScreenHead title="Playground">
@@ -97,7 +99,7 @@ export const PlaygroundScreen = () => {
               <textarea rows={4} value={system} onChange={(event) => setSystem(event.target.value)} />
             </Field>
             <MessagesEditor messages={messages} onChange={setMessages} />
-            <SettingsEditor shape={dialect} settings={settings} onChange={setSettings} />
+            <SettingsEditor shape={dialect} settings={settings} onChange={setSettings} locks={locks} />
           </div>
         </Panel>
         <Panel

@@ -73,7 +73,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
     setFault(null)
     try {
       const body = requestBody({ ...draftAsked([]), settings: content.settings, stream: false })
-      const saved = await savePresetDraft({ slug, shape, body, note, base: seen, query: { workspace_id: workspace } })
+      const saved = await savePresetDraft({ slug, base: seen, query: { workspace_id: workspace } }, { shape, body, note })
       draft.discard()
       setNote('')
       setSeen(saved.version)

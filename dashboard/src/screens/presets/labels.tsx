@@ -1,9 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
 import { ApiError } from '../../api/api-error.ts'
 import { patchPreset } from '../../api/presets.ts'
+import { changeWorkspace, workspaceOf } from '../../api/workspaces.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
@@ -17,9 +18,10 @@ interface Move {
   readonly to: number | null
 }
 
-export const Labels = ({ preset: { slug, labels, latest_version: latest }, versions }: PresetParts) => {
+export const Labels = ({ preset: { slug, labels, latest_version: latest, workspace_id: owner }, versions }: PresetParts) => {
   const { workspace } = useSearch({ strict: false })
   const queries = useQueryClient()
+  const { protected_labels: guarded = [] } = useQuery(workspaceOf(owner)).data ?? {}
   const [asking, setAsking] = useState<Move | null>(null)
   const [name, setName] = useState('')
   const move = async ({ label, to }: Move, confirm: boolean): Promise<void> => {
@@ -30,9 +32,17 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest }, versi
   /** A protected label is moved by who confirms it. */
   const begin = (change: Move): void => {
     move(change, false).catch((thrown: unknown) => {
-      if (thrown instanceof ApiError && /confirm/.test(thrown.message)) setAsking(change)
+      if (thrown instanceof ApiError && 'protected_labels' in thrown.metadata) setAsking(change)
       else toast(messageOf(thrown))
     })
+  }
+  /** Of every preset of the workspace. */
+  const protect = (label: string, isGuarded: boolean): void => {
+    const others = guarded.filter((one) => one !== label)
+    changeWorkspace(owner, { protected_labels: isGuarded ? [...others, label] : others }).then(
+      () => toast(isGuarded ? `Whoever moves ${label} is asked first, in every preset.` : `${label} moves without a question again.`),
+      (thrown: unknown) => toast(messageOf(thrown)),
+    )
   }
   const add = (event: FormEvent): void => {
     event.preventDefault()
@@ -54,6 +64,15 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest }, versi
             <Button kind="quiet" onClick={() => begin({ label, to: null })}>
               Remove
             </Button>
+            <label className="check">
+              <input
+                type="checkbox"
+                aria-label={`Protect ${label}`}
+                checked={guarded.includes(label)}
+                onChange={(event) => protect(label, event.target.checked)}
+              />
+              Protected
+            </label>
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 /** Why it failed, in a sentence, and what to do about it. */
 import type { Generation } from '../../api/generations.ts'
 import { PAGE_BASE } from '../../page.ts'
+import { warningKey, WarningText } from '../../parts/warning-text.tsx'
 
 export const Cause = ({ record }: { record: Generation }) => {
   const { error_type: type, error, http_status: status, cancelled } = record
@@ -38,7 +39,9 @@ export const Cause = ({ record }: { record: Generation }) => {
 const Warnings = ({ record }: { record: Generation }) => (
   <div className="note warn">
     {record.warnings.map((warning) => (
-      <p key={`${warning.code} ${warning.field}`}>{warning.message}</p>
+      <p key={warningKey(warning)}>
+        <WarningText of={warning} />
+      </p>
     ))}
   </div>
 )

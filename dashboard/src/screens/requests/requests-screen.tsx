@@ -50,6 +50,10 @@ export const RequestsScreen = () => {
   )
   const live = useLive(filter, isLive && isReady, isHeld)
   const rows = useMemo(() => merged(live.rows, list.data?.pages.flatMap(({ data }) => data) ?? []), [live.rows, list.data])
+  const showNew = (): void => {
+    live.show()
+    scroller.current?.scrollTo(0, 0)
+  }
   const toggleLive = (): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, live: isLive ? undefined : 'on' }), replace: true })
   const open = useCallback(
@@ -87,7 +91,7 @@ export const RequestsScreen = () => {
             {id === null && isReady ? <RequestHistogram filter={filter} range={range} isTurn={list.isFetched} /> : null}
             <p className="rows-note" role="status">
               {live.waiting > 0 ? (
-                <button type="button" className="link-button" onClick={live.show}>
+                <button type="button" className="link-button" onClick={showNew}>
                   {live.waiting} new
                 </button>
               ) : isLive && live.fault === null ? (

@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { LoggedKeys } from './logged-keys.tsx'
 import { toast } from '../../shell/toasts.tsx'
 
 export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
@@ -21,6 +22,8 @@ export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
 const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
   const [on, setOn] = useState(workspace.is_observability_io_logging_enabled)
   const [share, setShare] = useState(String(workspace.io_logging_sampling_rate * 100))
+  const [days, setDays] = useState(workspace.io_logging_retention_days)
+  const [keys, setKeys] = useState(workspace.io_logging_api_key_ids)
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const submit = (event: FormEvent): void => {
@@ -32,7 +35,12 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
     }
     setBusy(true)
     setFault(null)
-    changeWorkspace(workspace.id, { is_observability_io_logging_enabled: on, io_logging_sampling_rate: rate })
+    changeWorkspace(workspace.id, {
+      is_observability_io_logging_enabled: on,
+      io_logging_sampling_rate: rate,
+      io_logging_retention_days: days,
+      io_logging_api_key_ids: keys,
+    })
       .then(() => toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.'))
       .catch((thrown: unknown) => setFault(messageOf(thrown)))
       .finally(() => setBusy(false))
@@ -44,19 +52,34 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
         Keep requests and answers of {workspace.name}
       </label>
       <p className="soft">
-        They are sealed in the database, deleted after their days, and each reading is an entry of the audit log. Figures, errors and
-        attempts are kept in any case.
+        They are sealed in the database, deleted after their days, read by admins alone, and each reading is an entry of the audit log.
+        Figures, errors and attempts are kept in any case.
       </p>
       {on ? (
-        <Field label="Share of the requests, in per cent">
-          <input
-            value={share}
-            onChange={(event) => setShare(event.target.value)}
-            inputMode="decimal"
-            className="short"
-            autoComplete="off"
-          />
-        </Field>
+        <>
+          <div className="row fields">
+            <Field label="Share of the requests, in per cent">
+              <input
+                value={share}
+                onChange={(event) => setShare(event.target.value)}
+                inputMode="decimal"
+                className="short"
+                autoComplete="off"
+              />
+            </Field>
+            <Field label="Deleted after days">
+              <input
+                type="number"
+                min={1}
+                max={3650}
+                value={days}
+                onChange={(event) => setDays(Number(event.target.value))}
+                className="short"
+              />
+            </Field>
+          </div>
+          <LoggedKeys workspaceId={workspace.id} chosen={keys} onChange={setKeys} />
+        </>
       ) : null}
       {fault === null ? null : (
         <p className="note bad" role="alert">

@@ -1,5 +1,6 @@
 /** The settings of a workspace, who is signed in, and what the service runs with. */
 import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 
 import { currentSession } from '../../api/session.ts'
 import { endSessionOf, serviceFacts, sessionList } from '../../api/settings.ts'
@@ -19,6 +20,7 @@ import { LoggingSettings } from './logging-settings.tsx'
 export const SettingsScreen = () => {
   const session = useQuery(currentSession)
   const service = useQuery(serviceFacts)
+  const workspace = useSearch({ strict: false }).workspace ?? session.data?.workspace_id
   return (
     <>
       <ScreenHead title="Settings">
@@ -27,7 +29,7 @@ export const SettingsScreen = () => {
       <Panel title="This browser">
         <BrowserSettings />
       </Panel>
-      <Panel title="Logging">{session.data === undefined ? null : <LoggingSettings workspaceId={session.data.workspace_id} />}</Panel>
+      <Panel title="Logging">{workspace === undefined ? null : <LoggingSettings workspaceId={workspace} />}</Panel>
       <Sessions />
       <Panel title="Service">
         <Loaded query={service} rows={6}>

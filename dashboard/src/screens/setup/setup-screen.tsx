@@ -66,6 +66,7 @@ const KeyChoice = ({
   onKey: (key: ChosenKey) => void
 }) => {
   const session = useQuery(currentSession)
+  const { workspace } = useSearch({ strict: false })
   const suggested = `${session.data?.user_id ?? 'my'} ${snippetOf(client).name}`
   const [name, setName] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
@@ -74,7 +75,13 @@ const KeyChoice = ({
     setBusy(true)
     setFault(null)
     const person = session.data?.user_id
-    createKey({ name: name ?? suggested, limit: null, limit_reset: null, ...(person === undefined ? {} : { creator_user_id: person }) })
+    createKey({
+      name: name ?? suggested,
+      limit: null,
+      limit_reset: null,
+      ...(person === undefined ? {} : { creator_user_id: person }),
+      ...(workspace === undefined ? {} : { workspace_id: workspace }),
+    })
       .then(({ key, data }) => onKey({ text: key, hash: data.hash }))
       .catch((thrown: unknown) => setFault(messageOf(thrown)))
       .finally(() => setBusy(false))

@@ -39,7 +39,7 @@ export const WorkspacesScreen = () => {
               label="Workspaces"
               rows={rows}
               rowKey={({ id }) => id}
-              isSelected={({ id }) => id === chosen}
+              isSelected={({ id, slug }) => id === chosen || slug === chosen}
               columns={[
                 { title: 'Name', isHead: true, cell: nameCell },
                 { title: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
@@ -60,8 +60,8 @@ export const WorkspacesScreen = () => {
   )
 }
 
-const nameCell = ({ id, name }: Workspace) => (
-  <Link to="." search={(before) => ({ ...before, workspace: id })} resetScroll={false}>
+const nameCell = ({ slug, name }: Workspace) => (
+  <Link to="." search={(before) => ({ ...before, workspace: slug })} resetScroll={false}>
     {name}
   </Link>
 )

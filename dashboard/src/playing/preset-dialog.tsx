@@ -1,0 +1,85 @@
+/** Saves a preset under a name: a new one, which is live at once, or a draft of one that is there. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useState } from 'react'
+
+import { ApiError } from '../api/api-error.ts'
+import { preset, type PresetTarget, type PresetVersion } from '../api/presets.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { DialogActions } from '../parts/dialog-actions.tsx'
+import { messageOf } from '../parts/error-note.tsx'
+import { Field } from '../parts/field.tsx'
+import { toast } from '../shell/toasts.tsx'
+
+interface SavedVersion {
+  readonly version: PresetVersion
+  /** Sentences on what is not in it. */
+  readonly warnings?: readonly string[]
+}
+
+interface PresetDialogProps {
+  readonly title: string
+  readonly action: string
+  /** The name to begin with. */
+  readonly name?: string
+  readonly save: (target: PresetTarget) => Promise<SavedVersion>
+  readonly onClose: () => void
+  /** What is saved, above the name. */
+  readonly explanation?: ReactNode
+  /** Further fields, below the name. */
+  readonly children?: ReactNode
+}
+
+export const PresetDialog = ({ title, action, name = '', save, onClose, explanation, children }: PresetDialogProps) => {
+  const { workspace } = useSearch({ strict: false })
+  const [slug, setSlug] = useState(name)
+  const [fault, setFault] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const saveAndShow = async (): Promise<void> => {
+    const query = { workspace_id: workspace }
+    const known = await queries.fetchQuery({ ...preset(slug, query), staleTime: 0 }).catch(nullWhereMissing)
+    const { version: saved, warnings = [] } = await save({ slug, base: known?.latest_version ?? null, query })
+    await queries.invalidateQueries({ queryKey: ['presets'] })
+    const words = known === null ? `Created ${slug}. It is live now.` : `Saved ${slug} as v${saved.version}, a draft.`
+    toast([words, ...warnings].join(' '))
+    await navigate({ to: '/presets/$slug', params: { slug }, search: known === null ? {} : { version: String(saved.version) } })
+  }
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    setBusy(true)
+    setFault(null)
+    saveAndShow()
+      .catch((thrown: unknown) => setFault(messageOf(thrown)))
+      .finally(() => setBusy(false))
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        {explanation === undefined ? null : <p className="soft">{explanation}</p>}
+        <Field
+          label="Name in the address"
+          hint={`Used as @preset/${slug || 'support-bot'}. A preset that is there gets a new version, as a draft.`}
+          fault={fault}
+        >
+          <input
+            value={slug}
+            onChange={(event) => setSlug(event.target.value.trim())}
+            required
+            spellCheck={false}
+            autoComplete="off"
+            pattern="[A-Za-z0-9._~\-]+"
+          />
+        </Field>
+        {children}
+        <DialogActions action={action} onClose={onClose} busy={busy} />
+      </form>
+    </Dialog>
+  )
+}
+
+const nullWhereMissing = (thrown: unknown): null => {
+  if (thrown instanceof ApiError && thrown.status === 404) return null
+  throw thrown
+}

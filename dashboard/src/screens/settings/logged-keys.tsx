@@ -1,0 +1,58 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+
+import { keyList } from '../../api/keys.ts'
+import type { Workspace } from '../../api/workspaces.ts'
+import { Button } from '../../parts/button.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+
+type Chosen = Workspace['io_logging_api_key_ids']
+
+interface LoggedKeysProps {
+  readonly workspaceId: string
+  /** Null: every key. */
+  readonly chosen: Chosen
+  readonly onChange: (chosen: Chosen) => void
+}
+
+/** Whose requests are kept: those of every key, or of some. */
+export const LoggedKeys = ({ workspaceId, chosen, onChange }: LoggedKeysProps) => (
+  <fieldset className="stack">
+    <legend>Keys</legend>
+    <label className="check">
+      <input type="checkbox" checked={chosen === null} onChange={(event) => onChange(event.target.checked ? null : [])} />
+      Every key, also those that are made later
+    </label>
+    {chosen === null ? null : <KeyChoice workspaceId={workspaceId} chosen={chosen} onChange={onChange} />}
+  </fieldset>
+)
+
+const KeyChoice = ({ workspaceId, chosen, onChange }: LoggedKeysProps & { chosen: NonNullable<Chosen> }) => {
+  const keys = useInfiniteQuery(keyList({ status: 'active', workspace_id: workspaceId }))
+  return (
+    <Loaded query={keys} rows={3}>
+      {({ pages }) => (
+        <>
+          {pages
+            .flatMap(({ data }) => data)
+            .map(({ hash, name, label }) => (
+              <label className="check" key={hash}>
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(hash)}
+                  onChange={(event) => onChange(event.target.checked ? [...chosen, hash] : chosen.filter((one) => one !== hash))}
+                />
+                {name} <span className="faint">{label}</span>
+              </label>
+            ))}
+          {keys.hasNextPage ? (
+            <div>
+              <Button onClick={() => void keys.fetchNextPage()} busy={keys.isFetchingNextPage}>
+                Show more
+              </Button>
+            </div>
+          ) : null}
+        </>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('the audit log', () => {
+  test('tells who did what, before and after, is filtered by object, person and time, and leads to each object', async () => {
+    const service = await services.start()
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    await manage(service, '/presets/support-bot', { method: 'PATCH', body: { description: 'For parcels' } })
+    await manage(service, '/guardrails', { body: { name: 'careful' } })
+    const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'ada laptop', limit: 20 } })
+    await manage(service, `/keys/${key.hash}`, { method: 'PATCH', body: { limit: 50 } })
+    const { id } = await chat(service, { model: 'sandbox/echo' })
+    await manage(service, `/generation/content?id=${id}`)
+    const { data: me } = await manage<{ data: readonly { user_id: string }[] }>(service, '/workspaces/default/members')
+    const { page, ...visitor } = await signedIn(browser, service, '/audit')
+    const entries = page.getByRole('listitem').filter({ has: page.locator('.audit-what') })
+
+    const changed = entries.filter({ hasText: 'ada laptop' }).filter({ hasText: 'updated' })
+    await changed.getByText(`${me[0]?.user_id} (key`).waitFor()
+    await changed.locator('summary').click()
+    expect(await changed.getByRole('row').filter({ hasText: 'limit' }).first().innerText()).toMatch(/limit\s+20\s+50/)
+    await visitor.checkAccessible()
+
+    for (const [object, name, heading] of [
+      ['api key', 'ada laptop', 'Keys'],
+      ['preset', 'support-bot', 'support-bot'],
+      ['guardrail', 'careful', 'Guardrails'],
+      ['generation content', id.slice(0, 12), id],
+      ['workspace', 'default', 'Workspaces'],
+    ] as const) {
+      await page.goto(`${service.url}/dashboard/audit`)
+      await page.getByLabel('Object').selectOption({ label: object })
+      const link = entries.getByRole('link', { name }).first()
+      await link.waitFor()
+      await page.waitForLoadState('networkidle')
+      const kinds = await manage<{ data: readonly unknown[] }>(service, `/audit-log?object_type=${object.replace(' ', '_')}&limit=100`)
+      expect({ object, shown: await entries.count() }).toEqual({ object, shown: kinds.data.length })
+      await link.click()
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+    }
+
+    await page.goto(`${service.url}/dashboard/audit?person=nobody`)
+    await page.getByText('Nobody changed anything in this time.').waitFor()
+    await page.getByLabel('Person').fill(me[0]?.user_id ?? '')
+    await entries.first().waitFor()
+    await page.goto(`${service.url}/dashboard/audit?from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z`)
+    await page.getByText('Nobody changed anything in this time.').waitFor()
+    visitor.check()
+  })
+})

@@ -1,0 +1,117 @@
+/** What is written and not saved, and what a request leaves behind for a preset. */
+import { describe, expect, test } from 'bun:test'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('a draft', () => {
+  test('is of one preset, of one version that it began with, and of one person', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    await savePreset(service, 'classifier', 'Name the category.')
+    const { page, check } = await signedIn(browser, service, '/presets/support-bot')
+    const prompt = page.getByLabel('System prompt')
+    await prompt.fill('A thought on v2.')
+    await page.getByLabel('Version to begin with').selectOption('1')
+    await page.getByText('not live').waitFor()
+    expect(await prompt.inputValue()).toBe('Answer briefly.')
+    await prompt.fill('A thought on v1.')
+    await page.getByText('Draft from v1').waitFor()
+    await page.goto(`${service.url}/dashboard/presets/classifier`)
+    await page.getByRole('heading', { name: 'classifier' }).waitFor()
+    expect(await prompt.inputValue()).toBe('Name the category.')
+    await page.goto(`${service.url}/dashboard/presets/support-bot`)
+    await page.getByText('Draft from v2').waitFor()
+    expect(await prompt.inputValue()).toBe('A thought on v2.')
+    await page.getByLabel('Version to begin with').selectOption('1')
+    await page.getByText('Draft from v1').waitFor()
+    expect(await prompt.inputValue()).toBe('A thought on v1.')
+
+    await page.locator('.side-foot button').click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    const { data } = await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: 'grace', role: 'admin' } })
+    await page.goto(data.url)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.goto(`${service.url}/dashboard/presets/support-bot`)
+    await prompt.waitFor()
+    expect(await prompt.inputValue()).toBe('Answer politely.')
+    expect(await page.getByText('Draft from').count()).toBe(0)
+    check()
+  })
+})
+
+describe.skipIf(BROWSER_PATH === null)('Make a preset', () => {
+  test('without contents keeps the settings, and says what is missing', async () => {
+    const service = await services.start()
+    const { id } = await chat(service, {
+      model: 'sandbox/echo',
+      temperature: 0.3,
+      messages: [
+        { role: 'system', content: 'Cite.' },
+        { role: 'user', content: 'x' },
+      ],
+    })
+    const { page, expectStatus, check } = await signedIn(browser, service, `/requests/${id}`)
+    expectStatus(404)
+    await page.getByRole('button', { name: 'Make a preset' }).click()
+    await page.getByLabel('Name in the address').fill('cited')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText(/Created cited\. It is live now\. .*texts are missing/).waitFor()
+    await page.getByRole('heading', { name: 'cited' }).waitFor()
+    const { data } = await manage<{ data: { designated_version: object } }>(service, '/presets/cited')
+    expect(data.designated_version).toMatchObject({ system_prompt: null, config: { model: 'sandbox/echo', temperature: 0.3 } })
+    check()
+  })
+
+  test.each([
+    ['from a request', '/requests/', 'Make a preset', 'Create'],
+    ['in the list of presets', '/presets', 'New preset', 'Create'],
+    ['in the playground', '/playground?model=sandbox/lorem', 'Save as preset…', 'Save'],
+  ])('%s under a name that is there makes a draft, and callers get what they got', async (_, path, begin, action) => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { id } = await chat(service, { model: 'sandbox/lorem' })
+    const { page, expectStatus, check } = await signedIn(browser, service, path.endsWith('/') ? path + id : path)
+    expectStatus(404)
+    await page.getByRole('button', { name: begin }).first().click()
+    await page.getByLabel('Name in the address').fill('support-bot')
+    await page.getByRole('button', { name: action, exact: true }).click()
+    await page.getByText('Saved support-bot as v2, a draft.').waitFor()
+    await page.getByText('not live').waitFor()
+    expect((await chat(service, { model: '@preset/support-bot' })).preset).toBe('support-bot@1')
+    check()
+  })
+})
+
+test.skipIf(BROWSER_PATH === null)('with another workspace chosen, presets, keys and guardrails are made there', async () => {
+  const service = await services.start()
+  const { data: team } = await manage<{ data: { id: string } }>(service, '/workspaces', { body: { name: 'Team Search', slug: 'search' } })
+  const { page, expectStatus, check } = await signedIn(browser, service, '/presets?workspace=search')
+  expectStatus(404)
+  await page.getByRole('button', { name: 'New preset' }).first().click()
+  await page.getByLabel('Name in the address').fill('found')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByText('Created found').waitFor()
+  await page.getByRole('heading', { name: 'found' }).waitFor()
+  await page.goto(`${service.url}/dashboard/keys?workspace=search`)
+  await page.getByRole('button', { name: 'New key' }).first().click()
+  await page.getByLabel('Name').fill('search key')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByLabel('The key, shown this once').waitFor()
+  await page.goto(`${service.url}/dashboard/guardrails?workspace=search`)
+  await page.getByRole('button', { name: 'New guardrail' }).first().click()
+  await page.getByLabel('Name').fill('careful')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('link', { name: 'careful' }).waitFor()
+  for (const kind of ['presets', 'keys', 'guardrails']) {
+    const { data } = await manage<{ data: readonly { workspace_id: string }[] }>(service, `/${kind}?workspace_id=${team.id}`)
+    expect({ kind, made: data.length }).toEqual({ kind, made: 1 })
+  }
+  check()
+})

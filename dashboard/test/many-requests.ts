@@ -1,0 +1,35 @@
+/** A service with a long request log. */
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+
+import type { Services, StartedService } from '../../test/support/started-service.ts'
+import { chat } from './calls.ts'
+
+/** So many and one more, a second apart: `gen-copy-000001` is the newest. */
+export const startWithRequests = async (services: Services, rows: number): Promise<StartedService> => {
+  const first = await services.start()
+  await chat(first, { model: 'sandbox/echo' })
+  await first.stop()
+  multiply(first.dataDir, rows)
+  const { managementKey, inferenceKey } = first
+  return { ...(await services.start({ dataDir: first.dataDir })), managementKey, inferenceKey }
+}
+
+/** Copies of the requests that there are, a second apart. */
+const multiply = (dataDir: string, rows: number): void => {
+  const database = new Database(join(dataDir, 'patchbay.db'))
+  const columns = (database.query(`select name from pragma_table_info('generations')`).all() as { name: string }[]).map(({ name }) => name)
+  const copied: Readonly<Record<string, string>> = {
+    id: `'gen-copy-' || printf('%06d', number)`,
+    created_at: `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || number || ' seconds')`,
+    record: `json_set(record, '$.id', 'gen-copy-' || printf('%06d', number))`,
+    // The oldest alone was dear: no index finds it.
+    cost_nanos: `case when number = ${rows} then 5000000000 else 0 end`,
+  }
+  database.run(
+    `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < ${rows})
+     insert into generations (${columns.map((name) => `"${name}"`).join(', ')})
+     select ${columns.map((name) => copied[name] ?? `"${name}"`).join(', ')} from numbers, (select * from generations limit 1)`,
+  )
+  database.close()
+}

@@ -1,0 +1,101 @@
+/** The list of requests while somebody reads it: where it stands, and what comes meanwhile. */
+import { describe, expect, test } from 'bun:test'
+
+import type { Page } from 'playwright-core'
+
+import { until, useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat } from './calls.ts'
+import { startWithRequests } from './many-requests.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+const scrolled = async (page: Page): Promise<number> => Number(await page.locator('.rows-scroller').evaluate(({ scrollTop }) => scrollTop))
+
+/** The row below the pointer. */
+const rowAt = (page: Page, x: number, y: number): Promise<unknown> =>
+  page.evaluate(`document.elementFromPoint(${x}, ${y})?.closest('[data-row]')?.dataset.row ?? null`)
+
+describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
+  test.each([
+    ['beside its detail', 1280],
+    ['on a phone', 390],
+  ])('is where it was after Back, with the request that was read, and an address brings its filter back: %s', async (_, width) => {
+    const service = await startWithRequests(services, 300)
+    const { page, check } = await signedIn(browser, service, '/requests?q=status:ok', { viewport: { width, height: 800 } })
+    await page.locator('[data-row]').first().waitFor()
+    const scroller = page.locator('.rows-scroller')
+    await scroller.evaluate((element) => element.scrollTo(0, 2000))
+    const row = page.locator('[data-row="gen-copy-000065"]')
+    await row.getByRole('link').first().click()
+    await page.getByRole('heading', { name: 'gen-copy-000065', level: 1 }).waitFor()
+    if (width > 1100) expect(await row.getAttribute('class')).toContain('selected')
+    const address = page.url()
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Presets' }).click()
+    await page.getByRole('heading', { name: 'Presets', level: 1 }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'gen-copy-000065', level: 1 }).waitFor()
+    expect(page.url()).toBe(address)
+    if (width > 1100) {
+      await until(async () => (await scrolled(page)) === 2000, 'the place in the list')
+      expect(await row.getAttribute('class')).toContain('selected')
+    }
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
+    await until(async () => (await scrolled(page)) === 2000, 'the place in the list')
+    await row.waitFor()
+    expect(await page.getByLabel('Filter').inputValue()).toBe('status:ok')
+
+    const other = await signedIn(browser, service, `/requests?${new URL(page.url()).searchParams}`)
+    await other.page.locator('[data-row]').first().waitFor()
+    expect(await other.page.getByLabel('Filter').inputValue()).toBe('status:ok')
+    check()
+  })
+
+  test('followed live has what fits the filter alone, moves nothing below the pointer, and says how many came', async () => {
+    const service = await services.start()
+    for (let count = 0; count < 3; count += 1) await chat(service, { model: 'sandbox/echo' })
+    const { page, checkAccessible } = await signedIn(browser, service, '/requests?q=model:sandbox/echo')
+    const rows = page.locator('[data-row]')
+    await rows.nth(2).waitFor()
+    await page.getByRole('button', { name: 'Live' }).click()
+    await page.getByText('Following').waitFor()
+    const { x, y } = (await rows.nth(1).boundingBox())!
+    await page.mouse.move(x + 200, y + 10)
+    const read = await rowAt(page, x + 200, y + 10)
+    expect(read).toBeString()
+    await chat(service, { model: 'sandbox/lorem' })
+    const first = await chat(service, { model: 'sandbox/echo' })
+    const second = await chat(service, { model: 'sandbox/echo' })
+    await page.getByRole('button', { name: '2 new' }).waitFor()
+    expect(await rowAt(page, x + 200, y + 10)).toBe(read)
+    expect(await rows.count()).toBe(3)
+    await checkAccessible()
+    await page.mouse.move(1, 1)
+    await rows.nth(4).waitFor()
+    const ids = await rows.evaluateAll((found) => found.map((row) => row.getAttribute('data-row')))
+    expect(ids.slice(0, 2)).toEqual([second.id, first.id])
+    expect(ids).toHaveLength(5)
+  })
+
+  test('followed live says how many were skipped', async () => {
+    const service = await services.start()
+    await chat(service, { model: 'sandbox/echo' })
+    const { page, check } = await signedIn(browser, service, '/requests', {
+      before: async (one) => {
+        await one.route('**/generations/stream*', (route) =>
+          route.fulfill({
+            headers: { 'content-type': 'text/event-stream' },
+            body: 'event: gap\ndata: {"skipped": 14}\n\nevent: gap\ndata: {"skipped": 3}\n\n',
+          }),
+        )
+      },
+    })
+    await page.locator('[data-row]').first().waitFor()
+    await page.keyboard.press('f')
+    await page.getByText('17 were skipped').waitFor()
+    check()
+  })
+})
