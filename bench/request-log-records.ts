@@ -1,0 +1,83 @@
+/** Many records of requests, with the real schema: made by the database itself, without the indexes, which are made again at the end. */
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Pool } from 'pg'
+
+import type { Database } from '../src/storage/database.ts'
+import type { Engine } from '../src/storage/engine.ts'
+import type { Schema } from '../src/storage/schema.ts'
+
+export interface RequestLog {
+  readonly records: number
+  /** They are spread evenly over so many days from `fromMs` on. */
+  readonly days: number
+  readonly fromMs: number
+}
+
+const DAY_MS = 86_400_000
+
+/** The service ends a statement after some seconds; to fill a table and to make its indexes takes longer. */
+export const fillRequestLog = async (database: Database, databaseUrl: string | null, log: RequestLog): Promise<void> => {
+  if (databaseUrl === null) return fill(database.engine, database.kysely, log)
+  const pool = new Pool({ connectionString: databaseUrl, max: 1 })
+  const patient = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    await fill(database.engine, patient, log)
+  } finally {
+    await patient.destroy()
+  }
+}
+
+const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, days, fromMs }: RequestLog): Promise<void> => {
+  const step = Math.max(1, Math.floor((days * DAY_MS) / records))
+  const time =
+    engine === 'sqlite'
+      ? sql`strftime('%Y-%m-%dT%H:%M:%fZ', (${sql.lit(fromMs)} + i * ${sql.lit(step)}) / 1000.0, 'unixepoch')`
+      : sql`to_char(to_timestamp((${sql.lit(fromMs)} + i * ${sql.lit(step)}) / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  const text = (prefix: string, number: ReturnType<typeof spread>) => sql`${sql.lit(prefix)} || cast(${number} as text)`
+  const portion = 20_000
+  const indexes = await indexesOf(engine, kysely)
+  for (const { name } of indexes) await sql`drop index ${sql.ref(name)}`.execute(kysely)
+  for (let start = 0; start < records; start += portion) {
+    const rows = sql`with recursive n(i) as (select cast(${sql.lit(start)} as bigint) union all select i + 1 from n where i < ${sql.lit(Math.min(records, start + portion) - 1)})`
+    await sql`insert into generations (id, created_at, workspace_id, key_hash, preset_id, preset_version, model, provider, streamed, cancelled,
+          tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record, user_id, interface, error_type, session_id, request_id, ended_at,
+          http_status, first_token_ms, total_ms)
+        ${rows} select 'gen-' || cast(i as text), ${time},
+          case when i % 1000 = 7 then 'rare' else ${text('w-', spread(3, 1))} end, ${text('key-', spread(50, 2))},
+          case when i % 4 = 0 then ${text('preset-', spread(20, 3))} end, 1,
+          case when i % 100000 = 9 then 'rare/model' else ${text('m/', spread(12, 4))} end,
+          case when i % 50000 = 3 then 'rare' else ${text('p-', spread(5, 5))} end, 1, case when i % 97 = 0 then 1 else 0 end,
+          100, 50, i % 5000, 0, ${sql.lit(JSON.stringify({ finish_reason: 'stop', filler: 'x'.repeat(850) }))}, ${text('user-', spread(20, 6))},
+          'chat', case when i % 40 = 11 then 'provider_overloaded' end, ${text('s-', spread(100_000, 7))}, 'req-' || cast(i as text), ${time},
+          200, i % 3000, i % 20000
+        from n`.execute(kysely)
+  }
+  for (const { definition } of indexes) await sql.raw(definition).execute(kysely)
+  await sql`insert into usage_hours (hour, workspace_id, key_hash, user_id, model, provider, preset_id, preset_version, interface, error_type,
+        requests, tokens_prompt, cost_nanos, ttft_5)
+      select substr(created_at, 1, 13), workspace_id, key_hash, user_id, model, provider, coalesce(preset_id, ''), 1, interface,
+        coalesce(error_type, ''), count(*), sum(tokens_prompt), sum(cost_nanos), count(*)
+      from generations group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`.execute(kysely)
+  if (engine === 'postgres') await sql`vacuum analyze`.execute(kysely)
+}
+
+/** Made again when the rows are there, which takes less time. */
+const indexesOf = async (
+  engine: Engine,
+  kysely: Kysely<Schema>,
+): Promise<readonly { readonly name: string; readonly definition: string }[]> => {
+  const found =
+    engine === 'sqlite'
+      ? sql<{
+          name: string
+          definition: string
+        }>`select name, sql as definition from sqlite_schema where type = 'index' and tbl_name = 'generations' and sql is not null`
+      : sql<{
+          name: string
+          definition: string
+        }>`select indexname as name, indexdef as definition from pg_indexes where tablename = 'generations' and indexname not like '%pkey'`
+  return (await found.execute(kysely)).rows
+}
+
+/** One of so many, in no order that an index would know. */
+const spread = (of: number, salt: number) => sql`((i * 2654435761 + ${sql.lit(salt)}) % ${sql.lit(of)})`
