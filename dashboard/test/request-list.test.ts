@@ -12,7 +12,7 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-const scrolled = async (page: Page): Promise<number> => Number(await page.locator('.rows-scroller').evaluate(({ scrollTop }) => scrollTop))
+const scrolled = async (page: Page): Promise<number> => page.locator('.rows-scroller').evaluate(({ scrollTop }) => scrollTop)
 
 /** The row below the pointer. */
 const rowAt = (page: Page, x: number, y: number): Promise<unknown> =>
