@@ -1,5 +1,5 @@
 /**
- * What five open dashboards cost the requests to models: `bin/bun bench/dashboards.ts`, about six minutes.
+ * Measures how much longer requests to models take beside five open dashboards: `bin/bun bench/dashboards.ts`, about six minutes.
  *
  * Five people open a screen each in Chromium, which is recorded and then closed, so that its CPU is not measured. Rounds
  * with and without them alternate: in those with them, the same requests go to the service at the same distances in time, with

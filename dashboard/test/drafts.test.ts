@@ -1,4 +1,4 @@
-/** What is written and not saved, and what a request leaves behind for a preset. */
+/** Drafts that are written and not saved, and presets that are made from requests. */
 import { describe, expect, test } from 'bun:test'
 
 import { useServices } from '../../test/support/started-service.ts'

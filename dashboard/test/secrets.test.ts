@@ -1,4 +1,4 @@
-/** What may be seen by whoever looks over the shoulder, into the history, or into the log. */
+/** Secrets that nobody finds who looks over the shoulder, into the history, or into the log. */
 import { describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-/** What a request asked for and did not get: the field, and what became of it. */
+/** A field that a request asked for and did not get, and what became of it. */
 export interface Warning {
   readonly code: string
   readonly field: string

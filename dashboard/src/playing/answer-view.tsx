@@ -77,7 +77,7 @@ const Figures = ({ run: { answer, firstMs, totalMs, generationId, state } }: { r
   </footer>
 )
 
-/** What the request asked for and did not get. */
+/** Names each field that the request asked for and did not get. */
 const RunWarnings = ({ id, count }: { id: string; count: number }) => {
   const record = useQuery(generation(id))
   return (

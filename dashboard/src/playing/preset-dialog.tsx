@@ -24,7 +24,7 @@ interface PresetDialogProps {
   readonly name?: string
   readonly save: (target: PresetTarget) => Promise<SavedVersion>
   readonly onClose: () => void
-  /** What is saved, above the name. */
+  /** Stands above the name, and says what is saved. */
   readonly explanation?: ReactNode
   /** Further fields, below the name. */
   readonly children?: ReactNode

@@ -16,7 +16,7 @@ interface SettingsEditorProps {
   readonly onChange: (settings: Settings) => void
   /** The playground chooses models by column. */
   readonly withModel?: boolean
-  /** Of the presets that the request goes through. */
+  /** The presets that the request goes through have these. */
   readonly locks?: readonly Lock[]
 }
 

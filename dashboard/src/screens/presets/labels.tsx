@@ -36,7 +36,7 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
       else toast(messageOf(thrown))
     })
   }
-  /** Of every preset of the workspace. */
+  /** It holds for every preset of the workspace. */
   const protect = (label: string, isGuarded: boolean): void => {
     const others = guarded.filter((one) => one !== label)
     changeWorkspace(owner, { protected_labels: isGuarded ? [...others, label] : others }).then(
