@@ -54,9 +54,14 @@ describe('the request that goes upstream', () => {
       `{"model":"one-1",${messages},"stream":true,"stream_options":{"include_usage":true}}`,
     ],
     [
-      'leaves the options of a whole answer alone',
+      'asks for no usage of a whole answer',
       `{"model":"acme/one",${messages},"stream":false}`,
       `{"model":"one-1",${messages},"stream":false}`,
+    ],
+    [
+      'leaves out the options of a stream where there is none',
+      `{"model":"acme/one","stream_options":{"include_usage":true},${messages}}`,
+      `{"model":"one-1",${messages}}`,
     ],
     [
       'removes what addresses this service, wherever it stands',

@@ -37,10 +37,10 @@ export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context:
   }
 }
 
-/** Usage always comes back (docs/contract/chat-completions.md#answer), so it is always asked for. */
+/** Usage always comes back (docs/contract/chat-completions.md#answer), so a stream is always asked for it; with a whole answer vendors refuse the field. */
 const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }: RuleContext): void => {
-  if (!streamOptions) fields.remove('stream_options')
-  else if (call.stream) {
+  if (!streamOptions || !call.stream) fields.remove('stream_options')
+  else {
     const options = fields.value('stream_options')
     fields.put('stream_options', { ...(isObject(options) ? options : {}), include_usage: true })
   }
