@@ -1,5 +1,5 @@
 /**
- * Measures how much longer requests to models take beside five open dashboards: `bin/bun bench/dashboards.ts`, about six minutes.
+ * Measures how much longer requests to models take beside five open dashboards: `bin/bun bench/dashboards.ts`, about eight minutes.
  *
  * Five people open a screen each in Chromium, which is recorded and then closed, so that its CPU is not measured. Rounds
  * with and without them alternate: in those with them, the same requests go to the service at the same distances in time, with
@@ -23,8 +23,8 @@ import { outsideTarget, ROOT, startService, startUpstream, type Target } from '.
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '8' },
-    seconds: { type: 'string', default: '15' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '30' },
     records: { type: 'string', default: '300000' },
   },
 })

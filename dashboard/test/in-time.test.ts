@@ -6,6 +6,7 @@ import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
+import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -68,14 +69,7 @@ describe.skipIf(BROWSER_PATH === null)('by itself', () => {
 
   test('the overview names a provider that fails within ten seconds, and one that answers again no longer', async () => {
     const upstream = await startFakeUpstream()
-    const service = await services.start({
-      config: `
-sandbox: false
-providers:
-  good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}", api_key: sk-upstream-secret-0123456789 }
-models:
-  fake/good: { endpoints: [{ provider: good, model: up }] }`,
-    })
+    const service = await services.start({ config: oneProvider(upstream) })
     upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
     const { page, check } = await signedIn(browser, service, '', { before })
     await page.getByRole('table', { name: 'Providers' }).getByRole('link', { name: /^Good/ }).waitFor()

@@ -4,6 +4,7 @@ import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
+import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -12,14 +13,7 @@ const browser = useBrowser()
 describe.skipIf(BROWSER_PATH === null)('the overview', () => {
   test('names a provider that fails with its last error by itself, and no longer once the provider answers again', async () => {
     const upstream = await startFakeUpstream()
-    const service = await services.start({
-      config: `
-sandbox: false
-providers:
-  good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}", api_key: sk-upstream-secret-0123456789 }
-models:
-  fake/good: { endpoints: [{ provider: good, model: up }] }`,
-    })
+    const service = await services.start({ config: oneProvider(upstream) })
     upstream.script(say('well'))
     await chat(service, { model: 'fake/good' })
     const { page, ...visitor } = await signedIn(browser, service)

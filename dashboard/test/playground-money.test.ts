@@ -4,6 +4,7 @@ import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage } from './calls.ts'
+import { oneProvider } from './one-provider.ts'
 
 const services = useServices()
 const browser = useBrowser()
@@ -21,13 +22,7 @@ describe.skipIf(BROWSER_PATH === null)('the money of the playground', () => {
   test('is on the person’s own key, and stops at its limit with the sentence of the API', async () => {
     const upstream = await startFakeUpstream()
     upstream.script(say('well'))
-    const service = await services.start({
-      config: `
-providers:
-  good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}", api_key: sk-upstream-secret-0123456789 }
-models:
-  fake/good: { endpoints: [{ provider: good, model: up, prices: { prompt: 10, completion: 100 } }] }`,
-    })
+    const service = await services.start({ config: oneProvider(upstream, 'prices: { prompt: 10, completion: 100 }') })
     const { data: link } = await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: 'ada', role: 'member' } })
     const { page, ...visitor } = await browser.visit(link.url)
     await page.getByRole('navigation', { name: 'Screens' }).waitFor()

@@ -1,6 +1,6 @@
 /** A list without end: only the rows in view are in the page. j and k move through it, Enter opens. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
+import { memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 
 import { useKeys } from '../shell/keyboard.ts'
 
@@ -104,22 +104,8 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
           {items.map(({ index, key, start }) => {
             const row = rows[index]
             if (row === undefined) return null
-            return (
-              <div
-                key={key}
-                role="row"
-                aria-rowindex={index + 2}
-                data-row={rowKey(row)}
-                className={rowKey(row) === selected ? 'rows-row selected' : 'rows-row'}
-                style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-              >
-                {columns.map(({ title, align, cell }) => (
-                  <span key={title} role="cell" className={align === 'right' ? 'right number cut' : 'cut'}>
-                    {cell(row)}
-                  </span>
-                ))}
-              </div>
-            )
+            const id = rowKey(row)
+            return <DrawnRow key={key} {...{ row, id, index, start, columns, template }} isSelected={id === selected} />
           })}
         </div>
         <div role="presentation">{foot}</div>
@@ -127,3 +113,32 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
     </div>
   )
 }
+
+interface RowProps<Row> extends Pick<VirtualRowsProps<Row>, 'columns'> {
+  readonly row: Row
+  readonly id: string
+  readonly index: number
+  /** Below the top of the list, in pixels. */
+  readonly start: number
+  readonly template: string
+  readonly isSelected: boolean
+}
+
+const RowOnce = <Row,>({ row, id, index, start, columns, template, isSelected }: RowProps<Row>) => (
+  <div
+    role="row"
+    aria-rowindex={index + 2}
+    data-row={id}
+    className={isSelected ? 'rows-row selected' : 'rows-row'}
+    style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+  >
+    {columns.map(({ title, align, cell }) => (
+      <span key={title} role="cell" className={align === 'right' ? 'right number cut' : 'cut'}>
+        {cell(row)}
+      </span>
+    ))}
+  </div>
+)
+
+/** While the list is scrolled, a row that stays in view is not drawn again. The type of `memo` forgets that of the row. */
+const DrawnRow = memo(RowOnce) as typeof RowOnce
