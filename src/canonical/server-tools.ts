@@ -57,7 +57,7 @@ export interface ServerCall {
   /** For a search over withheld tools: the catalogue that is searched, by its hash. */
   readonly catalog?: string
   /** The client asked to be told how the tool gets on. */
-  readonly tellsProgress?: true
+  readonly reportsProgress?: true
 }
 
 /** How a tool that asks models gets on. A fusion asks a panel of models, and one that compares what these said. */

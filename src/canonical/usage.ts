@@ -21,8 +21,8 @@ export interface Usage {
   /** The service tier that served the request, in the provider's word; null where it says nothing. */
   readonly servedTier: string | null
   /** The provider reported nothing for the input or the output, or an impossible count: the possible part is the least that was used. */
-  readonly untoldInput: boolean
-  readonly untoldOutput: boolean
+  readonly unreportedInput: boolean
+  readonly unreportedOutput: boolean
   /** True when some count is ours, because the provider sent none, or none that can be. */
   readonly estimated: boolean
 }
@@ -40,8 +40,8 @@ export const NO_USAGE: Usage = {
   webSearches: 0,
   reportedCostNanos: null,
   servedTier: null,
-  untoldInput: false,
-  untoldOutput: false,
+  unreportedInput: false,
+  unreportedOutput: false,
   estimated: false,
 }
 
@@ -70,8 +70,8 @@ const estimated = (reported: Usage, least: { readonly input: number | null; read
   ...(least.output === null
     ? {}
     : { output: Math.max(outputTokens(reported), least.output), outputReasoning: 0, outputAudio: 0, outputImage: 0 }),
-  untoldInput: false,
-  untoldOutput: false,
+  unreportedInput: false,
+  unreportedOutput: false,
   estimated: true,
 })
 
@@ -90,7 +90,7 @@ export const addedUsage = (first: Usage, second: Usage): Usage => ({
   reportedCostNanos:
     first.reportedCostNanos === null || second.reportedCostNanos === null ? null : first.reportedCostNanos + second.reportedCostNanos,
   servedTier: second.servedTier,
-  untoldInput: first.untoldInput || second.untoldInput,
-  untoldOutput: first.untoldOutput || second.untoldOutput,
+  unreportedInput: first.unreportedInput || second.unreportedInput,
+  unreportedOutput: first.unreportedOutput || second.unreportedOutput,
   estimated: first.estimated || second.estimated,
 })

@@ -18,7 +18,7 @@ import type { SearchEngines } from '../tools/web-search/search-engines.ts'
 import { instructed } from './instruct.ts'
 import { offerTools, ofPreset } from './loop/offer-tools.ts'
 import { isWrapperOf, offerWithheld } from './loop/offer-withheld.ts'
-import { replayedConversation, toldFor } from './loop/replayed-conversation.ts'
+import { replayedConversation, conversationFor } from './loop/replayed-conversation.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { withinContext } from './within-context.ts'
 import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
@@ -80,7 +80,8 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
     workspaceId: screened.caller.workspaceId,
     catalogues: parts.catalogues,
-    prompt: () => (replayed === null ? call.prompt() : { ...replayed.prompt, messages: toldFor(replayed.prompt.messages, isWrapper) }),
+    prompt: () =>
+      replayed === null ? call.prompt() : { ...replayed.prompt, messages: conversationFor(replayed.prompt.messages, isWrapper) },
   })
   const promptFor = tools?.promptFor ?? (replayed === null ? undefined : promptWithoutTools(replayed.prompt))
   const able = attempts === planned.attempts ? planned : { ...planned, attempts }
@@ -95,7 +96,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
 }
 
 const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
-  const prompt = { ...replayed, messages: toldFor(replayed.messages, () => false) }
+  const prompt = { ...replayed, messages: conversationFor(replayed.messages, () => false) }
   return () => prompt
 }
 

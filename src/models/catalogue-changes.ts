@@ -24,7 +24,7 @@ export const catalogueChanges = (before: Models, after: Models): readonly Catalo
   [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((model) => {
     const [olds, news] = [before[model]?.endpoints ?? [], after[model]?.endpoints ?? []]
     const changeOf = (old: EndpointEntry | undefined, now: EndpointEntry | undefined): CatalogueChange[] => {
-      const { provider, model: upstreamModel } = now ?? old ?? UNTOLD
+      const { provider, model: upstreamModel } = now ?? old ?? UNREPORTED
       const facts = factChanges(old, now)
       if (facts.length === 0 && old !== undefined && now !== undefined) return []
       return [{ kind: old === undefined ? 'new' : now === undefined ? 'gone' : 'changed', model, provider, upstreamModel, facts }]
@@ -40,7 +40,7 @@ export const catalogueChanges = (before: Models, after: Models): readonly Catalo
     ].sort((a, b) => (a.provider < b.provider ? -1 : 1))
   })
 
-const UNTOLD: EndpointEntry = { provider: '', model: '' }
+const UNREPORTED: EndpointEntry = { provider: '', model: '' }
 
 const factChanges = (before: EndpointEntry | undefined, after: EndpointEntry | undefined): readonly FactChange[] => {
   const [old, now] = [factsOf(before), factsOf(after)]
@@ -50,7 +50,7 @@ const factChanges = (before: EndpointEntry | undefined, after: EndpointEntry | u
 }
 
 const factsOf = (endpoint: EndpointEntry | undefined): ReadonlyMap<string, string> => {
-  const { prices, context_length, max_completion_tokens } = endpoint ?? UNTOLD
+  const { prices, context_length, max_completion_tokens } = endpoint ?? UNREPORTED
   return new Map(
     [
       ...(prices === undefined ? [] : priceFacts(prices, '')),

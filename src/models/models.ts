@@ -20,13 +20,13 @@ export const plainEndpoint = (
   contextLength: null,
   quantization: 'unknown',
   serviceTier: null,
-  dataPolicy: provider.dataPolicy ?? UNTOLD,
+  dataPolicy: provider.dataPolicy ?? UNREPORTED,
   distillable: null,
   supportedParameters: [],
   ...reported,
 })
 
-const UNTOLD: DataPolicy = { training: null, retains: null }
+const UNREPORTED: DataPolicy = { training: null, retains: null }
 
 export interface Models {
   /** The model of that id, if some enabled provider serves it. */

@@ -5,7 +5,7 @@ import type { FailureKind } from './failure-sentences.ts'
 import type { Target } from './provider.ts'
 import { beginningOf, redact } from './redact.ts'
 import { retryHintInText } from './retry-hint.ts'
-import { isEmptyPhrase, type ToldError } from './reported-error.ts'
+import { isEmptyPhrase, type ReportedError } from './reported-error.ts'
 
 /** A provider's error body may hold our own account's data: it is shown up to this size, redacted. */
 const RAW_MAX_BYTES = 4096
@@ -18,7 +18,7 @@ export const FLAGGED_INPUT_MAX = 100
 export interface ProviderFailure {
   /** That of the response; null inside a body or a stream that began with 200 and names none. */
   readonly status: number | null
-  readonly reported: Pick<ToldError, 'words' | 'message'> & Partial<ToldError>
+  readonly reported: Pick<ReportedError, 'words' | 'message'> & Partial<ReportedError>
   readonly raw: string
   /** The wait that the response's headers ask for. */
   readonly retryAfterSeconds?: number | undefined

@@ -4,7 +4,7 @@ import { failureError, kindOfStatus } from './classify-failure.ts'
 import { kindOfSentence, type FailureKind } from './failure-sentences.ts'
 import { kindOfBroadCode, kindOfCode, statusOfKind } from './failure-words.ts'
 import type { Target } from './provider.ts'
-import { readReportedError, type ToldError } from './reported-error.ts'
+import { readReportedError, type ReportedError } from './reported-error.ts'
 
 export interface OpenaiFailure {
   /** That of the response; null for an error inside a body or a stream of status 200. */
@@ -20,7 +20,7 @@ export const openaiFailure = ({ status: responded, body, raw, retryAfterSeconds 
   return failureError({ status, reported, raw, retryAfterSeconds }, kindOf(reported, status), target)
 }
 
-const kindOf = (reported: ToldError, status: number | null): FailureKind =>
+const kindOf = (reported: ReportedError, status: number | null): FailureKind =>
   reported.type ??
   kindOfCode(reported.words) ??
   kindOfSentence(reported.message, status) ??
@@ -30,10 +30,10 @@ const kindOf = (reported: ToldError, status: number | null): FailureKind =>
   (status === null ? unknownKind(reported) : kindOfStatus(status))
 
 /** One of the messages is at fault, not the request around them. */
-const isAboutMessage = ({ param, message }: ToldError): boolean => ELEMENT.test(param ?? '') || INVALID_ELEMENT.test(message ?? '')
+const isAboutMessage = ({ param, message }: ReportedError): boolean => ELEMENT.test(param ?? '') || INVALID_ELEMENT.test(message ?? '')
 
 const ELEMENT = /^(?:messages|input)[.[]/
 const INVALID_ELEMENT = /^(?:body\.)?(?:messages|input)[.[]\d/
 
 /** A name that nobody knows is a category of its own; without even that it is no valid answer. */
-const unknownKind = ({ words }: ToldError): FailureKind => (words.length > 0 ? 'unmapped' : 'provider_unavailable')
+const unknownKind = ({ words }: ReportedError): FailureKind => (words.length > 0 ? 'unmapped' : 'provider_unavailable')

@@ -7,7 +7,7 @@ import { isObject } from '../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-export interface ToldError {
+export interface ReportedError {
   /** The provider's names for the fault, the most telling first: its code, its kind, its status as a word. */
   readonly words: readonly string[]
   readonly message: string | null
@@ -23,11 +23,11 @@ export interface ToldError {
 }
 
 /** A body, or an event; `type` of the latter names the event and not the error. */
-export const readReportedError = (body: unknown): ToldError => read(body, WRAPPERS_MAX)
+export const readReportedError = (body: unknown): ReportedError => read(body, WRAPPERS_MAX)
 
 const WRAPPERS_MAX = 3
 
-const read = (body: unknown, wrappers: number): ToldError => {
+const read = (body: unknown, wrappers: number): ReportedError => {
   const envelope = envelopeOf(body)
   const error = isObject(envelope['error']) ? envelope['error'] : (errorOfBase(envelope['base_resp']) ?? envelope)
   const metadata = isObject(error['metadata']) ? error['metadata'] : {}
@@ -62,7 +62,7 @@ const envelopeOf = (body: unknown): Json => {
   return isObject(body) ? body : {}
 }
 
-const ownWords = (envelope: Json, error: Json, metadata: Json): ToldError => {
+const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError => {
   const inner = isObject(error['innererror']) ? error['innererror'] : {}
   const details = isObject(error['details']) ? error['details'] : {}
   const kind = error === envelope && EVENTS.has(error['type']) ? null : error['type']

@@ -7,12 +7,12 @@ export const tokenCount = (value: unknown): number | null => {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null
 }
 
-/** The sane part of a sum of counts. `untold`: the first, which every answer has, is not told, or one of them cannot be. */
-export const reportedTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly untold: boolean } => {
+/** The sane part of a sum of counts. `unreported`: the first, which every answer has, is not told, or one of them cannot be. */
+export const reportedTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly unreported: boolean } => {
   const counts = [first, ...others].map(tokenCount)
   return {
     tokens: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
-    untold: first === undefined || first === null || counts.includes(null),
+    unreported: first === undefined || first === null || counts.includes(null),
   }
 }
 

@@ -36,8 +36,8 @@ const MEANT_MAX = 5
 
 /** `retryAfterSeconds`: until the first of those lets a request through that are only out of order for now; null where waiting does not help. */
 export const noProvider = (names: readonly string[], removed: readonly Removed[], retryAfterSeconds: number | null): GatewayError => {
-  const reported = removed.slice(0, TOLD_MAX).map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`)
-  const more = removed.length > TOLD_MAX ? ` and ${removed.length - TOLD_MAX} more` : ''
+  const reported = removed.slice(0, REPORTED_MAX).map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`)
+  const more = removed.length > REPORTED_MAX ? ` and ${removed.length - REPORTED_MAX} more` : ''
   const why = reported.length === 0 ? 'none, since no model fits' : reported.join(', ') + more
   return new GatewayError(
     'provider_overloaded',
@@ -47,7 +47,7 @@ export const noProvider = (names: readonly string[], removed: readonly Removed[]
 }
 
 /** In the sentence; the metadata has them all. */
-const TOLD_MAX = 20
+const REPORTED_MAX = 20
 
 export const passedOver = ({ model }: Removed): Warning => ({
   code: 'unsupported_field',

@@ -83,11 +83,11 @@ export interface ToolTurn {
   /** An agent that waited for the client, in place of a new one. */
   readonly waiting?: WaitingAgent
   /** Tells the client how the tool gets on; absent where it did not ask for that. */
-  readonly tell?: TellProgress
+  readonly tell?: ReportProgress
 }
 
 /** Where it returns a promise, the client is behind. */
-export type TellProgress = (progress: ToolProgress) => Promise<void> | undefined
+export type ReportProgress = (progress: ToolProgress) => Promise<void> | undefined
 
 export interface ToolResult extends Pick<ServerOutcome, 'fault' | 'value'> {
   readonly sources?: ServerOutcome['sources']

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { type Answer, call, infer } from '../support/calls.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
-interface Told {
+interface Reported {
   readonly stages: readonly {
     readonly guardrail: string
     readonly filter: string
@@ -31,10 +31,10 @@ beforeAll(async () => {
 
 const ask = (body: object): Promise<Answer> => call(service, 'POST', '/guardrail-tests', { body })
 
-const reported = async (body: object): Promise<Told> => {
+const reported = async (body: object): Promise<Reported> => {
   const answer = await ask(body)
   expect(answer.text).toStartWith('{"data":')
-  return (answer.json as { data: Told }).data
+  return (answer.json as { data: Reported }).data
 }
 
 const create = async (settings: object): Promise<string> =>

@@ -5,7 +5,7 @@ import { type Answer, call } from '../support/calls.ts'
 import { FINISH_CHUNK, proseChunk, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
-interface Told {
+interface Reported {
   readonly ok: boolean
   readonly model: string
   readonly status: number | null
@@ -49,7 +49,7 @@ beforeEach(() => {
 
 const tryProvider = (slug: string, body: object = {}, of = service): Promise<Answer> =>
   call(of, 'POST', `/providers/${slug}/test`, { body })
-const reported = (answer: Answer): Told => (answer.json as { data: Told }).data
+const reported = (answer: Answer): Reported => (answer.json as { data: Reported }).data
 
 test('one token of the cheapest model, with its times and cost, recorded as a test', async () => {
   const answer = await tryProvider('fake')

@@ -9,7 +9,7 @@ import { readAnswer } from '../support/read-answer.ts'
 import { HAS_REDIS, startRedis } from '../support/redis.ts'
 import { recording } from '../support/recordings.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
-import { toldBytes, type ToldAnswer } from '../support/told-answers.ts'
+import { reportedBytes, type ReportedAnswer } from '../support/reported-answers.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
@@ -55,7 +55,7 @@ const statuses = async (
   return reported
 }
 
-const TOLD: ToldAnswer = {
+const REPORTED: ReportedAnswer = {
   text: ['Hel', 'lo "usage"'],
   thinking: ['Hm'],
   calls: [{ id: 'call_0', name: 'tool_0', args: { city: 'Oslo' } }],
@@ -74,7 +74,7 @@ const tellEverything: Script = async (exchange) => {
   const dialect = dialectOf(exchange.path)
   if (exchange.body.stream !== true) return exchange.answer(200, new TextDecoder().decode(recording(dialect, WHOLE[dialect], false).bytes))
   await exchange.head(200)
-  await exchange.piece(new TextDecoder().decode(toldBytes(dialect, TOLD)))
+  await exchange.piece(new TextDecoder().decode(reportedBytes(dialect, REPORTED)))
   await exchange.done()
 }
 

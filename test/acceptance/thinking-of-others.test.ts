@@ -58,7 +58,7 @@ upstream.script(think)
 const warned = (answer: Answer): boolean => answer.headers.get('x-service-warnings') !== null
 
 /** The blocks of the assistant's turn, as the model got it. */
-const toldBlocks = (): unknown => {
+const reportedBlocks = (): unknown => {
   const content = upstream.last.body.messages[1]?.content
   return Array.isArray(content) ? content.map(({ type }: { type: string }) => type) : content
 }
@@ -81,12 +81,12 @@ describe.each([
     await infer(service, { model: ONE, messages, max_tokens: 99 }, { path: '/messages' })
     expect(upstream.last.body.messages).toEqual(messages)
     const other = await infer(service, { model: OTHER, messages, max_tokens: 99 }, { path: '/messages' })
-    expect(toldBlocks()).toEqual(['text'])
+    expect(reportedBlocks()).toEqual(['text'])
     expect([other.status, warned(other)]).toEqual([200, true])
     // The same history, escaped as some programs write it.
     const escaped = JSON.stringify({ model: OTHER, messages, max_tokens: 99 }).replaceAll('/', String.raw`\/`)
     await infer(service, escaped, { path: '/messages' })
-    expect(toldBlocks()).toEqual(['text'])
+    expect(reportedBlocks()).toEqual(['text'])
   })
 
   test('Chat Completions: kept for its maker, left out with a warning for another model', async () => {
@@ -106,7 +106,7 @@ describe.each([
     }
     const messages = [question, { role: 'assistant', content: 'Yes', reasoning_details: details }, { role: 'user', content: 'more' }]
     await infer(service, { model: ONE, messages })
-    expect(toldBlocks()).toEqual(['thinking', 'redacted_thinking', 'text'])
+    expect(reportedBlocks()).toEqual(['thinking', 'redacted_thinking', 'text'])
     const other = await infer(service, { model: OTHER, messages })
     expect(upstream.last.text).not.toContain(signatureOf(`${turn}-chat`))
     expect([other.status, warned(other)]).toEqual([200, true])

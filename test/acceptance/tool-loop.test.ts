@@ -148,11 +148,11 @@ const recordOf = async ({ headers }: Answer, to = service): Promise<Json> => {
 /** The queries of the searches that a stream of Responses tells of, as they begin. */
 const announcedIn = (text: string): readonly (string | undefined)[] =>
   streamEvents(text).flatMap(({ data }) => {
-    const { type, item } = data as Told
+    const { type, item } = data as Reported
     return type === 'response.output_item.added' && item?.type === 'service:web_search' ? [item.action?.query] : []
   })
 
-interface Told {
+interface Reported {
   readonly type: string
   readonly item?: { readonly type: string; readonly action?: { readonly query?: string } }
 }

@@ -6,7 +6,7 @@ import { emailGuardrail } from '../support/guardrail.ts'
 import { at } from '../support/json-at.ts'
 import type { UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay } from '../support/replay.ts'
-import { toldBytes } from '../support/told-answers.ts'
+import { reportedBytes } from '../support/reported-answers.ts'
 
 const TOOLS = [{ type: 'local_shell' }, { type: 'shell', environment: { type: 'local' } }, { type: 'apply_patch' }]
 const NAMES = ['local_shell', 'shell', 'apply_patch']
@@ -84,7 +84,7 @@ const ITEMS = [
 const answered = (dialect: UpstreamDialect, calls: readonly Call[], stop: 'end' | 'length' = 'end') => {
   const reported = calls.map((call, index) => ({ id: `call_${index}`, ...call }))
   const answer = { text: ['Well.'], thinking: [], calls: reported, stop, input: 1, output: 1, cut: 5 } as const
-  return { type: 'text/event-stream', pieces: [toldBytes(dialect, answer)] } as const
+  return { type: 'text/event-stream', pieces: [reportedBytes(dialect, answer)] } as const
 }
 
 const output = (response: unknown): unknown[] => at(response, 'output') as unknown[]

@@ -15,7 +15,7 @@ import { readStream } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import type { UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, question, replay, type Replayed, type Reply } from '../support/replay.ts'
-import { toldBytes } from '../support/told-answers.ts'
+import { reportedBytes } from '../support/reported-answers.ts'
 import { whole } from '../support/upstream-replies.ts'
 
 const SECRET = 'jane@example.com'
@@ -25,7 +25,7 @@ const SAID = `Write to ${SECRET} today.`
 
 /** The address is split over frames, within words and at its sign; each frame arrives by itself, or all at once. */
 const streamOf = (dialect: UpstreamDialect, atOnce = false): Reply => {
-  const bytes = toldBytes(dialect, {
+  const bytes = reportedBytes(dialect, {
     text: ['Write to ja', 'ne', '@', 'exam', 'ple.c', 'om', ' today', '.'],
     thinking: ['They asked for ja', 'ne@example', '.com I think.'],
     calls: [{ id: 'call_0', name: 'get_weather', args: { city: `${SECRET}\n"here"` } }],

@@ -5,7 +5,7 @@ import { streamEvents } from '../support/client-stream.ts'
 import { at } from '../support/json-at.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay, type Replayed, replayReply } from '../support/replay.ts'
-import { toldBytes } from '../support/told-answers.ts'
+import { reportedBytes } from '../support/reported-answers.ts'
 import { chunk, reported, USAGE, whole } from '../support/upstream-replies.ts'
 import { readAnswer } from '../support/read-answer.ts'
 
@@ -29,7 +29,7 @@ const ask = (
 ): Promise<Replayed> => {
   const calls = made.map((index) => ({ id: `call_${index}`, name: 'run', args: { n: index } }))
   const answer = { text: ['Well.'], thinking: [], calls, stop: 'end', input: 1, output: 1, cut: 2 } as const
-  const reply = { type: 'text/event-stream', pieces: [toldBytes(dialect, answer)] } as const
+  const reply = { type: 'text/event-stream', pieces: [reportedBytes(dialect, answer)] } as const
   return replay({ client: 'chat', upstreams: [{ dialect, reply }], headers, body: { ...BODY, ...body } })
 }
 

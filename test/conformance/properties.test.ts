@@ -7,7 +7,7 @@ import { readStream } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import { UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { OWN_DIALECT, question, replay, replayReply } from '../support/replay.ts'
-import { toldAnswers, toldBytes } from '../support/told-answers.ts'
+import { reportedAnswers, reportedBytes } from '../support/reported-answers.ts'
 
 const runs = { numRuns: 40 }
 const sse = 'text/event-stream'
@@ -17,8 +17,8 @@ for (const dialect of UPSTREAM_DIALECTS) {
     describe(`${dialect} → ${client}`, () => {
       test('text, thinking, arguments, the end and the use are what the model told, and the stream ends once', async () => {
         await fc.assert(
-          fc.asyncProperty(toldAnswers, fc.infiniteStream(fc.integer({ min: 1, max: 400 })), async (reported, sizes) => {
-            const bytes = toldBytes(dialect, reported)
+          fc.asyncProperty(reportedAnswers, fc.infiniteStream(fc.integer({ min: 1, max: 400 })), async (reported, sizes) => {
+            const bytes = reportedBytes(dialect, reported)
             const pieces: Uint8Array[] = []
             for (let at = 0; at < bytes.length;) {
               const size = sizes.next().value ?? 1
@@ -41,8 +41,8 @@ for (const dialect of UPSTREAM_DIALECTS) {
 
       test('a prefix and a cut end in one error, or, where the end had come, in that', async () => {
         await fc.assert(
-          fc.asyncProperty(toldAnswers, fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), async (reported, share, cut) => {
-            const bytes = toldBytes(dialect, reported)
+          fc.asyncProperty(reportedAnswers, fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), async (reported, share, cut) => {
+            const bytes = reportedBytes(dialect, reported)
             const prefix = bytes.subarray(0, Math.floor(share * bytes.length))
             const { text, broken } = await replayReply(client, dialect, { type: sse, pieces: prefix.length === 0 ? [] : [prefix], cut })
             expect(broken).toBe(false)
@@ -59,8 +59,8 @@ for (const dialect of UPSTREAM_DIALECTS) {
 
       test('an upstream that streams where a whole answer was asked for is answered whole', async () => {
         await fc.assert(
-          fc.asyncProperty(toldAnswers, async (reported) => {
-            const reply = { type: sse, pieces: [toldBytes(dialect, reported)] } as const
+          fc.asyncProperty(reportedAnswers, async (reported) => {
+            const reply = { type: sse, pieces: [reportedBytes(dialect, reported)] } as const
             const { text } = await replay({ client, upstreams: [{ dialect, reply }], body: question(client, false) })
             const reading = await readAnswer(OWN_DIALECT[client], false, text)
             expect(reading.text).toBe(reported.text.join(''))

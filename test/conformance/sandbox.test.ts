@@ -20,7 +20,7 @@ const play = async (client: ClientDialect, stream: boolean, name: string): Promi
   return playing
 }
 
-interface Told {
+interface Reported {
   readonly text: RegExp
   readonly reasoning?: RegExp
   readonly refusal?: string
@@ -28,7 +28,7 @@ interface Told {
   readonly stop: string
 }
 
-const TOLD: Readonly<Record<string, Told>> = {
+const REPORTED: Readonly<Record<string, Reported>> = {
   echo: { text: /^Hi$/, stop: 'stop' },
   lorem: { text: /^(?:\S+ ){119}\S+$/, stop: 'stop' },
   tools: { text: /^$/, calls: ['get_weather'], stop: 'tool_calls' },
@@ -49,7 +49,7 @@ const common = ({ text, refusal, reasoning, calls, stop }: Reading): Omit<Readin
   stop: refusal === '' ? stop : 'content_filter',
 })
 
-for (const [name, { text, reasoning = /^$/, refusal = '', calls = [], stop }] of Object.entries(TOLD)) {
+for (const [name, { text, reasoning = /^$/, refusal = '', calls = [], stop }] of Object.entries(REPORTED)) {
   describe(`sandbox/${name}`, () => {
     for (const client of CLIENT_DIALECTS) {
       test(`${client}: what its script says, streamed with one end, and whole alike`, async () => {

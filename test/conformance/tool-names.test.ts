@@ -6,7 +6,7 @@ import { at } from '../support/json-at.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import type { UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay } from '../support/replay.ts'
-import { toldBytes } from '../support/told-answers.ts'
+import { reportedBytes } from '../support/reported-answers.ts'
 import { USAGE, whole } from '../support/upstream-replies.ts'
 
 const LONG = `mcp__${'server_of_a_very_long_name_'.repeat(2)}__tool_1`
@@ -191,7 +191,7 @@ for (const client of CLIENT_DIALECTS) {
                   if (!stream) return whole(WHOLE[dialect](called))
                   const calls = called.map((name, index) => ({ id: `call_${index}`, name, args: {} }))
                   const answer = { text: [], thinking: [], calls, stop: 'end', input: 1, output: 1, cut: 1 } as const
-                  return { type: 'text/event-stream', pieces: [toldBytes(dialect, answer)] }
+                  return { type: 'text/event-stream', pieces: [reportedBytes(dialect, answer)] }
                 },
               },
             ],

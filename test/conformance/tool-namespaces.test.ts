@@ -5,7 +5,7 @@ import { streamEvents } from '../support/client-stream.ts'
 import { at } from '../support/json-at.ts'
 import type { UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay } from '../support/replay.ts'
-import { toldBytes } from '../support/told-answers.ts'
+import { reportedBytes } from '../support/reported-answers.ts'
 
 const FUNCTION = { type: 'function', description: 'A tool.', strict: false, parameters: { type: 'object', properties: {} } }
 
@@ -55,7 +55,7 @@ const UPSTREAMS: readonly (readonly [UpstreamDialect, string | undefined])[] = [
 const answered = (dialect: UpstreamDialect, names: readonly string[]) => {
   const calls = names.map((name, index) => ({ id: `call_${index}`, name, args: name.endsWith('note') ? { input: 'text' } : {} }))
   const answer = { text: [], thinking: [], calls, stop: 'end', input: 1, output: 1, cut: 1 } as const
-  return { type: 'text/event-stream', pieces: [toldBytes(dialect, answer)] } as const
+  return { type: 'text/event-stream', pieces: [reportedBytes(dialect, answer)] } as const
 }
 
 describe('a namespace', () => {

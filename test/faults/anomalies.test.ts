@@ -313,7 +313,7 @@ const books = async (): Promise<{ readonly nanos: number; readonly requests: num
 const isWhole = ({ status, text }: Answer): boolean => status === 200 && text.includes('there') && !text.includes('"error"')
 
 /** The cost that an answer told its client, which comes last. */
-const toldNanos = ({ text }: Answer): number => {
+const reportedNanos = ({ text }: Answer): number => {
   const costs = [...text.matchAll(/"cost":\s*([\d.e-]+)/g)].map(([, cost]) => Math.round(Number(cost) * 1e9))
   const reported = costs.at(-1) ?? 0
   if (!(reported > 0)) throw new Error(`An answer told no cost: ${text}`)
@@ -338,7 +338,7 @@ describe.each(['storage', 'network', 'clock', 'file'] as const)('%s', (port) => 
       const after = await books()
       // Each whole answer is charged as it told its client: by its use, or by an estimate where its use came too late.
       const charged = after.nanos - before.nanos
-      const reported = answers.filter(isWhole).reduce((sum, answer) => sum + toldNanos(answer), COST_NANOS)
+      const reported = answers.filter(isWhole).reduce((sum, answer) => sum + reportedNanos(answer), COST_NANOS)
       expect([number, charged >= reported, charged <= 3 * COST_NANOS]).toEqual([number, true, true])
       expect([number, await auditLedger(database, new Date(T0 + (processes + 400) * HOUR_MS).toISOString())]).toEqual([number, []])
       if (fault.calls < number) {

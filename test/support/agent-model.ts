@@ -1,16 +1,16 @@
 /** An agent model in a dialect: what it streams, and how it reads its own history. */
-import { type ScriptedTurn, type ToldTurn, TURNS } from './agent-script.ts'
+import { type ScriptedTurn, type ReportedTurn, TURNS } from './agent-script.ts'
 
 /** A message, an item, a block or a part of any of the four dialects, as far as the script reads it. */
-export interface Told {
+export interface Reported {
   readonly type?: string
   readonly role?: string
   readonly id?: string
   readonly status?: string
   readonly name?: string
   readonly text?: string
-  readonly content?: string | readonly Told[]
-  readonly parts?: readonly Told[]
+  readonly content?: string | readonly Reported[]
+  readonly parts?: readonly Reported[]
   // Messages
   readonly thinking?: string
   readonly signature?: string
@@ -18,15 +18,15 @@ export interface Told {
   readonly input?: unknown
   readonly tool_use_id?: string
   // Chat
-  readonly tool_calls?: readonly Told[]
+  readonly tool_calls?: readonly Reported[]
   readonly function?: { readonly name: string; readonly arguments: string }
   readonly tool_call_id?: string
   // Responses
   readonly call_id?: string
   readonly arguments?: string
-  readonly output?: string | readonly Told[]
+  readonly output?: string | readonly Reported[]
   readonly encrypted_content?: string | null
-  readonly summary?: readonly Told[]
+  readonly summary?: readonly Reported[]
   // Google
   readonly thought?: boolean
   readonly thoughtSignature?: string
@@ -36,9 +36,9 @@ export interface Told {
 
 /** A request body of any of them. */
 export interface AgentRequest {
-  readonly messages?: readonly Told[]
-  readonly contents?: readonly Told[]
-  readonly input?: string | readonly Told[]
+  readonly messages?: readonly Reported[]
+  readonly contents?: readonly Reported[]
+  readonly input?: string | readonly Reported[]
   readonly thinking?: { readonly type?: string }
 }
 
@@ -46,11 +46,11 @@ export interface AgentModel {
   /** The events of a turn. */
   payloads(turn: number): readonly unknown[]
   /** The turns before, as the request tells them; a fault where it is no history of that dialect. */
-  read(body: AgentRequest): { readonly reported: readonly ToldTurn[]; readonly faults: string[] }
+  read(body: AgentRequest): { readonly reported: readonly ReportedTurn[]; readonly faults: string[] }
 }
 
 export const turnOf = (number: number): ScriptedTurn => TURNS[number] ?? { thinking: '', text: '', calls: [] }
-export const emptyTurn = (): ToldTurn => ({ text: '', proofs: [], calls: [], results: [] })
-export const textsOf = (content: string | readonly Told[] | undefined): string =>
+export const emptyTurn = (): ReportedTurn => ({ text: '', proofs: [], calls: [], results: [] })
+export const textsOf = (content: string | readonly Reported[] | undefined): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('')
 export const halves = (text: string): [string, string] => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)]

@@ -1,12 +1,12 @@
 /** The scripted agent model as OpenAI's Responses API has it. */
-import { type AgentModel, emptyTurn, halves, textsOf, type Told, turnOf } from './agent-model.ts'
-import { callId, proofText, QUESTION, type ToldTurn } from './agent-script.ts'
+import { type AgentModel, emptyTurn, halves, textsOf, type Reported, turnOf } from './agent-model.ts'
+import { callId, proofText, QUESTION, type ReportedTurn } from './agent-script.ts'
 
 export const agentResponses: AgentModel = {
   payloads(turn) {
     const { thinking, text, calls } = turnOf(turn)
     const summary = [{ type: 'summary_text', text: thinking }]
-    const output: Told[] = [{ id: `rs_T${turn}`, type: 'reasoning', summary, encrypted_content: proofText('openai-responses', turn) }]
+    const output: Reported[] = [{ id: `rs_T${turn}`, type: 'reasoning', summary, encrypted_content: proofText('openai-responses', turn) }]
     const part = { type: 'output_text', text, annotations: [], logprobs: [] }
     if (text !== '') output.push({ id: `msg_T${turn}`, type: 'message', status: 'completed', role: 'assistant', content: [part] })
     for (const [index, { name, args }] of calls.entries())
@@ -53,11 +53,11 @@ export const agentResponses: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const reported: ToldTurn[] = []
-    const items: readonly Told[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : (body.input ?? [])
+    const reported: ReportedTurn[] = []
+    const items: readonly Reported[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : (body.input ?? [])
     const [question, ...rest] = items
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
-    let open: ToldTurn | null = null
+    let open: ReportedTurn | null = null
     for (const item of rest) {
       if (item.type === 'function_call_output') {
         reported.at(-1)?.results.push({ id: item.call_id ?? '', text: textsOf(item.output) })
@@ -78,7 +78,7 @@ export const agentResponses: AgentModel = {
   },
 }
 
-const itemEvents = (item: Told, output_index: number): object[] => {
+const itemEvents = (item: Reported, output_index: number): object[] => {
   const at = { item_id: item.id, output_index }
   const added = (started: unknown): object => ({ type: 'response.output_item.added', output_index, item: started })
   const done = { type: 'response.output_item.done', output_index, item }
@@ -95,7 +95,7 @@ const itemEvents = (item: Told, output_index: number): object[] => {
     ]
   }
   if (item.type === 'message') {
-    const whole = { ...(item.content?.[0] as Told), text: textsOf(item.content) }
+    const whole = { ...(item.content?.[0] as Reported), text: textsOf(item.content) }
     const part = { ...at, content_index: 0 }
     return [
       added({ ...item, status: 'in_progress', content: [] }),

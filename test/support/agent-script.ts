@@ -28,7 +28,7 @@ export const FINAL_TEXT = 'It rains in both.'
 export const toolResult = (name: string, args: unknown): string => `${name}: ${JSON.stringify(args)} is “fine”\n`
 
 /** A turn of the assistant with the results behind it, as a dialect's history tells it. */
-export interface ToldTurn {
+export interface ReportedTurn {
   text: string
   /** Proofs of thinking, each with the text that it vouches for, where the dialect sends that back. */
   proofs: string[]
@@ -54,7 +54,7 @@ export const PROVES: Readonly<Record<SseDialect, boolean>> = {
 /** The faults of the history that `dialect` got before its turn; `speakers[n]` is the dialect that gave turn n. */
 export const historyFaults = (
   dialect: SseDialect,
-  reported: readonly ToldTurn[],
+  reported: readonly ReportedTurn[],
   speakers: readonly SseDialect[],
   carriesProofs: boolean,
 ): string[] => {

@@ -1,7 +1,7 @@
 /** The scripted agent model in each provider dialect: by its name. */
-import { type AgentModel, emptyTurn, halves, textsOf, type Told, turnOf } from './agent-model.ts'
+import { type AgentModel, emptyTurn, halves, textsOf, type Reported, turnOf } from './agent-model.ts'
 import { agentResponses } from './agent-responses.ts'
-import { callId, isRedacted, proofText, QUESTION, type ToldTurn } from './agent-script.ts'
+import { callId, isRedacted, proofText, QUESTION, type ReportedTurn } from './agent-script.ts'
 import type { SseDialect } from './recordings.ts'
 
 const anthropic: AgentModel = {
@@ -62,11 +62,11 @@ const anthropic: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const reported: ToldTurn[] = []
+    const reported: ReportedTurn[] = []
     const [question, ...rest] = body.messages ?? []
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
     for (const { role, content } of rest) {
-      const blocks: readonly Told[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+      const blocks: readonly Reported[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
       if (role === 'assistant') {
         const turn = emptyTurn()
         for (const [position, block] of blocks.entries()) {
@@ -122,7 +122,7 @@ const openaiChat: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const reported: ToldTurn[] = []
+    const reported: ReportedTurn[] = []
     const [question, ...rest] = body.messages ?? []
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
     for (const message of rest) {
@@ -166,7 +166,7 @@ const google: AgentModel = {
   },
   read(body) {
     const faults: string[] = []
-    const reported: ToldTurn[] = []
+    const reported: ReportedTurn[] = []
     const [question, ...rest] = body.contents ?? []
     if (question?.role !== 'user' || !textsOf(question.parts).includes(QUESTION)) faults.push('the question is not first')
     for (const [position, { role, parts }] of rest.entries()) {

@@ -1,7 +1,7 @@
 /** Who the clients say they are: headers as they were recorded from each of them, unmodified. */
-type Told = Readonly<Record<string, string>>
+type Reported = Readonly<Record<string, string>>
 
-const stainless = (lang: string, version: string): Told => ({
+const stainless = (lang: string, version: string): Reported => ({
   'x-stainless-lang': lang,
   'x-stainless-package-version': version,
   'x-stainless-os': 'Linux',
@@ -10,7 +10,7 @@ const stainless = (lang: string, version: string): Told => ({
 })
 
 /** They break on a failure inside a 200. */
-export const NEED_STATUS: Readonly<Record<string, Told>> = {
+export const NEED_STATUS: Readonly<Record<string, Reported>> = {
   'openai-python 3.54.0': { 'user-agent': 'OpenAI/Python 3.54.0', ...stainless('python', '3.54.0') },
   'openai-python 3.54.0, async': { 'user-agent': 'AsyncOpenAI/Python 3.54.0', ...stainless('python', '3.54.0') },
   'anthropic-python 2.12.0': { 'user-agent': 'Anthropic/Python 2.12.0', ...stainless('python', '2.12.0') },
@@ -48,7 +48,7 @@ export const NEED_STATUS: Readonly<Record<string, Told>> = {
 }
 
 /** Programs that read the body themselves, and some that look like one of those above. */
-export const READ_BODY: Readonly<Record<string, Told>> = {
+export const READ_BODY: Readonly<Record<string, Reported>> = {
   curl: { 'user-agent': 'curl/8.5.0' },
   'fetch of Node.js': { 'user-agent': 'node' },
   'fetch of Bun': { 'user-agent': 'Bun/1.4.5' },

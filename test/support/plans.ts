@@ -21,14 +21,14 @@ export const provider = (slug: string): Provider => ({
   anyModel: false,
 })
 
-type Told = Parameters<typeof plainEndpoint>[2]
+type Reported = Parameters<typeof plainEndpoint>[2]
 
 /** `a` is a provider's endpoint, `a/priority` one of its variants. */
-export const endpoint = (tag: string, reported: Told = {}): ModelEndpoint =>
+export const endpoint = (tag: string, reported: Reported = {}): ModelEndpoint =>
   plainEndpoint(provider(tag.split('/')[0] ?? tag), tag, { tag, ...reported })
 
 /** Both token prices together, in dollars per million. */
-export const priced = (tag: string, price: number, reported: Told = {}): ModelEndpoint =>
+export const priced = (tag: string, price: number, reported: Reported = {}): ModelEndpoint =>
   endpoint(tag, { prices: { prompt: price / 2, completion: price / 2 }, ...reported })
 
 export const model = (id: string, endpoints: readonly ModelEndpoint[], more: Partial<Model> = {}): Model => ({

@@ -49,7 +49,7 @@ type OpenItem =
   | { readonly type: 'image'; readonly id: string; readonly url: string }
 
 /** An item that is reported from its beginning on. */
-type ToldItem = Exclude<OpenItem, { readonly type: 'built-in-call' }>
+type ReportedItem = Exclude<OpenItem, { readonly type: 'built-in-call' }>
 
 /**
  * One item is open at a time. A message takes text and refusals as parts, thinking its summary and its text, as long as
@@ -171,7 +171,7 @@ export class OutputItems implements BlockSink {
     this.#running.set(call.id, index)
     this.#emit('response.output_item.added', `"output_index":${index},"item":${item}`)
     for (const type of items.begun) this.#emitAt(type, call, index)
-    if (call.tellsProgress === true) for (const type of PROGRESS_BEGUN[call.tool] ?? []) this.#emitAt(type, call, index)
+    if (call.reportsProgress === true) for (const type of PROGRESS_BEGUN[call.tool] ?? []) this.#emitAt(type, call, index)
   }
 
   toolProgressed(call: ServerCall, progress: ToolProgress): void {
@@ -189,7 +189,8 @@ export class OutputItems implements BlockSink {
     if (outcome.fault === null) {
       for (const type of items.ended) this.#emitAt(type, call, index)
     }
-    if (call.tellsProgress === true) for (const [type, members] of progressEnd(call.tool, outcome)) this.#emitAt(type, call, index, members)
+    if (call.reportsProgress === true)
+      for (const [type, members] of progressEnd(call.tool, outcome)) this.#emitAt(type, call, index, members)
     const item = JSON.stringify(items.item(call, outcome, this.#asked))
     this.#done[index] = item
     this.#emit('response.output_item.done', `"output_index":${index},"item":${item}`)
@@ -252,7 +253,7 @@ export class OutputItems implements BlockSink {
     this.#item = null
   }
 
-  #openItem(item: ToldItem): void {
+  #openItem(item: ReportedItem): void {
     this.#item = item
     this.#part = null
     this.#emit('response.output_item.added', `"output_index":${this.#done.length},"item":${itemText(item, 'in_progress', '')}`)
@@ -338,7 +339,7 @@ const ITEM_PREFIXES: Readonly<Record<BuiltInTool, string>> = { local_shell: 'lsh
 
 const isProse = (item: OpenItem): item is ProseItem => item.type === 'message' || item.type === 'reasoning'
 
-const itemText = (item: ToldItem, status: ItemStatus, args: string, phase: MessagePhase | null = null): string => {
+const itemText = (item: ReportedItem, status: ItemStatus, args: string, phase: MessagePhase | null = null): string => {
   switch (item.type) {
     case 'message':
       return messageItem(item.id, status, item.content, phase)

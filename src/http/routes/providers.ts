@@ -19,12 +19,12 @@ export const providersList = (models: Models): Route => ({
   errors: [],
   handle: () =>
     jsonResponse({
-      data: models.providers().map(({ name, slug }): z.output<typeof provider> => ({ name, slug, ...UNTOLD })),
+      data: models.providers().map(({ name, slug }): z.output<typeof provider> => ({ name, slug, ...UNREPORTED })),
     }),
 })
 
 /** The catalogue holds how to reach a provider, and nothing of its papers. */
-const UNTOLD = {
+const UNREPORTED = {
   privacy_policy_url: null,
   terms_of_service_url: null,
   status_page_url: null,

@@ -20,7 +20,7 @@ import { prefersNative } from '../../tools/web-search/settings.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 import { checkToolSearch, withholdTools } from './found-tools.ts'
 import { withKnownCost } from './loop-limits.ts'
-import { toldFor } from './replayed-conversation.ts'
+import { conversationFor } from './replayed-conversation.ts'
 import { isShown } from './shown-calls.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
@@ -105,7 +105,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
         const names = new Set(ours.map(({ name }) => name))
         return {
           ...prompt,
-          messages: parts.replayed === null ? messages : toldFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
+          messages: parts.replayed === null ? messages : conversationFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
           // Behind the client's own, so that what a provider has cached of these holds.
           tools: [
             ...lists.first.filter((tool) => !replaced.has(tool)),

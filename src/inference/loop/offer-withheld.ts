@@ -14,7 +14,7 @@ import { CALL_TOOL, CALL_WRAPPER, PLAIN_SEARCH, SEARCH_WRAPPER } from '../../too
 import { failed } from '../../tools/tool.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 import { isWithheld, withoutMark } from './found-tools.ts'
-import { toldFor } from './replayed-conversation.ts'
+import { conversationFor } from './replayed-conversation.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
 export interface WithheldParts {
@@ -88,7 +88,7 @@ const allShown = (tools: OfferedTools): OfferedTools => ({
     const prompt = tools.promptFor(planned)
     return {
       ...prompt,
-      messages: toldFor(prompt.messages, (name) => tools.byName.has(name)),
+      messages: conversationFor(prompt.messages, (name) => tools.byName.has(name)),
       tools: prompt.tools.map((tool) => (isWithheld(tool) ? withoutMark(tool) : tool)),
     }
   },

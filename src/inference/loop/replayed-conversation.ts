@@ -50,7 +50,7 @@ const unopened = (field: string): Warning => ({
 })
 
 /** A call of a tool that the model is not offered this time is told as text: a provider may refuse a call that no tool explains. */
-export const toldFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] => {
+export const conversationFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] => {
   const reported = new Map<string, string>()
   for (const { parts } of messages) {
     for (const part of parts) {

@@ -7,7 +7,7 @@ import { cutToBytes } from '../../lib/cut-to-bytes.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
-import { type AskedTool, type AwaitedCalls, failed, type TellProgress, type ToolResult } from '../../tools/tool.ts'
+import { type AskedTool, type AwaitedCalls, failed, type ReportProgress, type ToolResult } from '../../tools/tool.ts'
 import type { SaidCall } from './model-turn.ts'
 import { screenedSources } from './screen-tool-text.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
@@ -28,7 +28,7 @@ export interface CallsOfTurn {
   readonly ask: AskModel
   readonly dialect: ClientDialect
   /** Says whether the client asked to be told how the tool gets on, and can be. */
-  readonly tellsProgress: (asked: AskedTool) => boolean
+  readonly reportsProgress: (asked: AskedTool) => boolean
   readonly signal: AbortSignal
   /** Does this when the request is over. */
   readonly atEnd: (end: () => Promise<void>) => void
@@ -126,7 +126,7 @@ export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>
     ...(outcome.fault === null ? {} : { isError: true }),
   }))
 
-const serverCall = (said: SaidCall, { offered, dialect, number, tellsProgress }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
+const serverCall = (said: SaidCall, { offered, dialect, number, reportsProgress }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
   const tool = offered.byName.get(said.name)
   const kind = tool?.asked.tool ?? 'datetime'
   return {
@@ -139,7 +139,7 @@ const serverCall = (said: SaidCall, { offered, dialect, number, tellsProgress }:
     input: objectIn(said.arguments) ?? {},
     ...(tool?.instance === null || tool === undefined ? {} : { instance: tool.instance }),
     ...(tool?.catalog === undefined ? {} : { catalog: tool.catalog }),
-    ...(tool !== undefined && tellsProgress(tool.asked) ? { tellsProgress: true } : {}),
+    ...(tool !== undefined && reportsProgress(tool.asked) ? { reportsProgress: true } : {}),
   }
 }
 
@@ -185,8 +185,8 @@ const runOne = async (
   }
 }
 
-const tellingOf = (call: ServerCall, { screens, take }: RunCallsParts): { readonly tell?: TellProgress } =>
-  call.tellsProgress !== true || screens
+const tellingOf = (call: ServerCall, { screens, take }: RunCallsParts): { readonly tell?: ReportProgress } =>
+  call.reportsProgress !== true || screens
     ? {}
     : { tell: (progress) => take([{ events: [{ type: 'server-tool-progress', call, progress }] }]) }
 

@@ -216,7 +216,7 @@ class ToolLoop {
   }
 
   /** Only streams of Responses have words for it, and strict clients stumble over words that they did not ask for. */
-  readonly #tellsProgress = ({ parameters }: AskedTool): boolean => {
+  readonly #reportsProgress = ({ parameters }: AskedTool): boolean => {
     const { dialect, stream, body } = this.#admitted.request.call
     if (dialect !== 'responses' || !stream) return false
     const include = body.value('include')
@@ -250,7 +250,7 @@ class ToolLoop {
           ask: this.#askModel,
           prompt: planned === undefined ? request.call.prompt() : this.#promptFor()(planned),
           dialect: request.call.dialect,
-          tellsProgress: this.#tellsProgress,
+          reportsProgress: this.#reportsProgress,
           signal: controller.signal,
           atEnd: (end) => void this.#ends.push(end),
         },

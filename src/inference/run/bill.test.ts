@@ -76,12 +76,12 @@ describe('usage', () => {
     ['without input is estimated there', { reported: { output: 9 }, characters: 8 }, { inputFresh: PROMPT, output: 9, estimated: true }],
     [
       'whose output cannot be is at least what was said',
-      { reported: { inputFresh: 5, output: 1, untoldOutput: true }, characters: 8 },
+      { reported: { inputFresh: 5, output: 1, unreportedOutput: true }, characters: 8 },
       { inputFresh: 5, output: 2, estimated: true },
     ],
     [
       'whose input cannot be is at least the prompt',
-      { reported: { inputFresh: 5, output: 1, untoldInput: true }, characters: 4 },
+      { reported: { inputFresh: 5, output: 1, unreportedInput: true }, characters: 4 },
       { inputFresh: PROMPT, output: 1, estimated: true },
     ],
     [
@@ -104,7 +104,7 @@ describe('usage', () => {
     ['of vectors has no output', { reported: { inputFresh: 7 }, apiType: 'embeddings', finished: false }, { inputFresh: 7 }],
     [
       'of vectors that were not counted is the prompt',
-      { reported: { untoldInput: true }, apiType: 'embeddings', finished: false },
+      { reported: { unreportedInput: true }, apiType: 'embeddings', finished: false },
       { inputFresh: PROMPT, estimated: true },
     ],
   ])('%s', (_, row, expected) => {
@@ -180,8 +180,8 @@ test('whatever happened: the same facts make the same bill, no cost is negative,
       inputCacheRead: count,
       output: count,
       outputReasoning: count,
-      untoldInput: fc.boolean(),
-      untoldOutput: fc.boolean(),
+      unreportedInput: fc.boolean(),
+      unreportedOutput: fc.boolean(),
     }),
   )
   const facts = fc.record({

@@ -102,10 +102,10 @@ export const countedUsage = (answer: Answer): Usage => {
   const [input, output] = [inputTokens(known), outputTokens(known)]
   // Vectors are an answer that is told without output.
   const answered = spoke || output > 0 || finishReason !== null || (reportedUsage !== null && request.apiType === 'embeddings')
-  const lacksInput = (answered && known.untoldInput) || (input === 0 && (spoke || output > 0)) || (input + output === 0 && abandoned)
+  const lacksInput = (answered && known.unreportedInput) || (input === 0 && (spoke || output > 0)) || (input + output === 0 && abandoned)
   // An answer that was cut may have gone on behind the last count of it.
   const isBehind = finishReason === null && said.uncountedCharacters > 0
-  const lacksOutput = spoke && (known.untoldOutput || output === 0 || isBehind)
+  const lacksOutput = spoke && (known.unreportedOutput || output === 0 || isBehind)
   return withEstimates(known, {
     input: lacksInput ? answer.inputTokensEstimate : null,
     output: lacksOutput ? estimatedOutputTokens(answer) : null,
@@ -120,7 +120,7 @@ const estimatedOutputTokens = ({ said, request }: Answer): number =>
 const servedEndpoint = ({ model, endpoint }: Pick<PlannedAttempt, 'model' | 'endpoint'>, { said, request }: Answer): ModelEndpoint => {
   const reported = said.reportedUsage?.servedTier ?? null
   // Anthropic's word `standard` names the capacity, and says nothing of the speed.
-  const isSpeedUntold = reported === null || reported === 'standard'
-  const tier = isSpeedUntold && request.call.body.value('speed') === 'fast' ? 'fast' : reported
+  const isSpeedUnreported = reported === null || reported === 'standard'
+  const tier = isSpeedUnreported && request.call.body.value('speed') === 'fast' ? 'fast' : reported
   return endpointThatServed(model, endpoint, tier)
 }

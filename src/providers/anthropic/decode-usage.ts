@@ -44,8 +44,8 @@ export const decodeUsage = (usage: Json): Usage => {
     outputReasoning: thinking,
     webSearches: sideCount(tools['web_search_requests']),
     servedTier: tier,
-    untoldInput: input.untold,
-    untoldOutput: output.untold,
+    unreportedInput: input.unreported,
+    unreportedOutput: output.unreported,
     estimated: thought === null,
   })
 }

@@ -226,7 +226,7 @@ describe('usage', () => {
     ],
     [
       { input_tokens: -1, output_tokens: 1.5, cache_read_input_tokens: 'x' },
-      { untoldInput: true, untoldOutput: true },
+      { unreportedInput: true, unreportedOutput: true },
     ],
   ])('%j', (given, counts) => {
     expect(decodeUsage({ input_tokens: 0, output_tokens: 0, ...given })).toEqual(usageOf(counts))

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../errors.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull, readReportedError, type ToldError } from '../reported-error.ts'
+import { parseOrNull, readReportedError, type ReportedError } from '../reported-error.ts'
 
 /** `status` is that of the response, or 200 for an error inside a body or a stream. */
 export const anthropicFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError => {
@@ -14,7 +14,7 @@ export const anthropicFailure = (status: number, bodyText: string, target: Targe
   return failureError(failure, kindOf(reported, kind?.kind ?? null, effective), target)
 }
 
-const kindOf = (reported: ToldError, named: FailureKind | null, status: number | null): FailureKind =>
+const kindOf = (reported: ReportedError, named: FailureKind | null, status: number | null): FailureKind =>
   reported.type ??
   kindOfSentence(reported.message, status) ??
   named ??

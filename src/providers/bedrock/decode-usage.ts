@@ -27,8 +27,8 @@ export const decodeUsage = (usage: Json, tier: unknown): Usage => {
     inputCacheWrite1h: written1h,
     output: output.tokens,
     servedTier: typeof name === 'string' ? name : null,
-    untoldInput: input.untold,
-    untoldOutput: output.untold,
+    unreportedInput: input.unreported,
+    unreportedOutput: output.unreported,
     estimated: split === null,
   })
 }

@@ -240,7 +240,7 @@ describe('a whole answer', () => {
   test('tells that counts make no sense', async () => {
     const reported = { inputTokens: -1, outputTokens: 1e300, cacheReadInputTokens: '7', cacheDetails: 'x' }
     const { events } = await ask(answers(200, body([], { usage: reported })), { stream: false })
-    expect(events.at(-2)).toEqual({ type: 'usage', usage: usageOf({ untoldInput: true, untoldOutput: true }) })
+    expect(events.at(-2)).toEqual({ type: 'usage', usage: usageOf({ unreportedInput: true, unreportedOutput: true }) })
   })
 
   test('to a request for a stream is taken as well', async () => {

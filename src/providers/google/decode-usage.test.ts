@@ -30,7 +30,7 @@ describe('usage', () => {
     [
       'senseless counts are told as such',
       { promptTokenCount: -1, cachedContentTokenCount: 5, candidatesTokenCount: 1e12, thoughtsTokenCount: '7' },
-      { untoldInput: true, untoldOutput: true, estimated: true },
+      { unreportedInput: true, unreportedOutput: true, estimated: true },
     ],
   ])('%s', (_, usageMetadata, counts) => {
     expect(decodeUsage(usageMetadata, 0)).toEqual(usageOf(counts))

@@ -24,8 +24,8 @@ export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSear
     outputImage: ofModality(output, 'IMAGE'),
     webSearches,
     servedTier: typeof tier === 'string' ? tier : null,
-    untoldInput: input.untold,
-    untoldOutput: total.untold,
+    unreportedInput: input.unreported,
+    unreportedOutput: total.unreported,
     estimated: cached === null,
   })
 }

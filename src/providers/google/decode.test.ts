@@ -186,7 +186,7 @@ describe('sources', () => {
       source(1, 5, 10),
       source(0, 5, 10),
       source(2, null, null),
-      { type: 'usage', usage: usageOf({ inputFresh: 1, webSearches: 2, untoldOutput: true }) },
+      { type: 'usage', usage: usageOf({ inputFresh: 1, webSearches: 2, unreportedOutput: true }) },
     ])
     expect(decode(chunk([{ text: 'Grüß W' }]), last, last).filter(({ type }) => type === 'citation')).toHaveLength(4)
   })

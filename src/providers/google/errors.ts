@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull, readReportedError, type ToldError } from '../reported-error.ts'
+import { parseOrNull, readReportedError, type ReportedError } from '../reported-error.ts'
 import type { Ending } from './decode.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -70,7 +70,7 @@ const WORDS: Readonly<Record<string, FailureKind>> = {
 const CREDENTIAL = /\bAPI[ _]key\b/i
 const ABOUT_CONTENTS = /\bcontents(?:\[\d+\]|:| is| are| must)|function (?:call|response) (?:turn|parts?)/i
 
-const kindOf = ({ words, message, status: reported }: ToldError, error: Json | null, status: number | null): FailureKind => {
+const kindOf = ({ words, message, status: reported }: ReportedError, error: Json | null, status: number | null): FailureKind => {
   const said = message ?? ''
   const word = words.find((each) => Object.hasOwn(WORDS, each))
   if (reasons(error).some((reason) => reason.startsWith('API_KEY_'))) return 'our_account'

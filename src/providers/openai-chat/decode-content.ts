@@ -75,7 +75,7 @@ export interface Sources {
  */
 export const collectSources = (): Sources => {
   const seen = new Set<string>()
-  let untold: ModelEvent[] = []
+  let unreported: ModelEvent[] = []
   return {
     add(chunk) {
       const results: unknown[] = Array.isArray(chunk['search_results']) ? chunk['search_results'] : []
@@ -84,12 +84,12 @@ export const collectSources = (): Sources => {
         const citation = isObject(source) ? sourceOf(source) : typeof source === 'string' ? page(source) : null
         if (citation === null || seen.has(citation.url)) continue
         seen.add(citation.url)
-        untold.push({ type: 'citation', citation })
+        unreported.push({ type: 'citation', citation })
       }
     },
     take() {
-      const reported = untold
-      untold = []
+      const reported = unreported
+      unreported = []
       return reported
     },
   }

@@ -45,8 +45,8 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
     webSearches: sideCount(searches['web_search_requests']) || sideCount(usage['num_search_queries']),
     reportedCostNanos: reportedCost(usage),
     servedTier: typeof servedTier === 'string' ? servedTier : null,
-    untoldInput: input.untold,
-    untoldOutput: completed.untold,
+    unreportedInput: input.unreported,
+    unreportedOutput: completed.unreported,
     estimated: cached === null || thinking === null,
   })
 }

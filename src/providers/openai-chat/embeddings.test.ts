@@ -47,7 +47,7 @@ describe('embeddings', () => {
     expect([upstream.last.path, upstream.last.headers['authorization']]).toEqual(['/v1/embeddings', 'Bearer k'])
     expect(upstream.last.text).toBe('{"model":"one-1","input" : ["H\\u0069", ""],"dimensions":1e2,"encoding_format":"base64"}')
     expect([answer.body.text, answer.upstreamModel, lost]).toEqual([ANSWER, 'one-1', []])
-    expect(answer.usage).toEqual(usageOf({ inputFresh: 4, untoldOutput: true }))
+    expect(answer.usage).toEqual(usageOf({ inputFresh: 4, unreportedOutput: true }))
   })
 
   test('go up in the vendor’s words', async () => {

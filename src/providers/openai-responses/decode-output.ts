@@ -117,12 +117,12 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     partsOf(item['content']).flatMap((part, position) => {
       if (part['type'] === 'refusal') return tellRest(state, 'refusal', position, textOf(part['refusal']))
       if (part['type'] !== 'output_text') return []
-      const untold = !state.reported.has(`text ${position}`)
+      const unreported = !state.reported.has(`text ${position}`)
       const events = tellRest(state, 'text', position, textOf(part['text']))
       const annotations = partsOf(part['annotations']).slice(state.cited.get(position) ?? 0)
       return [
         ...events,
-        ...(untold ? decodeLogprobs(part['logprobs']) : []),
+        ...(unreported ? decodeLogprobs(part['logprobs']) : []),
         ...annotations.flatMap((reported) => decodeAnnotation(reported, state.starts.get(position) ?? 0)),
       ]
     })

@@ -25,8 +25,8 @@ export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearche
     webSearches,
     reportedCostNanos: reportedNanos(usage['cost']),
     servedTier: typeof servedTier === 'string' ? servedTier : null,
-    untoldInput: input.untold,
-    untoldOutput: output.untold,
+    unreportedInput: input.unreported,
+    unreportedOutput: output.unreported,
     estimated: cached === null || thinking === null,
   })
 }

@@ -55,7 +55,7 @@ describe('a failure inside a 200', () => {
       ),
     )
     expect(String(error?.metadata['raw'])).not.toContain('secret')
-    expect(usageIn(events)).toEqual(usageOf({ inputFresh: 5, untoldOutput: true }))
+    expect(usageIn(events)).toEqual(usageOf({ inputFresh: 5, unreportedOutput: true }))
   })
 
   test.each<[string, string, ErrorType]>([

@@ -22,7 +22,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
 
   const made = async ({ name, isMade, idleSeconds }: Container, signal: AbortSignal): Promise<void> => {
     for (let tries = 1; ; tries += 1) {
-      let refused: Told | null = null
+      let refused: Reported | null = null
       if (isMade) {
         const answer = await reported(await ask('POST', `/containers/create?name=${name}`, specOf(image, runtime, idleSeconds), signal))
         // One of this name is there already, from an earlier command. Docker says so by 409, Podman 4 by 500: its start shows it.
@@ -208,14 +208,14 @@ const parsed = (text: string): unknown => {
   }
 }
 
-interface Told {
+interface Reported {
   readonly status: number
   readonly text: string
   /** The words of its refusal. */
   readonly said: string
 }
 
-const reported = async ({ status, stream }: EngineAnswer): Promise<Told> => {
+const reported = async ({ status, stream }: EngineAnswer): Promise<Reported> => {
   const text = await readAll(stream)
   const found = refusal.safeParse(parsed(text))
   return { status, text, said: found.success ? found.data.message.slice(0, 200) : '' }

@@ -35,7 +35,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
     places.delete(name)
   }
 
-  const manage = async (method: string, path: string, body: JsonObject | null, signal: AbortSignal): Promise<Told> => {
+  const manage = async (method: string, path: string, body: JsonObject | null, signal: AbortSignal): Promise<Reported> => {
     const { status, stream } = await askServer(base, { method, path: root + path, body, signal }, { [KEY_HEADER]: key })
     const text = await readAll(stream)
     return { status, json: objectIn(text) ?? {} }
@@ -271,14 +271,14 @@ const reached = z.looseObject({
 })
 const refusal = z.looseObject({ message: z.string() })
 
-interface Told {
+interface Reported {
   readonly status: number
   readonly json: JsonObject
 }
 
 const read = <Schema extends z.ZodType>(
   schema: Schema,
-  { status, json }: Told,
+  { status, json }: Reported,
   statuses: readonly number[],
   what: string,
 ): z.output<Schema> => {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 
 import { streamBytes, type UpstreamDialect } from './recordings.ts'
 
-export interface ToldAnswer {
+export interface ReportedAnswer {
   /** Pieces of text. */
   readonly text: readonly string[]
   readonly thinking: readonly string[]
@@ -17,7 +17,7 @@ export interface ToldAnswer {
 
 const piece = fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }).filter((text) => text.isWellFormed())
 
-export const toldAnswers: fc.Arbitrary<ToldAnswer> = fc
+export const reportedAnswers: fc.Arbitrary<ReportedAnswer> = fc
   .record({
     text: fc.array(piece, { maxLength: 5 }),
     thinking: fc.array(piece, { maxLength: 3 }),
@@ -40,17 +40,17 @@ export const toldAnswers: fc.Arbitrary<ToldAnswer> = fc
   }))
 
 /** The stream of bytes with which an upstream says it. */
-export const toldBytes = (dialect: UpstreamDialect, answer: ToldAnswer): Uint8Array =>
+export const reportedBytes = (dialect: UpstreamDialect, answer: ReportedAnswer): Uint8Array =>
   streamBytes(
     dialect,
     TELL[dialect](answer).map((event) => JSON.stringify(event)),
   )
 
 const pieces = (json: string, cut: number): string[] => [json.slice(0, cut), json.slice(cut)].filter((part) => part !== '')
-const ending = (answer: ToldAnswer, words: { end: string; length: string; calls: string }): string =>
+const ending = (answer: ReportedAnswer, words: { end: string; length: string; calls: string }): string =>
   answer.stop === 'length' ? words.length : answer.calls.length > 0 ? words.calls : words.end
 
-type Tell = (answer: ToldAnswer) => unknown[]
+type Tell = (answer: ReportedAnswer) => unknown[]
 
 const chat: Tell = (answer) => {
   const chunk = (delta: unknown, finish: string | null = null): object => ({
