@@ -77,9 +77,9 @@ export type Part =
     } & Marked)
   /**
    * A part without a word in the middle, by its type in the client's dialect: translations warn of it. `content`: it is
-   * something that the model is asked about, such as a file by its id, so that a request without it would be another.
+   * something that the model is asked about, such as a file by its id (`fileId`), so that a request without it would be another.
    */
-  | { readonly type: 'unknown'; readonly kind: string; readonly at: string; readonly content?: true }
+  | { readonly type: 'unknown'; readonly kind: string; readonly at: string; readonly content?: true; readonly fileId?: string }
 
 export interface UrlCitation {
   readonly url: string

@@ -31,10 +31,10 @@ export type UnknownPart = Extract<Part, { type: 'unknown' }>
 export const unknownPart = (kind: string, { path }: { readonly path: string }): UnknownPart => ({ type: 'unknown', kind, at: path })
 
 /** Something that the model is asked about, in a form that only the client's own dialect knows. */
-export const unknownContent = (kind: string, node: { readonly path: string }): UnknownPart => ({
-  ...unknownPart(kind, node),
-  content: true,
-})
+export const unknownContent = (kind: string, node: Node): UnknownPart => {
+  const fileId = node.members['file_id']
+  return { ...unknownPart(kind, node), content: true, ...(typeof fileId === 'string' ? { fileId } : {}) }
+}
 
 /** Parts that say something of tools or of the cache, and nothing to the model. */
 const BESIDE_CONTENT: ReadonlySet<string> = new Set(['tool_reference', 'cache_edits'])

@@ -8,6 +8,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
+import { noFile } from './no-file.ts'
 import type { Target } from './provider.ts'
 
 /** Throws `invalid_request` naming the first. `conversation`: where the dialect keeps it. */
@@ -19,7 +20,7 @@ export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 
   for (const [index, item] of (items ? listOf(body.value(conversation)) : []).entries()) {
     if (!isObject(item)) continue
     const file = fileIn(item, `${conversation}[${index}]`)
-    if (file !== null) refuse(file, noFile(providerName))
+    if (file !== null) refuse(file.at, noFile(providerName, file.id))
     refuseTools(item['tools'], `${conversation}[${index}].tools`, providerName)
   }
   refuseTools(body.value('tools'), 'tools', providerName)
@@ -35,29 +36,30 @@ export const refuse = (field: string, message: string): never => {
   throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
 }
 
-export const noFile = (providerName: string): string =>
-  `${providerName} has no file of this id or place; send the file itself as data, or by its URL.`
-
 /** The members that name such an object. */
 const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id)"/
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
 
-/** The place of a part with a file of an id: of what was said, and of what a tool returned. */
-const fileIn = (item: Readonly<Record<string, unknown>>, at: string): string | null => {
+/** The first part with a file of an id: of what was said, and of what a tool returned. */
+const fileIn = (item: Readonly<Record<string, unknown>>, at: string): { readonly at: string; readonly id: string } | null => {
   for (const member of ['content', 'output']) {
     const parts = item[member]
-    if (namesFile(parts)) return `${at}.${member}`
-    const index = listOf(parts).findIndex(namesFile)
-    if (index >= 0) return `${at}.${member}[${index}]`
+    for (const [index, part] of [parts, ...listOf(parts)].entries()) {
+      const id = idIn(part)
+      if (id !== null) return { at: index === 0 ? `${at}.${member}` : `${at}.${member}[${index - 1}]`, id }
+    }
   }
   return null
 }
 
-const namesFile = (part: unknown): boolean =>
-  isObject(part) && (isId(part['file_id']) || (isObject(part['file']) && isId(part['file']['file_id'])))
+const idIn = (part: unknown): string | null => {
+  if (!isObject(part)) return null
+  const id = part['file_id'] ?? (isObject(part['file']) ? part['file']['file_id'] : null)
+  return isId(id) ? id : null
+}
 
-const isId = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const isId = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 const refuseTools = (tools: unknown, at: string, providerName: string): void => {
   for (const [index, tool] of listOf(tools).entries()) {

@@ -1,5 +1,6 @@
 /** The outcome for a part that a provider cannot be given. */
 import type { Message, Part } from '../canonical/prompt.ts'
+import { noFile } from './no-file.ts'
 import type { Target } from './provider.ts'
 import type { Losses } from './losses.ts'
 
@@ -35,8 +36,7 @@ export const uncarried = (
   const asked = part.type === 'unknown' ? part.content === true : MEDIA.has(part.type)
   const place = part.type === 'unknown' ? part.at : at
   if (!asked || role === 'assistant') lose(place, `${providerName} ${why}; it was left out.`)
-  else if (part.type === 'unknown' && FILE_KINDS.has(part.kind))
-    refuse(place, `${providerName} has no file of this id or place; send the file itself as data, or by its URL.`)
+  else if (part.type === 'unknown' && FILE_KINDS.has(part.kind)) refuse(place, noFile(providerName, part.fileId ?? null))
   else refuse(place, `${providerName} ${why}, and without it the request would be another one.`)
 }
 

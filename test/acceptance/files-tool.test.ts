@@ -236,6 +236,23 @@ test('a file of another workspace can be neither read, edited nor found', async 
   expect(answered[3]?.result).toEqual({ files: [], has_more: false })
 })
 
+test.each<[string, Dialect, object]>([
+  ['chat', 'chat', { type: 'file', file: { file_id: 'FILE' } }],
+  ['responses', 'responses', { type: 'input_file', file_id: 'FILE' }],
+  ['a picture of responses', 'responses', { type: 'input_image', detail: 'auto', file_id: 'FILE' }],
+  ['messages', 'messages', { type: 'document', source: { type: 'file', file_id: 'FILE' } }],
+])('400 for a file of this workspace that a message names, with its id and the way to it: %s', async (_, dialect, part) => {
+  const [written] = await run([{ operation: 'write', filename: 'named.txt', content: 'Words.' }])
+  const [id = ''] = /file_\w{8,}/.exec(JSON.stringify(written)) ?? []
+  expect(id).not.toBe('')
+  const message = { role: 'user', content: [JSON.parse(JSON.stringify(part).replace('FILE', id)) as object] }
+  const body = dialect === 'responses' ? { input: [message] } : { messages: [message], max_tokens: 9 }
+  const { status, error } = await infer(service, { model: 'sandbox/echo', ...body }, { path: PATHS[dialect] })
+  expect(status).toBe(400)
+  expect(error.message).toContain(`"${id}"`)
+  expect(error.message).toContain('service:files')
+})
+
 test('each change of one request has its own entry in the audit log, with the key that asked', async () => {
   await run([
     { operation: 'write', filename: 'audited.csv', content: 'one' },

@@ -136,7 +136,7 @@ test('every source of an image or a document, and unknown blocks', () => {
     [{ type: 'text', text: 'Be brief.' }],
     [
       { type: 'image', url: 'https://example.com/a.png' },
-      { type: 'unknown', kind: 'image', at: 'messages[0].content[1].source', content: true },
+      { type: 'unknown', kind: 'image', at: 'messages[0].content[1].source', content: true, fileId: 'file_1' },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'Report' },
       { type: 'file', url: 'https://example.com/a.pdf', filename: 'Report' },
       { type: 'text', text: 'plain' },

@@ -110,7 +110,7 @@ test('images, files, refusals and unknown parts', () => {
       { type: 'image', url: 'https://example.com/a.png' },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' },
       { type: 'file', url: 'data:text/plain;base64,aGk=', filename: null },
-      { type: 'unknown', kind: 'file', at: 'messages[0].content[4].file', content: true },
+      { type: 'unknown', kind: 'file', at: 'messages[0].content[4].file', content: true, fileId: 'file-1' },
       { type: 'audio', data: 'AA==', format: 'wav' },
       { type: 'unknown', kind: 'constructor', at: 'messages[0].content[6]', content: true },
       { type: 'text', text: '' },

@@ -115,8 +115,8 @@ test('files, refusals, full reasoning and unknown items', () => {
     [
       { type: 'file', url: 'https://example.com/a.pdf', filename: null },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'b.pdf' },
-      { type: 'unknown', kind: 'input_file', at: 'input[0].content[2]', content: true },
-      { type: 'unknown', kind: 'input_image', at: 'input[0].content[3]', content: true },
+      { type: 'unknown', kind: 'input_file', at: 'input[0].content[2]', content: true, fileId: 'file-1' },
+      { type: 'unknown', kind: 'input_image', at: 'input[0].content[3]', content: true, fileId: 'file-2' },
       { type: 'unknown', kind: 'input_hologram', at: 'input[0].content[4]', content: true },
     ],
     [

@@ -158,7 +158,7 @@ describe('files by their ids', () => {
     ['messages[2].content[0].content[0].source', [HI, assistant(call('a')), user(result('a', [{ type: 'image', source: file }]))]],
   ])('400: %s', (place, messages) => {
     for (const model of [OLD, 'someone-elses-model'])
-      expect(() => sent(messages, { model })).toThrow(`${place}: Anthropic has no file of this id`)
+      expect(() => sent(messages, { model })).toThrow(`${place}: Anthropic has no file "file_1"`)
   })
 
   test('are data in what the model said to a tool', () => {

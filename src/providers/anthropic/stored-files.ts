@@ -3,7 +3,8 @@ import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
 import type { Target } from '../provider.ts'
-import { noFile, refuse } from '../stored-objects.ts'
+import { noFile } from '../no-file.ts'
+import { refuse } from '../stored-objects.ts'
 
 /** Throws `invalid_request` naming the first. */
 export const refuseStoredFiles = (body: JsonBody, { providerName, storedObjects }: Target): void => {
@@ -11,18 +12,23 @@ export const refuseStoredFiles = (body: JsonBody, { providerName, storedObjects 
   const messages: unknown = body.value('messages')
   for (const [index, message] of (Array.isArray(messages) ? (messages as unknown[]) : []).entries()) {
     const place = isObject(message) ? storedIn(message['content'], `messages[${index}].content`) : null
-    if (place !== null) refuse(place, noFile(providerName))
+    if (place !== null) refuse(place.at, noFile(providerName, place.id))
   }
 }
 
-/** The place of a block's file. What the model said to a tool is no block. */
-const storedIn = (blocks: unknown, at: string): string | null => {
+interface Stored {
+  readonly at: string
+  readonly id: string | null
+}
+
+/** The first file that a block names. What the model said to a tool is no block. */
+const storedIn = (blocks: unknown, at: string): Stored | null => {
   for (const [index, block] of (Array.isArray(blocks) ? (blocks as unknown[]) : []).entries()) {
     if (!isObject(block)) continue
     const { type, source } = block
     const place = `${at}[${index}]`
-    if (type === 'container_upload') return place
-    if (isObject(source) && source['type'] === 'file') return `${place}.source`
+    if (type === 'container_upload') return { at: place, id: idOf(block) }
+    if (isObject(source) && source['type'] === 'file') return { at: `${place}.source`, id: idOf(source) }
     const inside =
       type === 'tool_result'
         ? storedIn(block['content'], `${place}.content`)
@@ -33,3 +39,5 @@ const storedIn = (blocks: unknown, at: string): string | null => {
   }
   return null
 }
+
+const idOf = ({ file_id: id }: Readonly<Record<string, unknown>>): string | null => (typeof id === 'string' ? id : null)

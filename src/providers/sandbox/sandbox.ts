@@ -3,20 +3,32 @@ import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
-import type { ProviderAdapter } from '../provider.ts'
+import type { Prompt } from '../../canonical/prompt.ts'
+import { type Losses, lossesTo } from '../losses.ts'
+import type { ProviderAdapter, Target } from '../provider.ts'
+import { uncarried } from '../uncarried.ts'
 import { sandboxScript } from './script.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
 
-export const sandboxProvider: ProviderAdapter = async ({ call, target, number, connection }, { clock, sending }, take) => {
+export const sandboxProvider: ProviderAdapter = async ({ call, target, number, connection, warn }, { clock, sending }, take) => {
+  const prompt = call.prompt()
+  refuseFilesById(prompt, { target, ...lossesTo(warn) })
   await sending?.(call.body.textWith({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) }))
   const steps = sandboxScript(target.upstreamModel, {
-    prompt: call.prompt(),
+    prompt,
     maxOutputTokens: call.maxOutputTokens,
     settings: readSandboxSettings(call.body.value('sandbox')),
     attempt: number,
   })
   await runScript(steps, clock, connection.signal, take)
+}
+
+/** As every provider does: nothing is stored here under such an id. */
+const refuseFilesById = ({ messages }: Prompt, context: Losses & { readonly target: Target }): void => {
+  for (const { role, parts, at = 'messages' } of messages) {
+    for (const part of parts) if (part.type === 'unknown' && part.fileId !== undefined) uncarried(part, { at, role }, context)
+  }
 }
 
 /** Frames that no wait keeps apart come together, up to this many. */
