@@ -1,4 +1,5 @@
 import type { JsonBody } from '../lib/json-body.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { Prompt } from './prompt.ts'
 
 /** The three dialects that clients speak. A preset version remembers the one it was saved from. */
@@ -25,6 +26,8 @@ export interface Call {
   readonly passHeaders: Readonly<Record<string, string>>
   /** The whole conversation, parsed when first asked for; throws `invalid_prompt` when it is malformed. */
   prompt(): Prompt
+  /** Parses it ahead of those who ask for it; throws as `prompt` does. */
+  readingPrompt(): Steps<void>
   /** The conversation went on after the client wrote it, or its tools are others: `prompt` has it so, `body` has it as it came. */
   readonly continued?: true
 }

@@ -5,14 +5,14 @@ import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
-import type { Steps } from '../lib/steps.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
 import { requireConversation } from './require-conversation.ts'
 
 interface CallParts {
   /** Fallbacks in order, without the primary `model`. */
   readonly fallbacks: readonly string[]
-  readonly parsePrompt: (body: JsonBody) => Prompt
+  readonly parsePrompt: (body: JsonBody) => Steps<Prompt>
 }
 
 /** Throws `invalid_request` without a model or a conversation, or where a field that routing depends on has the wrong type. */
@@ -31,7 +31,11 @@ export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, pars
     sessionId: readText(body, 'session_id'),
     user: readText(body, 'user'),
     passHeaders: {},
-    prompt: () => (prompt ??= parseStrictly(body, parsePrompt)),
+    prompt: () => (prompt ??= atOnce(strictly(parsePrompt(body)))),
+    *readingPrompt() {
+      yield* readAhead(body)
+      prompt ??= yield* strictly(parsePrompt(body))
+    },
   }
 }
 
@@ -64,26 +68,17 @@ export const readTexts = (body: JsonBody, field: string): string[] => {
   })
 }
 
-/** Parses a body ahead of its prompt, a member in each step. Throws `invalid_request`. */
-export function* readAhead(body: JsonBody): Steps<void> {
-  try {
-    yield* body.reading()
-  } catch (thrown) {
-    throw asFault(thrown)
-  }
-}
+/** Parses members of a body ahead of those who ask for them; all of them where none are named. Throws `invalid_request`. */
+export const readAhead = (body: JsonBody, keys?: readonly string[]): Steps<void> => strictly(body.reading(keys))
 
 /** A large body is parsed member by member as it is read, so a fault in the JSON of its conversation may show only here. */
-const parseStrictly = (body: JsonBody, parsePrompt: CallParts['parsePrompt']): Prompt => {
+function* strictly<Result>(reading: Steps<Result>): Steps<Result> {
   try {
-    return parsePrompt(body)
+    return yield* reading
   } catch (thrown) {
-    throw asFault(thrown)
+    throw thrown instanceof JsonTextError ? new GatewayError('invalid_request', thrown.message, { cause: thrown }) : thrown
   }
 }
-
-const asFault = (thrown: unknown): unknown =>
-  thrown instanceof JsonTextError ? new GatewayError('invalid_request', thrown.message, { cause: thrown }) : thrown
 
 export const fault = (path: string, message: string) => invalidRequest([{ path, message }])
 

@@ -65,6 +65,10 @@ const kindOf = (element: unknown): 'text' | 'token' | 'tokens' | 'object' | 'non
 
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
+const noPrompt = (): never => {
+  throw new GatewayError('server', undefined, { cause: new TypeError('Embeddings have no prompt.') })
+}
+
 const callOf = (body: JsonBody, model: string, user: string | null, sessionId: string | null): Call => ({
   dialect: 'chat',
   body,
@@ -74,7 +78,6 @@ const callOf = (body: JsonBody, model: string, user: string | null, sessionId: s
   sessionId,
   user,
   passHeaders: {},
-  prompt: () => {
-    throw new GatewayError('server', undefined, { cause: new TypeError('Embeddings have no prompt.') })
-  },
+  prompt: noPrompt,
+  readingPrompt: noPrompt,
 })

@@ -4,13 +4,14 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import type { Settings } from '../canonical/settings.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { atOnce } from '../lib/steps.ts'
 import { parsePrompt as parseMessages } from './anthropic-messages/parse-prompt.ts'
 import { firstFault } from './first-fault.test-kit.ts'
 import { parsePrompt as parseChat } from './openai-chat/parse-prompt.ts'
 import { parsePrompt as parseResponses } from './openai-responses/parse-prompt.ts'
 
 const PARSERS = { chat: parseChat, responses: parseResponses, messages: parseMessages }
-const parse = (dialect: ClientDialect, body: object): Prompt => PARSERS[dialect](JsonBody.read(JSON.stringify(body)))
+const parse = (dialect: ClientDialect, body: object): Prompt => atOnce(PARSERS[dialect](JsonBody.read(JSON.stringify(body))))
 
 const set = <Value>(field: string, value: Value) => ({ field, value })
 

@@ -27,6 +27,7 @@ import { plan, type PlanParts } from './plan.ts'
 import { withTool } from './plugin-tool.ts'
 import { readAlignment } from '../plugins/alignment.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
+import { readFields } from './read-fields.ts'
 import { readFiles, type ReadFilesParts } from './files/read-files.ts'
 import { failureWithFiles, tellFiles } from './files/tell-files.ts'
 import { healed, wantsHealing } from './heal-answer.ts'
@@ -78,7 +79,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     let screened: Screened | null = null
     try {
       const isLarge = received.bytes > LARGE_BYTES
-      if (isLarge) await largeStep()
+      if (isLarge) await largeStep().then(() => inTurns(readFields(received), turn))
       prepared = await prepare(received, parts)
       if (prepared.plugins !== null) prepared = await withPlugins(prepared, prepared.plugins, parts)
       const screening = screen(prepared, parts)

@@ -4,7 +4,6 @@ import type { Steps } from '../lib/steps.ts'
 import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { type Models, speaksDialectOf } from '../models/models.ts'
-import { readAhead } from '../formats/call-reader.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
 import { permits } from '../routing/policy.ts'
@@ -165,8 +164,7 @@ export const planFor = (
  */
 function* checkPrompt(call: Call, { attempts }: Plan): Steps<void> {
   if (!attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) return
-  yield* readAhead(call.body)
-  call.prompt()
+  yield* call.readingPrompt()
 }
 
 const withEmbeddings = (planned: Plan): Plan => {

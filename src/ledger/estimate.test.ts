@@ -11,6 +11,10 @@ import { estimateOf, type Asked } from './estimate.ts'
 
 const SETTINGS = { maxOutputTokens: 1000, assumedPrices: { prompt: 7, completion: 9 } }
 
+const unparsed = (): never => {
+  throw new Error('Nothing is parsed for an estimate.')
+}
+
 const call = (body: object, maxOutputTokens: number | null = null): Call => ({
   dialect: 'chat',
   body: JsonBody.read(JSON.stringify(body)),
@@ -20,9 +24,8 @@ const call = (body: object, maxOutputTokens: number | null = null): Call => ({
   sessionId: null,
   user: null,
   passHeaders: {},
-  prompt: () => {
-    throw new Error('Nothing is parsed for an estimate.')
-  },
+  prompt: unparsed,
+  readingPrompt: unparsed,
 })
 
 const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null): Asked => {

@@ -262,14 +262,14 @@ describe('limits', () => {
   })
 
   test.each<[string, (values: number) => string]>([
-    ['in an array', (values) => `{"a":[${Array.from({ length: values - 1 }, () => '0').join()}]}`],
-    ['beside others', (values) => `{"a":0,"b":[${Array.from({ length: values - 2 }, () => '"x"').join()}]}`],
+    ['in an array', (values) => `{"messages":[${Array.from({ length: values - 1 }, () => '0').join()}]}`],
+    ['beside others', (values) => `{"a":0,"tools":[${Array.from({ length: values - 2 }, () => '"x"').join()}]}`],
   ])('200,000 values pass and one more does not: %s', (_, make) => {
     expect(refusal(make(200_000))).toBe('accepted')
     expect(refusal(make(200_001))).toBe('The body holds more than 200000 values.')
   })
 
-  const { fields, members, containers, conversation, elements, escapes } = JSON_LIMITS
+  const { fields, members, containers, conversation, elements, escapes, fieldNodes } = JSON_LIMITS
   const named = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`
   test.each<[string, number, (count: number) => string, string]>([
     ['fields', fields, named, `The body has more than ${fields} fields.`],
@@ -292,6 +292,13 @@ describe('limits', () => {
       (count) => `{"messages":[${Array.from({ length: count }, () => '{}').join()}]}`,
       `A list in the body holds more than ${elements} objects and arrays.`,
     ],
+    [
+      'values of a field',
+      fieldNodes,
+      (count) => `{"messages":[${'0,'.repeat(fieldNodes)}0],"a":[${Array.from({ length: count - 1 }, () => '"x"').join()}]}`,
+      `The field "a" of the body holds more than ${fieldNodes} values.`,
+    ],
+    ['digits of a number', 1000, (count) => `{"a":[-1.${'1'.repeat(count - 3)}]}`, 'A number in the body has more than 1000 characters.'],
     [
       'escaped characters',
       escapes,
@@ -349,7 +356,7 @@ describe('time is linear', () => {
     ['backslashes before many quotes', `{"a":"${`${'\\'.repeat(2001)}"`.repeat(2000)}"}`],
     ['one long string', `{"a":"${'x'.repeat(4_000_000)}"}`],
     ['white space', `{"a":${' '.repeat(4_000_000)}1}`],
-    ['one long number', `{"a":${'1'.repeat(1_000_000)}}`],
+    ['long numbers', `{"a":[${`${'1'.repeat(1000)},`.repeat(1000)}0]}`],
     ['many members', `{${Array.from({ length: 100_000 }, (_, at) => `"${at}":""`).join()}}`],
   ])('%s', (_, text) => {
     expect(scanMs(text)).toBeLessThan(patient(2000))

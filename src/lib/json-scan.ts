@@ -9,6 +9,8 @@ export interface JsonLimits {
   readonly depth: number
   /** Values in all. */
   readonly nodes: number
+  /** Values in one field, those aside that hold conversations, tools or lists of them: a schema looks at each in one go. */
+  readonly fieldNodes: number
   /** Objects and arrays in all, those of a conversation aside, which may have so many itself: it is read in steps. */
   readonly containers: number
   readonly conversation: number
@@ -37,6 +39,7 @@ export interface JsonLimits {
 export const JSON_LIMITS: JsonLimits = {
   depth: 64,
   nodes: 200_000,
+  fieldNodes: 50_000,
   containers: 20_000,
   conversation: 40_000,
   elements: 20_000,
@@ -55,6 +58,7 @@ const MANY = Number.MAX_SAFE_INTEGER
 export const UNLIMITED: JsonLimits = {
   depth: 1024,
   nodes: MANY,
+  fieldNodes: MANY,
   containers: MANY,
   conversation: MANY,
   elements: MANY,
@@ -101,11 +105,12 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const keyStart = at
     const keyEnd = skipString(text, at)
     const start = skipColon(text, budget, keyEnd)
-    const before = budget.longIntegers
+    const { longIntegers, nodes } = budget
     const key = nameIn(text, keyStart, keyEnd)
     const end = CONVERSATIONS.has(key) ? skipConversation(text, start, budget) : skipValue(text, start, budget)
     if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
-    members.push({ key, keyStart, start, end, exact: budget.longIntegers > before })
+    if (nodes - budget.nodes > limits.fieldNodes && !LONG_FIELDS.has(key)) throw tooManyInField(key, limits)
+    members.push({ key, keyStart, start, end, exact: budget.longIntegers > longIntegers })
     at = skipSpace(text, budget, end)
     if (text.charCodeAt(at) === CLOSING_BRACE) break
     at = skipComma(text, budget, at)
@@ -176,7 +181,9 @@ const LETTER_U = 117
 const CLOSING_BRACKET = 93
 const BRACE = 123
 const CLOSING_BRACE = 125
-const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+/** To parse a number of megabytes takes the engine a tenth of a second. */
+const NUMBER_MAX = 1000
+const SCALAR = /-?(?:0|[1-9]\d{0,1000})(?:\.\d{1,1000})?(?:[eE][+-]?\d{1,1000})?|true|false|null/y
 
 /** The rest of the limits, and what was found. */
 interface Budget {
@@ -196,6 +203,12 @@ const budgetOf = (limits: JsonLimits): Budget => {
 
 /** The fields of the interfaces that hold one. */
 const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
+
+/** Those whose elements are read one by one. */
+const LONG_FIELDS: ReadonlySet<string> = new Set([...CONVERSATIONS, 'system', 'tools', 'functions', 'items'])
+
+const tooManyInField = (key: string, { fieldNodes }: JsonLimits): JsonTextError =>
+  new JsonTextError(`The field "${key.slice(0, 64)}" of the body holds more than ${fieldNodes} values.`)
 
 const skipConversation = (text: string, start: number, budget: Budget): number => {
   const { containers, containersMost } = budget
@@ -359,6 +372,7 @@ const skipScalar = (text: string, start: number, budget: Budget): number => {
   SCALAR.lastIndex = start
   if (!SCALAR.test(text)) fail(text, start)
   const end = SCALAR.lastIndex
+  if (end - start > NUMBER_MAX) throw new JsonTextError(`A number in the body has more than ${NUMBER_MAX} characters.`)
   if (end - start >= LONG && isWholeNumber(text, start, end)) budget.longIntegers += 1
   return end
 }

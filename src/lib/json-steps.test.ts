@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { JsonBody } from './json-body.ts'
-import { JsonTextError } from './json-scan.ts'
+import { JsonTextError, UNLIMITED } from './json-scan.ts'
 import { writeInSteps } from './json-steps.ts'
 import type { JsonValue } from './json.ts'
 import { atOnce, type Steps } from './steps.ts'
@@ -40,8 +40,10 @@ describe('what is read in steps is what is read at once', () => {
     fc.assert(
       fc.property(value, (given) => {
         const text = JSON.stringify({ a: given, filler: 'x'.repeat(40_000) })
-        expect(readAll(JsonBody.ofBytes(new TextEncoder().encode(text)))).toEqual((JSON.parse(text.toWellFormed()) as { a: JsonValue }).a)
-        expect(readAll(JsonBody.read(text))).toEqual((JSON.parse(text) as { a: JsonValue }).a)
+        expect(readAll(JsonBody.ofBytes(new TextEncoder().encode(text), UNLIMITED))).toEqual(
+          (JSON.parse(text.toWellFormed()) as { a: JsonValue }).a,
+        )
+        expect(readAll(JsonBody.read(text, UNLIMITED))).toEqual((JSON.parse(text) as { a: JsonValue }).a)
       }),
       { numRuns: 40 },
     )
@@ -83,7 +85,7 @@ test('four times as much takes four times as many steps, to be read and to be wr
     (times: number) => 'é\n'.repeat(200_000 * times),
     (times: number) => Array.from({ length: 30_000 * times }, String),
   ]) {
-    const text = (times: number): string => JSON.stringify({ a: make(times) })
+    const text = (times: number): string => JSON.stringify({ messages: make(times) })
     const reading = (times: number): number => count(JsonBody.ofBytes(new TextEncoder().encode(text(times))).reading())
     expect(reading(4)).toBeGreaterThan(3 * reading(1) - 6)
     const writing = (times: number): number => count(writeInSteps(make(times)))

@@ -75,8 +75,10 @@ const isWithinCharacter = (code: number): boolean => code >= 0x80 && code < 0xc0
 
 /** As JSON.stringify. */
 export function* writeInSteps(value: unknown): Steps<string> {
+  const large = new Set()
+  if (sizeWithin(value, PIECE, large) >= 0) return JSON.stringify(value)
   const pieces: string[] = []
-  yield* write(value, pieces, new Set())
+  yield* write(value, pieces, large)
   return pieces.join('')
 }
 

@@ -45,6 +45,21 @@ export function* mapInSteps<Given, Made>(
   return made
 }
 
+/** As `mapInSteps`, where the work on an element is cut too. */
+export function* eachInSteps<Given, Made>(
+  given: readonly Given[],
+  map: (one: Given) => Steps<Made>,
+  sizeOf: (one: Given) => number,
+): Steps<Made[]> {
+  const made: Made[] = []
+  const isStep = startPace()
+  for (const one of given) {
+    made.push(yield* map(one))
+    if (isStep(sizeOf(one))) yield
+  }
+  return made
+}
+
 /** To be asked behind each element: whether the work since the last step makes up another. `size`: as above. */
 export const startPace = (): ((size?: number) => boolean) => {
   let units = 0

@@ -4,7 +4,7 @@
  */
 import type { Message, Prompt } from '../canonical/prompt.ts'
 import { textSize } from '../canonical/text-size.ts'
-import { mapInSteps, type Steps } from '../lib/steps.ts'
+import { eachInSteps, type Steps } from '../lib/steps.ts'
 import { answerable, refuseUnasked } from './answerable.ts'
 
 export interface Turn<Block> {
@@ -33,7 +33,7 @@ interface TurnContext {
 }
 
 interface Blocks<Block> {
-  readonly encode: (message: Message) => readonly Block[]
+  readonly encode: (message: Message) => Steps<readonly Block[]>
   /** The type of a block that holds a tool's result. */
   readonly resultType: string
   /** The types of blocks that hold thinking. */
@@ -41,7 +41,7 @@ interface Blocks<Block> {
   /** The text of a block of text; null of any other. */
   readonly textOf: (block: Block) => string | null
   /** A block of text; where one is given, that one with another text. */
-  readonly withText: (text: string, block?: Block) => Block
+  readonly withText: (text: string, block?: Block) => Steps<Block>
   /** The provider itself was at work in the turn, and goes on with it. */
   readonly isPaused?: (turn: Turn<Block>) => boolean
   /** The things that a turn of this dialect still needs. */
@@ -61,19 +61,19 @@ export function* arrangeTurns<Block extends { readonly type: string }>(
   const { messages } = context.prompt
   const first = messages.findIndex((message) => !isSystem(message))
   const leading = messages.slice(0, first < 0 ? messages.length : first)
-  const system = (yield* mapInSteps(leading, blocks.encode, textSize)).flat()
-  const pieces = first < 0 ? [] : yield* mapInSteps(messages.slice(first), (message) => turnOf(message, blocks), textSize)
+  const system = (yield* eachInSteps(leading, blocks.encode, textSize)).flat()
+  const pieces = first < 0 ? [] : yield* eachInSteps(messages.slice(first), (message) => turnOf(message, blocks), textSize)
   yield
   const last = pieces.findLast(({ role }) => role !== 'system')
   if (last?.role === 'user' && last.blocks.length === 0) refuseUnasked(last.at)
   const complete = blocks.complete ?? ((turn) => turn)
-  const answered = withLawfulAnswers(joined(pieces), blocks, context)
+  const answered = yield* withLawfulAnswers(joined(pieces), blocks, context)
   yield
   const said = joined(settled(joined(answered), context))
   yield
   const turns = said.map((turn) => resultsFirst(complete(turn), blocks.resultType))
   yield
-  if (turns.length > 0 || system.length === 0) return { system, turns: withUserAtEnds(answerable(messages, turns), blocks, context) }
+  if (turns.length > 0 || system.length === 0) return { system, turns: yield* withUserAtEnds(answerable(messages, turns), blocks, context) }
   // The dialect wants something to answer.
   const at = messages[0]?.at ?? 'messages'
   context.mapped(at, 'A conversation of system messages alone was sent as the turn of a user.')
@@ -87,44 +87,38 @@ export const isPrefilled = <Block>(turns: readonly Turn<Block>[], isPaused: (tur
 }
 
 /** A turn of the assistant must not end in thinking; the beginning of an answer holds none, and does not end in white space. */
-const withLawfulAnswers = <Block extends { readonly type: string }>(
+function* withLawfulAnswers<Block extends { readonly type: string }>(
   turns: readonly Turn<Block>[],
   { thinking, textOf, withText, isPaused = () => false }: Blocks<Block>,
   { lose, mapped }: TurnContext,
-): readonly Turn<Block>[] => {
+): Steps<readonly Turn<Block>[]> {
   const isThinking = ({ type }: Block): boolean => thinking.has(type)
-  return turns.map((turn, index) => {
+  const lawful = turns.map((turn, index) => {
     if (turn.role !== 'assistant') return turn
     const begun = index === turns.length - 1 && !isPaused(turn)
     const end = turn.blocks.findLastIndex((block) => !isThinking(block)) + 1
     const kept = begun ? turn.blocks.filter((block) => !isThinking(block)) : turn.blocks.slice(0, end)
     if (kept.length < turn.blocks.length) lose(turn.at, 'Thinking that no words and no call follow was left out.')
-    const trimmed = begun ? withTrimmedEnd(kept, textOf, withText) : kept
-    if (trimmed !== kept) mapped(turn.at, 'White space at the end of the beginning of the answer was left out.')
-    return { ...turn, blocks: trimmed }
+    return { ...turn, blocks: kept }
   })
-}
-
-const withTrimmedEnd = <Block>(
-  blocks: readonly Block[],
-  textOf: Blocks<Block>['textOf'],
-  withText: Blocks<Block>['withText'],
-): readonly Block[] => {
-  const last = blocks.at(-1)
+  const begun = lawful.at(-1)
+  const last = begun?.role === 'assistant' && !isPaused(begun) ? begun.blocks.at(-1) : undefined
   const text = last === undefined ? null : textOf(last)
   const said = text?.trimEnd() ?? null
-  return last === undefined || said === null || said === text ? blocks : [...blocks.slice(0, -1), withText(said, last)]
+  if (begun === undefined || last === undefined || said === null || said === text) return lawful
+  mapped(begun.at, 'White space at the end of the beginning of the answer was left out.')
+  return [...lawful.slice(0, -1), { ...begun, blocks: [...begun.blocks.slice(0, -1), yield* withText(said, last)] }]
 }
 
 const FIRST_WORDS = 'The conversation begins with your answer.'
 const LAST_WORDS = 'Go on with your answer from where it ends, and repeat nothing of it.'
 
 /** The user has the first word, and the last one before a model that does not go on with the beginning of an answer. */
-const withUserAtEnds = <Block>(
+function* withUserAtEnds<Block>(
   turns: readonly Turn<Block>[],
   { withText, isPaused }: Blocks<Block>,
   { target, rules, mapped }: TurnContext,
-): readonly Turn<Block>[] => {
+): Steps<readonly Turn<Block>[]> {
   const [first, last] = [turns[0], turns.at(-1)]
   if (first === undefined || last === undefined) return turns
   const opens = first.role === 'user'
@@ -133,17 +127,18 @@ const withUserAtEnds = <Block>(
   if (!opens) mapped(first.at, `${target.upstreamModel} wants the first word to be the user’s; a sentence was put before the answer.`)
   if (!closes)
     mapped(last.at, `${target.upstreamModel} does not go on with the beginning of an answer; it was asked to in the words of the user.`)
-  const saying = (text: string, at: string): Turn<Block> => ({ role: 'user', blocks: [withText(text)], at })
-  return [...(opens ? [] : [saying(FIRST_WORDS, first.at)]), ...turns, ...(closes ? [] : [saying(LAST_WORDS, last.at)])]
+  const saying = function* (text: string, at: string): Steps<Turn<Block>> {
+    return { role: 'user', blocks: [yield* withText(text)], at }
+  }
+  return [...(opens ? [] : [yield* saying(FIRST_WORDS, first.at)]), ...turns, ...(closes ? [] : [yield* saying(LAST_WORDS, last.at)])]
 }
 
 const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
 
-const turnOf = <Block>(message: Message, { encode }: Blocks<Block>): Turn<Block> => ({
-  role: message.role === 'developer' ? 'system' : message.role,
-  blocks: encode(message),
-  at: message.at ?? 'messages',
-})
+function* turnOf<Block>(message: Message, { encode }: Blocks<Block>): Steps<Turn<Block>> {
+  const { role, at = 'messages' } = message
+  return { role: role === 'developer' ? 'system' : role, blocks: yield* encode(message), at }
+}
 
 /** Neighbours of one role are one turn; what has nothing left to say is none. */
 const joined = <Block>(pieces: readonly Turn<Block>[]): readonly Turn<Block>[] => {

@@ -8,8 +8,9 @@ import fc from 'fast-check'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { JsonTextError } from '../../src/lib/json-scan.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
-import { MODEL, replay, type Reply } from '../support/replay.ts'
+import { MODEL, OWN_DIALECT, replay, type Reply } from '../support/replay.ts'
 
 // Large bodies, on machines that do other work beside.
 setDefaultTimeout(300_000)
@@ -29,7 +30,7 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8
     const { sent } = await replay({ client, upstreams: [{ dialect, reply: REFUSED, ...VENDORS[dialect] }], body, clock })
     return sent.length
   } catch (thrown) {
-    if (thrown instanceof GatewayError) return 0
+    if (thrown instanceof GatewayError || thrown instanceof JsonTextError) return 0
     throw thrown
   }
 }
@@ -77,25 +78,25 @@ const bytesOf = (client: ClientDialect, conversation: unknown, more: object = {}
     }),
   )
 
-describe('a conversation that is four times as long is encoded in more steps, not in longer ones', () => {
-  /** Time passes with each look at the clock, so that every place where the work may give way is counted. */
-  const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array): Promise<number> => {
-    let now = 0
-    let turns = 0
-    const clock: Clock = {
-      now: () => 0,
-      monotonicMs: () => (now += 1000),
-      after(ms, task) {
-        if (ms > 0) return () => undefined
-        turns += 1
-        setImmediate(task)
-        return () => undefined
-      },
-    }
-    expect(await send(client, dialect, body, clock)).toBe(1)
-    return turns
+/** Time passes with each look at the clock, so that every place where the work may give way is counted. */
+const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array): Promise<number> => {
+  let now = 0
+  let turns = 0
+  const clock: Clock = {
+    now: () => 0,
+    monotonicMs: () => (now += 1000),
+    after(ms, task) {
+      if (ms > 0) return () => undefined
+      turns += 1
+      setImmediate(task)
+      return () => undefined
+    },
   }
+  expect(await send(client, dialect, body, clock)).toBe(1)
+  return turns
+}
 
+describe('a conversation that is four times as long is encoded in more steps, not in longer ones', () => {
   describe.each(CLIENT_DIALECTS)('%s', (client) => {
     // Items of Responses go on to their own dialect as they came.
     const dialects = UPSTREAM_DIALECTS.filter((dialect) => client !== 'responses' || dialect !== 'openai-responses')
@@ -114,6 +115,22 @@ describe('a conversation that is four times as long is encoded in more steps, no
       const [few, many] = [await turns(most / 4), await turns(most)]
       expect(many).toBeGreaterThan(few + 4)
     })
+  })
+})
+
+describe('a field that is four times as long is read in more steps', () => {
+  test.each(CLIENT_DIALECTS)('%s, the description of a tool, to its own dialect', async (client) => {
+    const turns = (length: number): Promise<number> => {
+      const described = { name: 'f', description: 'Say "yes".\n'.repeat(length) }
+      const tool =
+        client === 'chat'
+          ? { type: 'function', function: described }
+          : client === 'messages'
+            ? { ...described, input_schema: { type: 'object' } }
+            : { type: 'function', ...described, parameters: { type: 'object' }, strict: false }
+      return turnsFor(client, OWN_DIALECT[client], bytesOf(client, [{ role: 'user', content: 'x' }], { tools: [tool] }))
+    }
+    expect(await turns(200_000)).toBeGreaterThan((await turns(50_000)) + 8)
   })
 })
 
@@ -175,6 +192,8 @@ describe('no step of a hostile request takes long', () => {
         list(15_000, (at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: ' ' })),
       ),
     (client) => bytesOf(client, [{ role: 'user', content: '"'.repeat(490_000) }]),
+    (client) => bytesOf(client, [{ role: 'user', content: 'He said: "Go." and then they left the house.\n'.repeat(300_000) }]),
+    (client) => bytesOf(client, [{ role: 'user', content: 'x' }], { stop: list(150_000, String), stop_sequences: list(150_000, String) }),
     (client) => bytesOf(client, rounds(client, 1, String, `[${'1,'.repeat(3_000_000)}`)),
     (client) => bytesOf(client, rounds(client, 1, String, `{"a":"${'\\"'.repeat(240_000)}`)),
     (client) => bytesOf(client, rounds(client, 1, String, `{"a":[${'[],'.repeat(2_000_000)}1]}`)),

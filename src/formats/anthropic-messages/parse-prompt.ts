@@ -3,6 +3,7 @@ import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
 import type { Message, OutputFormat, Prompt, Tool, ToolChoice } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import {
   bodyNode,
   child,
@@ -27,16 +28,17 @@ import { readMessagesSettings } from './read-settings.ts'
 import { thinkingFirst } from './unasked-thinking.ts'
 
 /** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
-export const parsePrompt = (body: JsonBody): Prompt => {
+export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
   const outputConfig = optionalChild(root, 'output_config')
   // A list or a text is answered with the fault that is this one's.
   const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
+  const system = readSystem(member(root, 'system'))
+  yield
+  const messages = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)
+  yield
   const prompt = {
-    messages: [
-      ...readSystem(member(root, 'system')),
-      ...withReplayedTurns(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage)).map(inMakersOrder),
-    ],
+    messages: [...system, ...withReplayedTurns(messages).map(inMakersOrder)],
     tools: children(root, 'tools').map(readTool),
     toolChoice: readToolChoice(choice),
     outputFormat: readOutputFormat(outputConfig, root),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { call, finish, frames, HEAD, OPENAI, payloads, proven, reasoning, streamed, TAIL, text } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
 import { JsonBody } from '../../lib/json-body.ts'
+import { atOnce } from '../../lib/steps.ts'
 import type { AnswerHead } from '../format.ts'
 import { parsePrompt } from './parse-prompt.ts'
 import { renderAnswer } from './render.ts'
@@ -54,7 +55,7 @@ describe('thinking that nobody asked for', () => {
   test('is before the text again when it comes back', () => {
     const content = whole([...thought, text('Yes.'), finish('stop')], quiet)
     const body = JSON.stringify({ model: 'a/b', max_tokens: 9, messages: [{ role: 'assistant', content }] })
-    const [message] = parsePrompt(JsonBody.read(body)).messages
+    const [message] = atOnce(parsePrompt(JsonBody.read(body))).messages
     expect(message?.parts.map(({ type }) => type)).toEqual(['reasoning', 'text'])
   })
 })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 
 import { JsonBody } from '../../lib/json-body.ts'
+import { atOnce } from '../../lib/steps.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
-const parse = (body: object) => parsePrompt(JsonBody.read(JSON.stringify(body)))
+const parse = (body: object) => atOnce(parsePrompt(JsonBody.read(JSON.stringify(body))))
 const PNG = 'data:image/png;base64,iVBORw0KGgo='
 
 test('a conversation with two parallel tool calls keeps its order, ids and arguments', () => {

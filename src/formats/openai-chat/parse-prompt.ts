@@ -1,6 +1,7 @@
 /** A Chat Completions body in the language of the middle (docs/contract/chat-completions.md#request). */
 import type { OutputFormat, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import {
   bodyNode,
   child,
@@ -23,10 +24,14 @@ import { readAssistant } from './read-assistant.ts'
 import { readChatSettings } from './read-settings.ts'
 
 /** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
-export const parsePrompt = (body: JsonBody): Prompt => {
+export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
+  const pieces = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)
+  yield
+  const turns = joinTurns(pieces)
+  yield
   const prompt = {
-    messages: withReplayedTurns(joinTurns(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage))),
+    messages: withReplayedTurns(turns),
     ...readOpenAiTools(root, child),
     outputFormat: readOutputFormat(root),
     settings: readChatSettings(root),

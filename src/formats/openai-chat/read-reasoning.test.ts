@@ -2,10 +2,11 @@ import { describe, expect, test } from 'bun:test'
 
 import { sealProof } from '../../canonical/reasoning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
+import { atOnce } from '../../lib/steps.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
 const parts = (message: object) =>
-  parsePrompt(JsonBody.read(JSON.stringify({ messages: [{ role: 'assistant', ...message }] }))).messages[0]?.parts
+  atOnce(parsePrompt(JsonBody.read(JSON.stringify({ messages: [{ role: 'assistant', ...message }] })))).messages[0]?.parts
 const details = (...list: object[]) => parts({ content: null, reasoning_details: list })
 
 const claude = { format: 'anthropic-claude-v1' } as const

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'bun:test'
 
 import { sealProof } from '../../canonical/reasoning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
+import { atOnce } from '../../lib/steps.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
-const parse = (body: object) => parsePrompt(JsonBody.read(JSON.stringify(body)))
+const parse = (body: object) => atOnce(parsePrompt(JsonBody.read(JSON.stringify(body))))
 
 test('items of one turn become one message: reasoning, text and two calls, then both results', () => {
   const prompt = parse({

@@ -1,6 +1,7 @@
 /** A Responses body in the language of the middle (docs/contract/responses.md#request). */
 import type { Message, OutputFormat, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import {
   bodyNode,
   children,
@@ -23,10 +24,11 @@ import { readResponsesSettings } from './read-settings.ts'
 import { readWaitingAgent, separateAgents } from './waiting-agents.ts'
 
 /** Throws `invalid_prompt` naming the input item at fault, `invalid_request` for what goes with the input. */
-export const parsePrompt = (body: JsonBody): Prompt => {
+export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
   const text = optionalChild(root, 'text')
-  const input = readInput(member(root, 'input'))
+  const input = yield* readInput(member(root, 'input'))
+  yield
   const prompt = {
     messages: [...readInstructions(member(root, 'instructions')), ...input.messages],
     ...readOpenAiTools(root, (node) => node, input.tools),
@@ -43,7 +45,7 @@ const readInstructions = (value: unknown): Message[] => {
 }
 
 /** `tools`: those that became known in the course of the conversation. */
-const readInput = (value: unknown): { readonly messages: readonly Message[]; readonly tools: readonly Node[] } => {
+function* readInput(value: unknown): Steps<{ readonly messages: readonly Message[]; readonly tools: readonly Node[] }> {
   if (typeof value === 'string') return { messages: [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }], tools: [] }
   const all = nodesAt(value, 'input', 'invalid_prompt')
   const { items, waiting } = separateAgents(all)
@@ -51,8 +53,14 @@ const readInput = (value: unknown): { readonly messages: readonly Message[]; rea
     const agent = waiting.get(item)
     return agent === undefined ? readItem(item) : { role: 'assistant', parts: readWaitingAgent(item, agent), open: true, at: item.path }
   }
+  yield
+  const pieces = yield* mapInSteps(
+    items.filter((item) => item.members['type'] !== 'additional_tools'),
+    read,
+  )
+  yield
   return {
-    messages: withReplayedTurns(joinTurns(items.filter((item) => item.members['type'] !== 'additional_tools').map(read))),
+    messages: withReplayedTurns(joinTurns(pieces)),
     tools: items.filter((item) => ADDS_TOOLS.has(item.members['type'])).flatMap((item) => children(item, 'tools')),
   }
 }

@@ -1,6 +1,9 @@
 /** The response object: what every whole answer is, and what the first and last events of a stream carry (docs/contract/responses.md#answer). */
 import { shownTool } from '../../canonical/preset-secrets.ts'
+import { compactJson } from '../../lib/compact-json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
+import { editElements, editMembers } from '../../lib/json-splice.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
 import { isObject, type JsonChanges } from '../../lib/json.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'
@@ -22,7 +25,7 @@ export interface ResponseState {
 /** Writes the response object of one answer, as one line of JSON text. */
 export const responseWriter = (head: AnswerHead): ((state: ResponseState) => string) => {
   const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},`
-  const echo = `"model":${JSON.stringify(head.model)},${JSON.stringify(echoed(head)).slice(1, -1)}`
+  const echo = `"model":${JSON.stringify(head.model)},${echoText(head)}`
   return ({ outcome, output, usage, endedSeconds, more }) => {
     const end: JsonObject = {
       usage,
@@ -78,28 +81,54 @@ const NEEDED = [
   'tools',
 ] as const
 
+const echoText = (head: AnswerHead): string => (head.request.searchable.length > LARGE_BYTES ? largeEcho(head) : inner(echoed(head)))
+
+/** Megabytes of instructions and tools are not written again: they are taken from the text of the request, once for all that tells of it. */
+const largeEcho = (head: AnswerHead): string => {
+  const { request, instructions, hidden } = head
+  const known = LARGE_ECHOES.get(request)
+  if (known !== undefined) return known
+  const given = instructions === undefined ? request.raw('instructions') : JSON.stringify(instructions)
+  const tools = hidden === undefined ? toolsAsWritten(request) : JSON.stringify(shownTools(head))
+  const echo = `"instructions":${given ?? 'null'},${inner(settingsOf(head))},"tools":${tools},${inner(STATELESS)}`
+  LARGE_ECHOES.set(request, echo)
+  return echo
+}
+
+const LARGE_ECHOES = new WeakMap<JsonBody, string>()
+
+const toolsAsWritten = (request: JsonBody): string => {
+  const tools = request.value('tools')
+  if (!Array.isArray(tools)) return '[]'
+  // It goes into an event, which is one line.
+  return editElements(compactJson(request.raw('tools') ?? '[]'), (text, index) => {
+    const tool: unknown = tools[index]
+    if (!isObject(tool) || tool['type'] !== 'function') return text
+    const missing = Object.keys(FUNCTION_DEFAULTS).filter((name) => !Object.hasOwn(tool, name))
+    return missing.length === 0 ? text : editMembers(text, Object.fromEntries(missing.map((name) => [name, 'null'])))
+  })
+}
+
 /** The request's own settings, with the defaults of what it left open; strict clients need every key. */
 const echoed = (head: AnswerHead): JsonObject => {
-  const { request, instructions } = head
+  const { request, instructions = request.value('instructions') ?? null } = head
+  return { instructions, ...settingsOf(head), tools: shownTools(head), ...STATELESS }
+}
+
+const settingsOf = ({ request }: AnswerHead): JsonObject => {
   const settings: Record<string, JsonValue> = {}
   for (const [key, fallback] of Object.entries(DEFAULTS)) settings[key] = request.value(key) ?? fallback
   for (const key of OPTIONAL) {
     const value = request.value(key)
     if (value !== undefined) settings[key] = value
   }
-  settings['tools'] = shownTools(head)
-  // Nothing is stored, and nothing runs in the background.
-  return {
-    ...settings,
-    ...(instructions === undefined ? {} : { instructions }),
-    store: false,
-    background: false,
-    previous_response_id: null,
-  }
+  return settings
 }
 
+/** Nothing is stored, and nothing runs in the background. */
+const STATELESS = { store: false, background: false, previous_response_id: null }
+
 const DEFAULTS: JsonObject = {
-  instructions: null,
   metadata: null,
   parallel_tool_calls: true,
   temperature: null,
@@ -118,11 +147,13 @@ const DEFAULTS: JsonObject = {
 const OPTIONAL = ['service_tier', 'safety_identifier', 'prompt_cache_key', 'top_logprobs'] as const
 
 /** Function tools may leave out what an answer must spell out. */
+const FUNCTION_DEFAULTS = { parameters: null, strict: null }
+
 export const shownTools = ({ request, hidden }: AnswerHead): readonly JsonValue[] => {
   const tools = request.value('tools')
   if (!Array.isArray(tools)) return []
   return tools.map((tool: JsonValue) => {
     const shown = shownTool(tool, hidden?.texts ?? [])
-    return isObject(shown) && shown['type'] === 'function' ? { parameters: null, strict: null, ...shown } : shown
+    return isObject(shown) && shown['type'] === 'function' ? { ...FUNCTION_DEFAULTS, ...shown } : shown
   })
 }

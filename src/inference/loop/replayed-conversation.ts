@@ -15,9 +15,8 @@ export interface ReplayedConversation {
 
 /** Null where no call of the service's is in it. `open`: null for a seal that does not open. */
 export const replayedConversation = (call: Call, open: (sealed: string) => string | null): ReplayedConversation | null => {
-  const [field, words] = TRACES[call.dialect]
-  const raw = call.body.rawSearchable(field)
-  if (raw === undefined || !words.some((word) => raw.includes(word))) return null
+  const [field, trace] = TRACES[call.dialect]
+  if (!trace.test(call.body.rawSearchable(field) ?? '')) return null
   const warnings: Warning[] = []
   const prompt = call.prompt()
   const opened = (part: Part, at: string | undefined): Part => {
@@ -35,11 +34,11 @@ export const replayedConversation = (call: Call, open: (sealed: string) => strin
   return { prompt: { ...prompt, messages }, warnings }
 }
 
-/** The signs in a conversation that a call of the service's may be in it: a search that finds nothing is all that others pay. */
-const TRACES: Readonly<Record<ClientDialect, readonly [field: string, words: readonly string[]]>> = {
-  chat: ['messages', ['reasoning.server_tool_call']],
-  responses: ['input', ['"service:', '"openrouter:', OWN_ID, '"subagent_id"']],
-  messages: ['messages', ['"service:', '"openrouter:', '"service_', '"openrouter_', OWN_ID]],
+/** The signs in a conversation that a call of the service's may be in it: one search that finds nothing is all that others pay. */
+const TRACES: Readonly<Record<ClientDialect, readonly [field: string, trace: RegExp]>> = {
+  chat: ['messages', /reasoning\.server_tool_call/],
+  responses: ['input', new RegExp(`"(?:service:|openrouter:|subagent_id")|${OWN_ID}`)],
+  messages: ['messages', new RegExp(`"(?:service|openrouter)[:_]|${OWN_ID}`)],
 }
 
 const unopened = (field: string): Warning => ({

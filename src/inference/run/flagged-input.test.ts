@@ -17,6 +17,10 @@ const callOf = (prompt: () => Prompt): Call => ({
   user: null,
   passHeaders: {},
   prompt,
+  *readingPrompt() {
+    yield
+    prompt()
+  },
 })
 
 const saying = (...texts: readonly string[]): Call =>

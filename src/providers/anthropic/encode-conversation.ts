@@ -1,7 +1,8 @@
 /** A conversation as the `system` prompt and the turns of user and assistant. */
 import type { Steps } from '../../lib/steps.ts'
 import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
-import { BLOCK_FORM, encodeParts, type Block } from './encode-parts.ts'
+import type { Block } from '../message-blocks.ts'
+import { BLOCK_FORM, encodeParts } from './encode-parts.ts'
 import type { EncodeContext } from './encode-context.ts'
 
 export type Turn = AnyTurn<Block>

@@ -52,6 +52,9 @@ export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, give
     user: null,
     passHeaders: {},
     prompt: () => prompt,
+    *readingPrompt() {
+      yield
+    },
   },
   target: target(given.model, given.maxCompletionTokens),
   number: 0,

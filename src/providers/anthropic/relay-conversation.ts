@@ -12,7 +12,8 @@ import { withLawfulCalls } from '../lawful-calls.ts'
 import { withPairedResults } from '../paired-results.ts'
 import type { Attempt } from '../provider.ts'
 import { arrangeTurns, type Turn } from '../turns.ts'
-import { type Block, BLOCK_FORM, toolUseId } from './encode-parts.ts'
+import type { Block } from '../message-blocks.ts'
+import { BLOCK_FORM, toolUseId } from './encode-parts.ts'
 import { rulesOf } from './model-rules.ts'
 
 export interface RelayedConversation {
@@ -47,7 +48,7 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
   yield
   const arranged = yield* arrangeTurns<Block>(
     { prompt: { messages }, target, rules, lose, mapped },
-    { ...BLOCK_FORM, encode: ({ parts }) => parts.flatMap(encodeRaw), isPaused },
+    { ...BLOCK_FORM, encode: encodeRaw, isPaused },
   )
   const leading =
     arranged.system.length === 0
@@ -292,7 +293,13 @@ const withoutSeals = (json: string, members: ReadonlyMap<string, string>): strin
 
 const isRaw = (part: Part): part is RawPart => 'raw' in part
 
-const encodeRaw = (part: Part): readonly Block[] => {
+/** Their texts are there already. */
+function* encodeRaw({ parts }: Message): Steps<readonly Block[]> {
+  yield
+  return parts.flatMap(rawBlocks)
+}
+
+const rawBlocks = (part: Part): readonly Block[] => {
   if (isRaw(part)) return [withIds(part)]
   if (part.type !== 'tool-result') return [] // the beginning of a result that became text: the rest of it is raw
   return [{ type: 'tool_result', json: JSON.stringify({ type: 'tool_result', tool_use_id: part.callId, content: part.text }) }]

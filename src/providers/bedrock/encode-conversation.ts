@@ -1,4 +1,5 @@
 /** A conversation as the `system` prompt and the alternating turns of user and assistant. */
+import { writeInSteps } from '../../lib/json-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
 import { encodeParts, type Block } from './encode-parts.ts'
@@ -11,20 +12,17 @@ export const encodeConversation = (context: EncodeContext): Steps<Conversation<B
     encode: (message) => encodeParts(message, context),
     resultType: 'toolResult',
     thinking: THINKING,
-    textOf: ({ type, json }) => (type === 'text' ? withPoint(json)[0].text : null),
+    textOf: ({ text }) => text ?? null,
     withText: saying,
     complete: (turn) => withText(turn, context),
   })
 
 const THINKING = new Set(['reasoningContent'])
 
-/** A block of text, and the cache point that may be behind it. */
-const withPoint = (json: string): readonly [{ readonly text: string }, ...object[]] =>
-  JSON.parse(`[${json}]`) as [{ readonly text: string }, ...object[]]
-
-const saying = (text: string, block?: Block): Block => {
-  const points = block === undefined ? [] : withPoint(block.json).slice(1)
-  return { ...(block ?? { type: 'text' }), json: [{ text }, ...points].map((each) => JSON.stringify(each)).join(',') }
+/** Where a cache point is behind the block, it stays there. */
+function* saying(text: string, block?: Block): Steps<Block> {
+  const point = block?.marked === true ? block.json.slice(block.json.lastIndexOf(',{"cachePoint"')) : ''
+  return { ...(block ?? { type: 'text' }), json: `${yield* writeInSteps({ text })}${point}`, text }
 }
 
 /** A turn with a document needs text, too (Message, "content"). */

@@ -64,6 +64,9 @@ export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, give
     user: null,
     passHeaders: {},
     prompt: () => prompt,
+    *readingPrompt() {
+      yield
+    },
   },
   target: targetOf(given),
   number: 0,

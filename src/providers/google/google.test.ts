@@ -43,6 +43,9 @@ const begin = (script: Script, { stream = true, target = {} }: { stream?: boolea
     user: null,
     passHeaders: {},
     prompt: () => promptOf(),
+    *readingPrompt(): Generator<undefined, void, undefined> {
+      yield
+    },
   } as const
   const attempt = {
     call,

@@ -1,7 +1,7 @@
 /** Results of calls: JSON text on our side, objects on Google's. */
 import type { Part } from '../../canonical/prompt.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
-import { JsonTextError } from '../../lib/json-scan.ts'
+import { JSON_LIMITS, JsonTextError } from '../../lib/json-scan.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** `media`: parts that the response holds beside its text. */
@@ -24,7 +24,7 @@ const exactObject = (text: string): JsonObject | null =>
 
 const objectOrNull = (text: string): JsonObject | null => {
   try {
-    return readJsonObject(text)
+    return readJsonObject(text, { ...JSON_LIMITS, fieldNodes: JSON_LIMITS.nodes })
   } catch (thrown) {
     if (thrown instanceof JsonTextError) return null
     throw thrown

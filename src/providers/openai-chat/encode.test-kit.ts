@@ -47,7 +47,17 @@ interface Given {
 const send = (call: { dialect: ClientDialect; body: JsonBody; stream: boolean; prompt: () => Prompt }, given: Given): Encoded => {
   const warnings: Warning[] = []
   const attempt: Attempt = {
-    call: { models: [], maxOutputTokens: null, sessionId: null, user: null, passHeaders: {}, ...call },
+    call: {
+      models: [],
+      maxOutputTokens: null,
+      sessionId: null,
+      user: null,
+      passHeaders: {},
+      *readingPrompt() {
+        yield
+      },
+      ...call,
+    },
     target: targetOf(given.vendor ?? 'acme', given.model, given.maxCompletionTokens),
     number: 0,
     warn: (warning) => warnings.push(warning),

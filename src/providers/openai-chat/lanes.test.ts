@@ -28,6 +28,9 @@ const frames = async (script: Script, dialect: ClientDialect, stream: boolean, v
           user: null,
           passHeaders: {},
           prompt: () => promptOf({ messages: [user(text('Hi'))] }),
+          *readingPrompt() {
+            yield
+          },
         },
         target: { ...targetOf(vendor), baseUrl: upstream.url + query },
         number: 0,

@@ -39,6 +39,9 @@ export const attemptOf = (baseUrl: string, { stream = true, dialect = 'responses
     sessionId: null,
     user: null,
     passHeaders: {},
+    *readingPrompt() {
+      yield
+    },
     prompt: () => ({
       messages: [],
       tools: [],

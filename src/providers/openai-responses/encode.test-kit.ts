@@ -41,7 +41,17 @@ export interface Encoded {
 export const send = (call: Pick<Call, 'dialect' | 'body' | 'stream' | 'prompt'>, model?: string): Encoded => {
   const warnings: Warning[] = []
   const attempt: Attempt = {
-    call: { models: [], maxOutputTokens: null, sessionId: null, user: null, passHeaders: {}, ...call },
+    call: {
+      models: [],
+      maxOutputTokens: null,
+      sessionId: null,
+      user: null,
+      passHeaders: {},
+      *readingPrompt() {
+        yield
+      },
+      ...call,
+    },
     target: target(model),
     number: 0,
     warn: (warning) => warnings.push(warning),

@@ -100,6 +100,9 @@ test('the provider plays the script of the model that the target names', async (
     sessionId: null,
     user: null,
     passHeaders: {},
+    *readingPrompt() {
+      yield
+    },
     prompt: () => ({
       messages: [],
       tools: [],

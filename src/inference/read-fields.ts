@@ -1,0 +1,18 @@
+/** The fields of a large request that are looked at before its conversation is, parsed ahead of whoever asks for them. */
+import type { ClientDialect } from '../canonical/call.ts'
+import { readAhead } from '../formats/call-reader.ts'
+import type { Steps } from '../lib/steps.ts'
+import { fieldsWhere } from '../request-fields/request-fields.ts'
+import type { Received } from './stages.ts'
+
+/** Throws `invalid_request` for what is not JSON. */
+export const readFields = ({ apiType, format, body }: Received): Steps<void> =>
+  readAhead(body, apiType === 'embeddings' ? body.keys : body.keys.filter((field) => !CONVERSATION[format.dialect].has(field)))
+
+const conversation = (client: ClientDialect): ReadonlySet<string> => new Set(fieldsWhere(({ readLater }) => readLater === true, [client]))
+
+const CONVERSATION: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
+  chat: conversation('chat'),
+  responses: conversation('responses'),
+  messages: conversation('messages'),
+}

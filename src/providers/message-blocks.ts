@@ -1,0 +1,132 @@
+/** The parts of one message as content blocks, for the dialects whose blocks are alike (Messages, Converse). */
+import type { Message, Part } from '../canonical/prompt.ts'
+import type { ReasoningProof } from '../canonical/reasoning.ts'
+import type { Steps } from '../lib/steps.ts'
+import type { Losses } from './losses.ts'
+import type { Target } from './provider.ts'
+import { uncarried } from './uncarried.ts'
+
+/** Its JSON text, so that arguments which a model wrote go back as it wrote them. */
+export interface Block {
+  readonly type: string
+  readonly json: string
+  /** The text of a block of text that was made here. */
+  readonly text?: string
+}
+
+export type PartOf<Type extends Part['type']> = Extract<Part, { readonly type: Type }>
+export type MediaPart = PartOf<'image' | 'file' | 'audio' | 'video'>
+
+/** Blocks in the words of a dialect. */
+export interface BlockWords<Made extends Block> {
+  text(part: PartOf<'text' | 'refusal'>): Steps<Made>
+  /** Says whether the model that is asked can have signed thinking. */
+  readonly signs: boolean
+  thinking(text: string, proof: ReasoningProof): Steps<Made>
+  toolUse(part: PartOf<'tool-call'>): Made
+  /** `media`: the blocks of the result beside its text. */
+  toolResult(part: PartOf<'tool-result'>, media: readonly Made[], at: string): Steps<Made>
+  /** The kinds that the model takes at all. */
+  readonly media: ReadonlySet<Part['type']>
+  /** A block, or why there is none, to follow the provider's name. */
+  mediaBlock(part: MediaPart): Steps<Made | string>
+  /** The block with the mark of what to cache that its part bears, where that stands behind it. */
+  marked?(block: Made, part: Part, at: string): Made
+}
+
+type BlockContext = Pick<Losses, 'lose' | 'refuse'> & { readonly target: Pick<Target, 'providerName' | 'upstreamModel' | 'modelId'> }
+
+/** A setting that the dialect has no word for is told and left out. */
+export function* encodeParts<Made extends Block>(message: Message, context: BlockContext, words: BlockWords<Made>): Steps<Made[]> {
+  const at = message.at ?? 'messages'
+  if (message.name !== undefined) context.lose(`${at}.name`, `${context.target.providerName} has no names of speakers; it was left out.`)
+  const blocks: Made[] = []
+  for (const part of message.parts) {
+    const block = yield* encodePart(part, { role: message.role, at }, context, words)
+    if (block !== null) blocks.push(words.marked?.(block, part, at) ?? block)
+  }
+  return blocks
+}
+
+interface Place {
+  readonly role: Message['role']
+  readonly at: string
+}
+
+function* encodePart<Made extends Block>(
+  part: Part,
+  { role, at }: Place,
+  context: BlockContext,
+  words: BlockWords<Made>,
+): Steps<Made | null> {
+  const { providerName } = context.target
+  switch (part.type) {
+    case 'text':
+      if ((part.annotations ?? []).length > 0)
+        context.lose(at, `The sources of an earlier answer mean nothing to ${providerName}; they were left out.`)
+      return yield* textBlock(part, at, context, words)
+    case 'refusal':
+      return yield* textBlock(part, at, context, words)
+    case 'reasoning': {
+      if (role !== 'assistant') break
+      const proof = ownProof(part, at, context, words.signs)
+      return proof === null ? null : yield* words.thinking(part.text, proof)
+    }
+    case 'tool-call':
+      if (role !== 'assistant') break
+      if (part.proof !== undefined)
+        context.lose(at, `The proof beside the call of ${part.name} means nothing to ${providerName}; it was left out.`)
+      return words.toolUse(part)
+    case 'tool-result': {
+      if (role !== 'user') break
+      const media: Made[] = []
+      for (const piece of part.media ?? []) {
+        const block = yield* encodePart(piece, { role, at }, context, words)
+        if (block !== null) media.push(block)
+      }
+      return yield* words.toolResult(part, media, at)
+    }
+    case 'image':
+    case 'file':
+    case 'audio':
+    case 'video': {
+      if (role !== 'user') break
+      if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto')
+        context.lose(at, `${providerName} chooses the detail of a picture itself; ${part.detail} was left out.`)
+      if (!words.media.has(part.type)) break
+      const made = yield* words.mediaBlock(part)
+      if (typeof made !== 'string') return made
+      uncarried(part, { at, role }, context, made)
+      return null
+    }
+    case 'unknown':
+  }
+  uncarried(part, { at, role }, context)
+  return null
+}
+
+/** The dialects refuse text without a visible character. */
+function* textBlock<Made extends Block>(
+  part: PartOf<'text' | 'refusal'>,
+  at: string,
+  { lose, target }: BlockContext,
+  words: BlockWords<Made>,
+): Steps<Made | null> {
+  if (isVisible(part.text)) return yield* words.text(part)
+  if (part.text !== '' || (part.type === 'text' && part.cache !== undefined))
+    lose(at, `${target.providerName} takes no empty text; it was left out.`)
+  return null
+}
+
+export const isVisible = (text: string): boolean => text.trim() !== ''
+
+/** Only thinking that this very model signed goes back, to the byte (docs/contract/requests.md#proofs-of-reasoning); it never becomes visible text. */
+const ownProof = ({ proof }: PartOf<'reasoning'>, at: string, { lose, target }: BlockContext, signs: boolean): ReasoningProof | null => {
+  const { providerName, upstreamModel, modelId } = target
+  if (proof === undefined || proof.format !== 'anthropic-claude-v1' || !signs)
+    lose(at, `Thinking that ${upstreamModel} did not sign means nothing to ${providerName}; it was left out.`)
+  else if (proof.model !== undefined && proof.model !== modelId)
+    lose(at, `The thinking of ${proof.model} cannot be given to ${modelId}; it was left out.`)
+  else return proof
+  return null
+}
