@@ -69,6 +69,9 @@ test.each<[string, string, string[]]>([
   ['a last event without its blank line that is the end', said('a') + 'data: "end"', ['a', 'finish']],
   ['one that is not', said('a') + 'data: "b"', ['a', CUT]],
   ['a failure behind what came before it', said('a', 'fail', 'b', 'end'), ['a', 'thrown server: Told.']],
+  ['no failure behind the model’s end', said('a', 'end', 'fail', 'b', '[DONE]'), ['a', 'finish', 'b']],
+  ['nothing behind the model’s end that is not JSON', `${said('a', 'end')}data: {\n\n`, ['a', 'finish']],
+  ['nothing behind the model’s end that breaks a limit', `${said('a', 'end')}data: ${'x'.repeat(9 * 1024 * 1024)}`, ['a', 'finish']],
   ['what is not JSON', `${said('a')}data: {\n\n`, ['a', 'thrown provider_unavailable: Acme sent a stream event that is not JSON.']],
   ['no end', said('a'), ['a', CUT]],
 ])('reads %s', async (_, bytes, heard) => {

@@ -71,13 +71,16 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
           // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not told before.
           if (event.data === END_MARKER) end(frames)
           else if (marked) frames.push(...usesIn(unlessFailed((uses) => reader.read(bodyOf(event, target), event, uses))))
+          else if (finished) frames.push(...unlessFailed((late) => read(event, late)))
           else read(event, frames)
           counted ||= frames.some((frame) => holds(frame, 'usage'))
           stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
           if (stopped) break
         }
       } catch (thrown) {
-        failure = { thrown }
+        // An answer that is whole stays it, whatever the upstream does to the rest of its stream (docs/contract/streams.md#ends).
+        if (finished && thrown instanceof GatewayError) stopped = true
+        else failure = { thrown }
       }
       if (finished && failure === null) response.complete(reader.patienceMs)
       const behind = frames.length > 0 ? take(frames) : undefined

@@ -76,8 +76,9 @@ const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, ta
           if (over) break
         }
       } catch (thrown) {
-        // Events before a failure in the same piece still count.
-        failure = asFailure(thrown, target)
+        // Events before a failure in the same piece still count, and a whole answer stays whole (docs/contract/streams.md#ends).
+        if (sinceEnd === null) failure = asFailure(thrown, target)
+        else over = true
       }
       if (over) response.complete()
       const behind = frames.length > 0 ? take(frames) : undefined

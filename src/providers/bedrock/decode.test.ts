@@ -138,6 +138,14 @@ describe('a stream', () => {
     expect(error).toBeNull()
   })
 
+  test('stays whole where the upstream fails behind its end', async () => {
+    const failure = event('throttlingException', { message: 'slow down' })
+    const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1), { ...failure, kind: 'exception' }]
+    const { events, error } = await ask(streams(messages as ReturnType<typeof event>[]))
+    expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop', native: 'end_turn' })
+    expect(error).toBeNull()
+  })
+
   test('is not read for ever behind its end', async () => {
     const { events, error } = await ask(async (exchange) => {
       await exchange.send(`${STREAM_HEAD}content-length: 10000000\r\n\r\n`)
