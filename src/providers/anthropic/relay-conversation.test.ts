@@ -49,6 +49,13 @@ describe('calls and their results', () => {
     })
   })
 
+  test('a result without a call that ends the beginning of an answer loses the white space at its end', () => {
+    expect(sent([HI, assistant(result('x', [text('Hello'), text('there ')]))])).toEqual({
+      messages: [HI, assistant(text('Hello'), text('there'))],
+      reported: ['mapped_field messages[1]', 'mapped_field messages[1]'],
+    })
+  })
+
   test('a result behind text stands before it', () => {
     expect(sent([HI, assistant(call('a')), user(text('So:'), result('a'))])).toEqual({
       messages: [HI, assistant(call('a')), user(result('a'), text('So:'))],

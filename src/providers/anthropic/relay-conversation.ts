@@ -220,7 +220,7 @@ const readBlock = (
     case 'tool_result': {
       const id = textIn(members.get('tool_use_id'))
       const content = claude ? withoutBlanks(members.get('content')) : members.get('content')
-      const said = content === undefined ? '' : contentBlocks(content)
+      const said = content === undefined ? null : contentBlock(content)
       return id === null
         ? null
         : {
@@ -228,7 +228,7 @@ const readBlock = (
             callId: toolUseId(id),
             text: '',
             // As which it goes on where it answers no call.
-            media: said === '' ? [] : [opaque({ type: 'text', json: said }, at)],
+            media: said === null ? [] : [opaque(said, at)],
             raw: { type, json: content === members.get('content') ? json : editMembers(json, { content: content ?? '""' }) },
             given: { id, hasInput: true },
           }
@@ -257,13 +257,20 @@ const withoutBlanks = (content: string | undefined): string | undefined => {
 /** A text, or a list, that says nothing, or whose first character may be white space. */
 export const MAY_BE_BLANK = /"(?:text|content)"\s*:\s*(?:"(?:["\\]|[^!-~])|\[\s*\])/
 
-/** JSON text of blocks, as they stand in a list. */
-const contentBlocks = (content: string): string =>
-  content.startsWith('[')
-    ? content.slice(1, content.lastIndexOf(']')).trim()
-    : content.startsWith('"') && !isBlank(content)
-      ? `{"type":"text","text":${content}}`
-      : ''
+/** The content of a result, which may be a list of blocks; null where it says nothing. */
+const contentBlock = (content: string): Block | null => {
+  if (content.startsWith('[')) return { type: '', json: content }
+  return content.startsWith('"') && !isBlank(content) ? { type: 'text', json: `{"type":"text","text":${content}}` } : null
+}
+
+/** Only a list of blocks begins like one. */
+const isList = ({ json }: Block): boolean => json.startsWith('[')
+
+const blocksIn = ({ json }: Block): readonly Block[] =>
+  scanElements(json).map(({ start, end }) => {
+    const block = json.slice(start, end)
+    return { type: textIn(block.startsWith('{') ? readMembers(block).get('type') : undefined) ?? '', json: block }
+  })
 
 /** The block as the model may have it back, or null for none of it: what this service sealed, and what another maker or nobody signed, is not its own. */
 const provenThinking = (
@@ -300,7 +307,7 @@ function* encodeRaw({ parts }: Message): Steps<readonly Block[]> {
 }
 
 const rawBlocks = (part: Part): readonly Block[] => {
-  if (isRaw(part)) return [withIds(part)]
+  if (isRaw(part)) return isList(part.raw) ? blocksIn(part.raw) : [withIds(part)]
   if (part.type !== 'tool-result') return [] // the beginning of a result that became text: the rest of it is raw
   return [{ type: 'tool_result', json: JSON.stringify({ type: 'tool_result', tool_use_id: part.callId, content: part.text }) }]
 }
