@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { usageOf } from '../../canonical/usage.ts'
 import type { ErrorType } from '../../errors.ts'
 import { answers, START, startBedrock, STREAM_HEAD, streams } from './ask.test-kit.ts'
-import { begin, bytesOf, delta, end, event, stop, toolStart, USAGE, wholeConversation } from './event-stream.test-kit.ts'
+import { begin, bytesOf, delta, end, event, exception, stop, toolStart, USAGE, wholeConversation } from './event-stream.test-kit.ts'
 
 const { ask } = await startBedrock()
 
@@ -139,9 +139,8 @@ describe('a stream', () => {
   })
 
   test('stays whole where the upstream fails behind its end', async () => {
-    const failure = event('throttlingException', { message: 'slow down' })
-    const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1), { ...failure, kind: 'exception' }]
-    const { events, error } = await ask(streams(messages as ReturnType<typeof event>[]))
+    const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1)]
+    const { events, error } = await ask(streams([...messages, exception('throttlingException', { message: 'Slow' })]))
     expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop', native: 'end_turn' })
     expect(error).toBeNull()
   })
