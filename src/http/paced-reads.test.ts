@@ -71,3 +71,15 @@ test('busy at once where too many wait already', async () => {
   const all = Array.from({ length: 9 }, (_, index) => run('a', 'list', String(index)))
   expect(await all[8]).toBe('busy')
 })
+
+test('what a caller waits for who leaves is never read, and is no fault of storage', async () => {
+  const reads = createPacedReads(createFakeClock())
+  const first = Promise.withResolvers<void>()
+  const leaving = new AbortController()
+  const begun = reads.run(asking('a'), 'list', () => first.promise)
+  const waiting = reads.run({ ...asking('a'), signal: leaving.signal }, 'list', () => Promise.reject(new Error('read')))
+  leaving.abort()
+  first.resolve()
+  await begun
+  expect(await waiting.catch((thrown: { type: string }) => thrown.type)).toBe('invalid_request')
+})

@@ -39,7 +39,8 @@ export const createPacedReads = (clock: Clock): PacedReads => {
       // A request that has begun keeps its turn until it has ended, whoever still waits for it.
       const work = lane.turns
         .run(async () => {
-          if (isLate || request.signal.aborted) throw busy()
+          if (isLate) throw busy()
+          if (request.signal.aborted) throw left()
           lane.lastBegunMs = clock.monotonicMs()
           return read()
         })
@@ -77,3 +78,6 @@ const busy = (): GatewayError =>
     metadata: { reason: 'busy' },
     retryAfterSeconds: 1,
   })
+
+/** Nobody reads the answer: it is for the log, where somebody who leaves is no fault of storage. */
+const left = (): GatewayError => new GatewayError('invalid_request', 'The client left before its turn to read.')
