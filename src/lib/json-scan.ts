@@ -222,10 +222,12 @@ const skipConversation = (text: string, start: number, budget: Budget): number =
 /** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
 const skipValue = (text: string, start: number, budget: Budget): number => {
   const { limits } = budget
-  if (text.charCodeAt(start) === QUOTE) {
+  const kind = text.charCodeAt(start)
+  // Most values hold no others: nothing is set up for them.
+  if (kind !== BRACE && kind !== BRACKET) {
     budget.nodes -= 1
-    if (budget.nodes >= 0) return skipString(text, start)
-    throw tooManyValues(limits)
+    if (budget.nodes < 0) throw tooManyValues(limits)
+    return kind === QUOTE ? skipString(text, start) : skipScalar(text, start, budget)
   }
   let at = start
   /** The character that closes each open container. */
@@ -235,13 +237,6 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
   let elements = 0
   /** The names of the members of each, where they must differ; those of an array are none. */
   const names: Names[] = []
-  const skipName = (from: number): number => {
-    const end = skipString(text, from)
-    budget.names -= 1
-    if (budget.names < 0) throw new JsonTextError(`The objects in the body have more than ${limits.namesInAll} members.`)
-    if (limits.names === 'once') takeName(names, names.length - 1, text, from, end)
-    return skipColon(text, budget, end)
-  }
   for (;;) {
     budget.nodes -= 1
     if (budget.nodes < 0) throw tooManyValues(limits)
@@ -263,7 +258,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
         open.push(closing)
         counts.push(1)
         names.push(null)
-        if (closing === CLOSING_BRACE) at = skipName(at)
+        if (closing === CLOSING_BRACE) at = skipName(text, budget, names, at)
         continue
       }
     } else at = skipScalar(text, at, budget)
@@ -276,7 +271,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
       if (text.charCodeAt(at) !== closing) {
         at = skipComma(text, budget, at)
         if (closing === CLOSING_BRACE) {
-          at = skipName(at)
+          at = skipName(text, budget, names, at)
           const last = counts.length - 1
           const count = (counts[last] ?? 0) + 1
           if (count > limits.members) throw new JsonTextError(`An object in the body has more than ${limits.members} members.`)
@@ -290,6 +285,16 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
       names.pop()
     }
   }
+}
+
+/** `names`: of the open containers, the innermost last. */
+const skipName = (text: string, budget: Budget, names: Names[], start: number): number => {
+  const { limits } = budget
+  const end = skipString(text, start)
+  budget.names -= 1
+  if (budget.names < 0) throw new JsonTextError(`The objects in the body have more than ${limits.namesInAll} members.`)
+  if (limits.names === 'once') takeName(names, names.length - 1, text, start, end)
+  return skipColon(text, budget, end)
 }
 
 const tooManyValues = ({ nodes }: JsonLimits): JsonLimitError => new JsonLimitError(`The body holds more than ${nodes} values.`)

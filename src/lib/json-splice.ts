@@ -36,11 +36,16 @@ export const spliceMembers = (text: string, members: readonly JsonMember[], chan
   const names = members.length > FEW ? new Set(members.map(({ key }) => key)) : null
   for (const key in changes) {
     const change = changes[key]
-    if (change === null || change === undefined || (names?.has(key) ?? members.some((member) => member.key === key))) continue
+    if (change === null || change === undefined || (names?.has(key) ?? isNamed(members, key))) continue
     added += `${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${change}`
     kept += 1
   }
   return out + text.slice(cursor, end) + added + text.slice(end)
+}
+
+const isNamed = (members: readonly JsonMember[], name: string): boolean => {
+  for (const { key } of members) if (key === name) return true
+  return false
 }
 
 /**
