@@ -99,7 +99,7 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
     function_call: 'mapped',
   },
   responses: { store: 'mapped' },
-  messages: { user: 'mapped', service_tier: 'mapped' },
+  messages: { max_tool_calls: 'service', user: 'mapped', service_tier: 'mapped' },
 }
 
 /** The outcome of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */

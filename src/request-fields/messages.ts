@@ -13,6 +13,7 @@ import { fallbacks, serviceTierName, speed } from './schemas/routing.ts'
 import { tokenLimit } from './schemas/sampling.ts'
 import { texts } from './schemas/scalars.ts'
 import { advisorTool, filesTool, fusionTool, subagentTool } from './schemas/server-tools.ts'
+import { maxToolCalls } from './schemas/stop-conditions.ts'
 import { EVERYWHERE, LENGTH_PARAMETERS, REASONING_PARAMETERS } from './shared.ts'
 import { taggedList } from './tagged-list.ts'
 
@@ -23,6 +24,7 @@ export const MESSAGES_FIELDS = {
   messages: { schema: z.array(messagesMessage).min(1), means: 'conversation', readLater: true },
   system: { schema: systemContent, means: 'conversation' },
   ...EVERYWHERE,
+  max_tool_calls: { schema: maxToolCalls, means: 'none', presets: 'keep' },
   service_tier: { schema: serviceTierName, means: 'serviceTier', presets: 'keep' },
   speed: {
     schema: speed.meta({ description: 'fast costs more; standard is the default.' }),

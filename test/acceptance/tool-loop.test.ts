@@ -263,8 +263,8 @@ describe('counting', () => {
 describe('limits', () => {
   const choices = (exchanges: readonly Exchange[]): readonly unknown[] => exchanges.map(({ body }) => body['tool_choice'] ?? 'auto')
 
-  test.each([0, 31, -1, 1.5])('400: max_tool_calls %p', async (max_tool_calls) => {
-    expect((await ask({ max_tool_calls })).status).toBe(400)
+  test.each([0, 31, -1, 1.5])('400: max_tool_calls %p, on each interface', async (max_tool_calls) => {
+    for (const dialect of DIALECTS) expect([dialect, (await ask({ max_tool_calls }, { dialect })).status]).toEqual([dialect, 400])
   })
 
   test('max_tool_calls: one of two calls runs, the other is told the limit, and the last turn keeps the tools and may call none', async () => {

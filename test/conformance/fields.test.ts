@@ -99,6 +99,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     tool_choice: { type: 'any', disable_parallel_tool_use: true },
     fallbacks: [{ model: MODEL }],
     max_tokens: 77,
+    max_tool_calls: 3,
     thinking: { type: 'enabled', budget_tokens: 2048 },
     output_config: {
       effort: 'high',

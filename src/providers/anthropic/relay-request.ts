@@ -23,7 +23,8 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
   refuseStoredFiles(body, attempt.target)
   refuseSound(attempt)
-  const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null }
+  // The limit counts tools that this service runs: no provider is to count them.
+  const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null, max_tool_calls: null }
   // Null is "left out" to this service, and a fault to the provider.
   for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
