@@ -39,7 +39,7 @@ const refuseElsewhere = (tool: ServerTool, kind: string, at: string, dialect: Cl
   throw invalidRequest([
     {
       path: at,
-      message: `${kind} is for ${interfaces.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone.${tool === 'bash' && dialect === 'responses' ? ' Responses has service:shell.' : ''}`,
+      message: `${kind} is for ${interfaces.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone.${tool === 'bash' ? ' Responses has service:shell.' : ''}`,
     },
   ])
 }
