@@ -204,7 +204,7 @@ const budgetOf = (limits: JsonLimits): Budget => {
 /** The fields of the interfaces that hold one. */
 const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
 
-/** Those whose elements are read one by one. */
+/** Fields whose elements are read one by one. */
 const LONG_FIELDS: ReadonlySet<string> = new Set([...CONVERSATIONS, 'system', 'tools', 'functions', 'items'])
 
 const tooManyInField = (key: string, { fieldNodes }: JsonLimits): JsonTextError =>

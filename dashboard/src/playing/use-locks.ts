@@ -4,7 +4,7 @@ import { preset, presetVersion } from '../api/presets.ts'
 import { currentSession } from '../api/session.ts'
 import { type Lock, lockIn } from './locks.ts'
 
-/** Those of the presets among the models: `@preset/support-bot`, `openai/gpt@preset/support-bot@production`. */
+/** The names of presets among the models: `@preset/support-bot`, `openai/gpt@preset/support-bot@production`. */
 export const useLocks = (models: readonly string[]): readonly Lock[] => {
   const references = [...new Set(models)].flatMap((model) => {
     const [, slug, pin] = /@preset\/([^@]+)(?:@(.+))?$/.exec(model) ?? []

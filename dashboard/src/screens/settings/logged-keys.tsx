@@ -14,7 +14,7 @@ interface LoggedKeysProps {
   readonly onChange: (chosen: Chosen) => void
 }
 
-/** Whose requests are kept: those of every key, or of some. */
+/** Requests of every key are kept, or those of some. */
 export const LoggedKeys = ({ workspaceId, chosen, onChange }: LoggedKeysProps) => (
   <fieldset className="stack">
     <legend>Keys</legend>
