@@ -151,7 +151,7 @@ describe.each(CLIENTS)('%s', (client) => {
           const { inputTokens, outputTokens } = literalCharge(sent, dialect)
           expect(Math.min(MOST_NANOS, inputTokens * 3000 + outputTokens * 15_000)).toBeLessThanOrEqual(heldNanos)
         }),
-        { numRuns: 150 },
+        { numRuns: 300 },
       )
       expect(went).toBeGreaterThan(30)
     },
