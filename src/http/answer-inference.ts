@@ -9,7 +9,7 @@ import { NO_USAGE } from '../canonical/usage.ts'
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
-import type { Admitted, StatusTeller } from '../inference/admitted.ts'
+import type { Admitted, StatusReporter } from '../inference/admitted.ts'
 import { answerHead, answerTail } from '../inference/answer-head.ts'
 import type { Pipeline } from '../inference/pipeline.ts'
 import { Refused } from '../inference/refused.ts'
@@ -75,7 +75,7 @@ const refusal = ({ error, facts }: Refused, format: ClientFormat, headers: Heade
 const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 /** One admitted request on its way to one client. */
-class Answer implements StatusTeller {
+class Answer implements StatusReporter {
   readonly #admitted: Admitted
   readonly #format: ClientFormat
   readonly #parts: InferenceAnswering
@@ -89,21 +89,21 @@ class Answer implements StatusTeller {
     this.#parts = parts
     this.#metadataField = metadataField(headers)
     this.#clientHeaders = headers
-    admitted.teller = this
+    admitted.statusReporter = this
   }
 
-  statusOf({ error, cancelled }: Parameters<StatusTeller['statusOf']>[0]): number | null {
+  statusOf({ error, cancelled }: Parameters<StatusReporter['statusOf']>[0]): number | null {
     if (this.#isCommitted) return 200
     return cancelled ? null : this.#statusFor(error)
   }
 
   /** For an answer that has not begun. */
   #statusFor(error: GatewayError | null): number {
-    return error === null || this.#isAnswer(error) || !this.#tellsStatus(error) ? 200 : error.status
+    return error === null || this.#isAnswer(error) || !this.#hasRealStatus(error) ? 200 : error.status
   }
 
   /** Always where it is our own refusal; else by the request, its key or the server (docs/contract/errors.md#own-checks). */
-  #tellsStatus(error: GatewayError): boolean {
+  #hasRealStatus(error: GatewayError): boolean {
     if (this.#admitted.refuses(error)) return true
     const mode = wantedFailure(this.#clientHeaders) ?? this.#admitted.request.principal.providerFailure ?? this.#parts.providerFailure
     return mode === 'auto' ? needsStatus(this.#clientHeaders) : mode === 'status'
@@ -159,7 +159,7 @@ class Answer implements StatusTeller {
     if (outcome === 'silence') stream().open()
     if (typeof outcome === 'string') return this.#streamed(stream(), null)
     const failure = this.#isAnswer(outcome) ? null : outcome
-    if (failure !== null && this.#tellsStatus(failure)) return this.#failure(outcome)
+    if (failure !== null && this.#hasRealStatus(failure)) return this.#failure(outcome)
     stream().fail(outcome)
     return this.#streamed(stream(), failure)
   }
@@ -178,7 +178,7 @@ class Answer implements StatusTeller {
     const isOwnCheck = !this.#admitted.log.asked && METADATA_LESS.has(error.status)
     const tail = isOwnCheck ? { ...this.#tail(), metadata: null } : this.#tail()
     const { body, answered } = this.#format.renderError(error, this.#head(), tail)
-    const status = answered || !this.#tellsStatus(error) ? 200 : error.status
+    const status = answered || !this.#hasRealStatus(error) ? 200 : error.status
     return jsonText(body, { status, headers: { ...answerHeaders(this.#admitted), ...(answered ? {} : errorHeaders(error)) } })
   }
 

@@ -61,12 +61,12 @@ export interface SearchBefore {
 }
 
 /** The part that writes the answer knows its status. */
-export interface StatusTeller {
+export interface StatusReporter {
   /** Null where nobody is told. */
   statusOf(log: Pick<AttemptLog, 'error' | 'cancelled'>): number | null
 }
 
-const REAL_STATUS: StatusTeller = { statusOf: ({ error, cancelled }) => (cancelled ? null : (error?.status ?? 200)) }
+const REAL_STATUS: StatusReporter = { statusOf: ({ error, cancelled }) => (cancelled ? null : (error?.status ?? 200)) }
 
 export class Admitted {
   readonly request: Planned
@@ -85,7 +85,7 @@ export class Admitted {
   loop: LoopReport | null = null
   /** The search that went before the answer; null: none was made. */
   searched: SearchBefore | null = null
-  teller = REAL_STATUS
+  statusReporter = REAL_STATUS
   /** The work of the response cache for it; null: it was not asked. */
   cache: CacheUse | null = null
   /** Who judges its messages; null: nobody. */
@@ -169,7 +169,7 @@ export class Admitted {
 
   /** The status that the client is told by now; null where it left before. */
   get httpStatus(): number | null {
-    return this.teller.statusOf(this.log)
+    return this.statusReporter.statusOf(this.log)
   }
 
   /** Says whether a failure of this request is our own refusal: nobody was asked, or a guardrail or a judge keeps the answer back (docs/contract/errors.md#own-checks). */
