@@ -1,10 +1,10 @@
 /** Content filters as a request meets them: what they look for, what they do, and which guardrail asked for them. */
 import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../contract/guardrail.ts'
-import { createAnyMatch, type Look } from '../lib/regex/any-match.ts'
+import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
 import { createMemory } from '../lib/remember.ts'
 import type { Detector } from './detector.ts'
-import { injectionSigns, lookForShuffledWord } from './injection.ts'
+import { injectionSigns, createShuffledWordMatcher } from './injection.ts'
 import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
 import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
 import { ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
@@ -89,17 +89,17 @@ export const united = (filters: readonly Filter[]): readonly Filter[] => {
 export interface FilterSet {
   readonly filters: readonly Filter[]
   /** Tells in one pass where no filter can find anything: in nearly every text. */
-  readonly look: () => Look
+  readonly openMatcher: () => Matcher
 }
 
 /** Null where there is nothing to look for: nothing is looked at then. */
 export const filterSet = (filters: readonly Filter[]): FilterSet | null =>
-  filters.length === 0 ? null : { filters, look: firstLook(filters) }
+  filters.length === 0 ? null : { filters, openMatcher: sharedMatcher(filters) }
 
-const looks = createMemory<() => Look>(50)
+const matchers = createMemory<() => Matcher>(50)
 
 /** Its table is large, and the same for all callers with the same patterns. */
-const firstLook = (filters: readonly Filter[]): (() => Look) => {
+const sharedMatcher = (filters: readonly Filter[]): (() => Matcher) => {
   const regexes = [
     ...new Set(filters.flatMap(({ detectors }) => (detectors === null ? injectionSigns() : detectors.map(({ regex }) => regex)))),
   ]
@@ -107,10 +107,10 @@ const firstLook = (filters: readonly Filter[]): (() => Look) => {
     .map((regex) => regex.key)
     .sort()
     .join()
-  const look = looks(key, () => createAnyMatch(regexes))
-  if (filters.every(({ detectors }) => detectors !== null)) return look
+  const openMatcher = matchers(key, () => createAnyMatch(regexes))
+  if (filters.every(({ detectors }) => detectors !== null)) return openMatcher
   return () => {
-    const looks = [look(), lookForShuffledWord()]
-    return { push: (text) => looks.map((one) => one.push(text)).includes(true), end: () => looks.some((one) => one.end()) }
+    const opened = [openMatcher(), createShuffledWordMatcher()]
+    return { push: (text) => opened.map((one) => one.push(text)).includes(true), end: () => opened.some((one) => one.end()) }
   }
 }

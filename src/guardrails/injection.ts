@@ -2,10 +2,10 @@
  * Prompt injection by pattern: phrases said outright, with the letters of their words shuffled, with every letter apart,
  * and encoded as base64 or hexadecimal. It finds the attempts that are known; it proves nothing of a text that passes.
  */
-import { createAnyMatch, type Look } from '../lib/regex/any-match.ts'
+import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
 import { once } from '../lib/once.ts'
-import { atOnce, lookAt, piecesOf, type Scan } from './scan.ts'
+import { atOnce, matchesAny, piecesOf, type Scan } from './scan.ts'
 import { COLLAPSED, KEY_WORDS, SPOKEN } from './injection-phrases.ts'
 
 export interface Injection {
@@ -39,7 +39,7 @@ const patterns = once(() => {
   }
 })
 
-/** The signs that a text lacks which holds no attempt and no shuffled word: for a first look at it together with all other filters. */
+/** The signs that a text lacks which holds no attempt and no shuffled word: for the first pass, together with all other filters. */
 export const injectionSigns = (): readonly Regex[] => {
   const { spoken, spacedOut, base64, hex } = patterns()
   return [...spoken, spacedOut, base64, hex]
@@ -53,14 +53,14 @@ export function* scanForInjections(text: string): Scan<readonly Injection[]> {
     found.push({ start, end, pattern })
   }
   const plain = yield* unshuffle(text)
-  if (yield* lookAt(says, plain)) for (const [start, end] of yield* longest(spoken, plain)) tell(start, end, plain.slice(start, end))
-  for (const { disguise, decode, look, phrases } of [
-    { disguise: spacedOut, decode: lettersOf, look: saysCollapsed, phrases: collapsed },
-    { disguise: base64, decode: fromBase64, look: says, phrases: spoken },
-    { disguise: hex, decode: fromHex, look: says, phrases: spoken },
+  if (yield* matchesAny(says, plain)) for (const [start, end] of yield* longest(spoken, plain)) tell(start, end, plain.slice(start, end))
+  for (const { disguise, decode, openMatcher, phrases } of [
+    { disguise: spacedOut, decode: lettersOf, openMatcher: saysCollapsed, phrases: collapsed },
+    { disguise: base64, decode: fromBase64, openMatcher: says, phrases: spoken },
+    { disguise: hex, decode: fromHex, openMatcher: says, phrases: spoken },
   ]) {
     for (const [start, end] of yield* longest([disguise], text)) {
-      const decoded = yield* decodedMatch(text.slice(start, end), decode, look)
+      const decoded = yield* decodedMatch(text.slice(start, end), decode, openMatcher)
       if (decoded !== null) tell(start, end, firstOf(phrases, decoded))
     }
   }
@@ -72,10 +72,10 @@ const OVERLAP_CHARACTERS = 2048
 const WINDOW_CHARACTERS = 4096
 
 /** Windows overlap, so that no cut hides a phrase. */
-function* decodedMatch(text: string, decode: (text: string) => readonly string[], look: () => Look): Scan<string | null> {
+function* decodedMatch(text: string, decode: (text: string) => readonly string[], openMatcher: () => Matcher): Scan<string | null> {
   for (let at = 0; at === 0 || at + OVERLAP_CHARACTERS < text.length; at += WINDOW_CHARACTERS) {
     for (const decoded of decode(text.slice(at, at + WINDOW_CHARACTERS + OVERLAP_CHARACTERS))) {
-      if (yield* lookAt(look, decoded)) return decoded
+      if (yield* matchesAny(openMatcher, decoded)) return decoded
     }
   }
   return null
@@ -110,8 +110,8 @@ const firstOf = (regexes: readonly Regex[], text: string): string => {
   return first === undefined ? text : text.slice(...first)
 }
 
-/** The rest of that first look: key words in their right order are too common to be a sign. */
-export const lookForShuffledWord = (): Look => {
+/** The rest of that first pass: key words in their right order are too common to be a sign. */
+export const createShuffledWordMatcher = (): Matcher => {
   let found = false
   const finder = createFinder(patterns().shuffled, (_start, _end, match) => {
     found ||= meantBy(match) !== undefined

@@ -1,7 +1,7 @@
 /** Work on a text of any length, in pieces short enough that the service does other work between them. */
 import type { Clock } from '../lib/clock.ts'
 import { createFoldedText, isDisguised } from '../lib/folded-text.ts'
-import type { Look } from '../lib/regex/any-match.ts'
+import type { Matcher } from '../lib/regex/any-match.ts'
 
 /** Gives way after each piece. */
 export type Scan<Result> = Generator<undefined, Result, undefined>
@@ -52,12 +52,12 @@ export const inTurns = async <Result>(scan: Scan<Result>, turn: Turn): Promise<R
 }
 
 /** As it is written, and as it reads. */
-export function* lookAt(look: () => Look, text: string): Scan<boolean> {
-  if (yield* lookThrough(look(), piecesOf(text))) return true
-  return (yield* isDisguisedSomewhere(text)) && (yield* lookThrough(look(), foldedPieces(text)))
+export function* matchesAny(openMatcher: () => Matcher, text: string): Scan<boolean> {
+  if (yield* matchPieces(openMatcher(), piecesOf(text))) return true
+  return (yield* isDisguisedSomewhere(text)) && (yield* matchPieces(openMatcher(), foldedPieces(text)))
 }
 
-function* lookThrough(one: Look, pieces: Iterable<string>): Scan<boolean> {
+function* matchPieces(one: Matcher, pieces: Iterable<string>): Scan<boolean> {
   for (const piece of pieces) {
     if (one.push(piece)) return true
     yield

@@ -8,7 +8,7 @@ import { GatewayError } from '../errors.ts'
 import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
-import { atOnce, lookAt } from './scan.ts'
+import { atOnce, matchesAny } from './scan.ts'
 import { createTextScreen, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {
@@ -25,11 +25,11 @@ export const rewrites = ({ filters }: FilterSet): boolean => filters.some(({ act
 
 type Said = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
 
-export const createOutputScreen = ({ filters, look }: FilterSet, detections: Detections, rewriting: boolean): OutputScreen => {
+export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detections: Detections, rewriting: boolean): OutputScreen => {
   const lanes = new Map<string, { readonly screen: TextScreen; readonly last: Said }>()
   /** The kind of text that came last: any other's held text has ended for now. */
   let open: string | null = null
-  /** Texts of a whole answer in which a first look found nothing, by lane; null before there is one. */
+  /** Texts of a whole answer in which the matcher of all filters found nothing, by lane; null before there is one. */
   let clean: ReadonlyMap<string, string> | null = null
   let passing = false
   /** The open thinking is not as its maker signed it. */
@@ -110,15 +110,15 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
   /** Sources are quoted text too. Their places in the text are those of the text as it was. */
   const citationOf = (citation: UrlCitation): UrlCitation => {
     const passed = (text: string | null): string | null =>
-      text === null || !atOnce(lookAt(look, text)) ? text : screenWhole(filters, text, detections.report)
+      text === null || !atOnce(matchesAny(openMatcher, text)) ? text : screenWhole(filters, text, detections.report)
     return { ...citation, title: passed(citation.title), content: passed(citation.content) }
   }
 
-  /** Says whether this is a whole answer, in which no filter can find anything: one look is cheaper than every filter's own. */
+  /** Says whether this is a whole answer, in which no filter can find anything: one pass is cheaper than every filter's own. */
   const holdsNothing = (frames: readonly Frame[]): boolean => {
     const texts = lanes.size > 0 || clean !== null ? null : wholeTexts(frames)
     if (texts === null) return false
-    for (const text of texts.values()) if (atOnce(lookAt(look, text))) return false
+    for (const text of texts.values()) if (atOnce(matchesAny(openMatcher, text))) return false
     clean = texts
     return true
   }

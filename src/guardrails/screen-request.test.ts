@@ -32,7 +32,7 @@ describe('it fails closed', () => {
   test('a filter that throws refuses the request with 503, and keeps its cause for the log', async () => {
     const broken: FilterSet = {
       ...setOf(emailGuardrail('block')),
-      look: () => {
+      openMatcher: () => {
         throw new TypeError('broken')
       },
     }

@@ -10,7 +10,7 @@ import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
 import { inputTexts, type InputText } from './input-texts.ts'
 import { matchesAcross } from './matches-across.ts'
-import { createTurns, inTurns, lookAt, piecesOf, type Scan } from './scan.ts'
+import { createTurns, inTurns, matchesAny, piecesOf, type Scan } from './scan.ts'
 import { createTextScreen, knownInjections, type Span } from './screen-text.ts'
 
 export interface ScreenLimits {
@@ -53,7 +53,7 @@ interface Chosen {
   readonly report: Detections['report']
 }
 
-function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: Detections): Scan<JsonBody> {
+function* screenTexts(body: JsonBody, { filters, openMatcher }: FilterSet, detections: Detections): Scan<JsonBody> {
   const { texts, replace } = yield* inputTexts(body)
   const ofOthers = filters.filter((filter) => heeds(filter, { byUser: false, isCredential: false }))
   const forCredentials = filters.filter((filter) => heeds(filter, { byUser: false, isCredential: true }))
@@ -64,12 +64,12 @@ function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: 
   const replacements = new Map<number, string>()
   /** Short texts that hold nothing: names of properties, say, come again and again. */
   const clean = new Set<string>()
-  const across = yield* acrossParts(texts, look, chosenFor)
+  const across = yield* acrossParts(texts, openMatcher, chosenFor)
   for (const [index, text] of texts.entries()) {
     const shared = across.get(index)
     if (shared === undefined) {
       if (!text.isJson && clean.has(text.value)) continue
-      if (!(yield* mayBeFound(text, look))) {
+      if (!(yield* mayBeFound(text, openMatcher))) {
         if (text.value.length <= SHORT) clean.add(text.value)
         continue
       }
@@ -105,7 +105,7 @@ export function* screenText(
 /** By their place in `texts`: what they hold of matches that go on in another part of their message. */
 function* acrossParts(
   texts: readonly InputText[],
-  look: FilterSet['look'],
+  openMatcher: FilterSet['openMatcher'],
   chosenFor: (text: InputText) => Chosen,
 ): Scan<ReadonlyMap<number, readonly Span[]>> {
   const messages = new Map<string, { readonly first: InputText; readonly places: number[] }>()
@@ -122,7 +122,7 @@ function* acrossParts(
   for (const { first, places } of messages.values()) {
     if (places.length < 2) continue
     const values = places.map((index) => texts[index]?.value ?? '')
-    if (!(yield* lookAt(look, values.join('')))) continue
+    if (!(yield* matchesAny(openMatcher, values.join('')))) continue
     const { filters, report } = chosenFor(first)
     const found = yield* matchesAcross(values, filters, report)
     for (const [at, own] of found.entries()) {
@@ -133,7 +133,7 @@ function* acrossParts(
   return spans
 }
 
-/** The first look is at the text as it is written; escapes inside a tool's arguments could hide something from it. */
-function* mayBeFound({ value, isJson }: InputText, look: FilterSet['look']): Scan<boolean> {
-  return (isJson && value.includes('\\')) || (yield* lookAt(look, value))
+/** The first pass reads the text as it is written; escapes inside a tool's arguments could hide something from it. */
+function* mayBeFound({ value, isJson }: InputText, openMatcher: FilterSet['openMatcher']): Scan<boolean> {
+  return (isJson && value.includes('\\')) || (yield* matchesAny(openMatcher, value))
 }

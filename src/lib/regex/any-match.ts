@@ -5,19 +5,19 @@ import type { Regex } from './finder.ts'
 
 /**
  * A text for which the table begins anew more than once, and again for so many units, leads through more states than it is
- * long: for such a text the first look costs more than it saves.
+ * long: for such a text the first pass costs more than it saves.
  */
 const UNITS_FOR_CLEARING = 100_000
 
 /** One text on its way: `true` may be wrong, for a text that is too many-sided for one table; `false` never is. */
-export interface Look {
+export interface Matcher {
   /** Says whether something has matched. */
   push(text: string): boolean
   /** Says whether something has, or does if the text ends here. */
   end(): boolean
 }
 
-export const createAnyMatch = (regexes: readonly Regex[]): (() => Look) => {
+export const createAnyMatch = (regexes: readonly Regex[]): (() => Matcher) => {
   if (regexes.length === 0) return () => ({ push: () => false, end: () => false })
   const automaton = new Automaton(compileAny(regexes.map(({ node }) => node)))
   const { ascii, edge, of } = automaton.program.classes
@@ -66,7 +66,7 @@ export const createAnyMatch = (regexes: readonly Regex[]): (() => Look) => {
   }
 }
 
-export const foundIn = (look: () => Look, text: string): boolean => {
-  const one = look()
+export const foundIn = (openMatcher: () => Matcher, text: string): boolean => {
+  const one = openMatcher()
   return one.push(text) || one.end()
 }
