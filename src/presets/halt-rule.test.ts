@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { seeded } from '../../test/support/seeded.ts'
 import { DEFAULT_HALT, type HaltRule } from '../contract/rollout.ts'
-import { fisher, lookAt, type Look, type Sample } from './halt-rule.ts'
+import { fisher, checkForHalt, type HaltCheck, type Sample } from './halt-rule.ts'
 
 const sample = (version: number, requests: number, errors: number, costs: readonly number[] = []): Sample => ({
   version,
@@ -19,7 +19,7 @@ const simulate = (
   { share, most, fails, costs }: { share: number; most: number; fails: readonly [number, number]; costs: readonly [number, number] },
 ): number | null => {
   const of = [sample(1, 0, 0), sample(2, 0, 0)].map((one) => ({ ...one }))
-  let looks: Look['looks'] = {}
+  let looks: HaltCheck['looks'] = {}
   for (let request = 0; request < most; request += 1) {
     const which = random() < share ? 1 : 0
     const one = of[which]!
@@ -32,10 +32,10 @@ const simulate = (
       costSum: one.costSum + cost,
       costSquares: one.costSquares + cost * cost,
     })
-    const look = lookAt(rule, of[0]!, [of[1]!], looks)
-    if (look === null) continue
-    looks = look.looks
-    if (look.reason !== null) return of[1]!.requests
+    const checked = checkForHalt(rule, of[0]!, [of[1]!], looks)
+    if (checked === null) continue
+    looks = checked.looks
+    if (checked.reason !== null) return of[1]!.requests
   }
   return null
 }
@@ -53,17 +53,17 @@ describe('the test of failures', () => {
 
 describe('a rollout', () => {
   test('is not looked at before both versions have their requests, and then each time that a quarter more came', () => {
-    expect(lookAt(DEFAULT_HALT, sample(1, 1000, 0), [sample(2, 49, 49)], {})).toBeNull()
-    expect(lookAt(DEFAULT_HALT, sample(1, 49, 0), [sample(2, 1000, 1000)], {})).toBeNull()
-    const first = lookAt(DEFAULT_HALT, sample(1, 500, 0), [sample(2, 50, 0)], {})
+    expect(checkForHalt(DEFAULT_HALT, sample(1, 1000, 0), [sample(2, 49, 49)], {})).toBeNull()
+    expect(checkForHalt(DEFAULT_HALT, sample(1, 49, 0), [sample(2, 1000, 1000)], {})).toBeNull()
+    const first = checkForHalt(DEFAULT_HALT, sample(1, 500, 0), [sample(2, 50, 0)], {})
     expect(first).toEqual({ looks: { 2: 1 }, reason: null })
-    expect(lookAt(DEFAULT_HALT, sample(1, 600, 0), [sample(2, 62, 0)], { 2: 1 })).toBeNull()
-    expect(lookAt(DEFAULT_HALT, sample(1, 600, 0), [sample(2, 63, 0)], { 2: 1 })?.looks).toEqual({ 2: 2 })
+    expect(checkForHalt(DEFAULT_HALT, sample(1, 600, 0), [sample(2, 62, 0)], { 2: 1 })).toBeNull()
+    expect(checkForHalt(DEFAULT_HALT, sample(1, 600, 0), [sample(2, 63, 0)], { 2: 1 })?.looks).toEqual({ 2: 2 })
   })
 
   test('halts at the first look where a version fails far more often, and says what it saw', () => {
-    const look = lookAt(DEFAULT_HALT, sample(1, 450, 3), [sample(2, 50, 20)], {})
-    expect(look?.reason).toContain('Version 2 failed in 20 of 50 requests, version 1 in 3 of 450')
+    const checked = checkForHalt(DEFAULT_HALT, sample(1, 450, 3), [sample(2, 50, 20)], {})
+    expect(checked?.reason).toContain('Version 2 failed in 20 of 50 requests, version 1 in 3 of 450')
   })
 
   test('heeds what the rule leaves out', () => {
@@ -79,10 +79,10 @@ describe('a rollout', () => {
       0,
       Array.from({ length: 200 }, (_, at) => 1e6 + at),
     )
-    expect(lookAt(DEFAULT_HALT, live, [dear], {})?.reason).toContain('costs $')
-    expect(lookAt({ ...DEFAULT_HALT, cost_increase: null }, live, [dear], {})?.reason).toBeNull()
-    expect(lookAt({ ...DEFAULT_HALT, cost_increase: 5 }, live, [dear], {})?.reason).toBeNull()
-    expect(lookAt({ ...DEFAULT_HALT, errors: false }, sample(1, 450, 0), [sample(2, 50, 50)], {})?.reason).toBeNull()
+    expect(checkForHalt(DEFAULT_HALT, live, [dear], {})?.reason).toContain('costs $')
+    expect(checkForHalt({ ...DEFAULT_HALT, cost_increase: null }, live, [dear], {})?.reason).toBeNull()
+    expect(checkForHalt({ ...DEFAULT_HALT, cost_increase: 5 }, live, [dear], {})?.reason).toBeNull()
+    expect(checkForHalt({ ...DEFAULT_HALT, errors: false }, sample(1, 450, 0), [sample(2, 50, 50)], {})?.reason).toBeNull()
   })
 
   test('of versions that are alike halts in at most 1 of 100, however often it is looked at', () => {

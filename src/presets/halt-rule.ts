@@ -15,7 +15,7 @@ export interface Sample {
   readonly costSquares: number
 }
 
-export interface Look {
+export interface HaltCheck {
   /** How often each version was looked at by now. */
   readonly looks: Readonly<Record<number, number>>
   /** Why it must halt; null where nothing speaks for that. */
@@ -27,7 +27,7 @@ const GROWTH = 1.25
 const COSTS_MIN = 100
 
 /** Null where it is too early for another look. */
-export const lookAt = (rule: HaltRule, live: Sample, candidates: readonly Sample[], before: Look['looks']): Look | null => {
+export const checkForHalt = (rule: HaltRule, live: Sample, candidates: readonly Sample[], before: HaltCheck['looks']): HaltCheck | null => {
   const due = candidates.filter(
     ({ version, requests }) => Math.min(requests, live.requests) >= Math.ceil(rule.min_requests * GROWTH ** (before[version] ?? 0)),
   )

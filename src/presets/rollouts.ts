@@ -8,7 +8,7 @@ import { dollars } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { PresetRef } from '../storage/preset-test-store.ts'
 import type { RolloutFigures, RolloutStore, RunningRollout, StoredRollout } from '../storage/rollout-store.ts'
-import { lookAt } from './halt-rule.ts'
+import { checkForHalt } from './halt-rule.ts'
 import { layOut } from './split.ts'
 import type { z } from 'zod'
 
@@ -73,14 +73,14 @@ export const createRollouts = (parts: {
     const samples = rollout.splits.map(({ version }) => figures.find((one) => one.version === version) ?? { ...NOTHING, version })
     const live = samples.find(({ version }) => version === rollout.liveVersion)
     if (live === undefined) return
-    const look = lookAt(
+    const checked = checkForHalt(
       rollout.halt,
       live,
       samples.filter((sample) => sample !== live),
       rollout.looks,
     )
-    if (look === null || !(await store.noteLooks(rollout, look.looks)) || look.reason === null) return
-    const reason = `${look.reason} Version ${rollout.liveVersion} serves all requests again.`
+    if (checked === null || !(await store.noteLooks(rollout, checked.looks)) || checked.reason === null) return
+    const reason = `${checked.reason} Version ${rollout.liveVersion} serves all requests again.`
     await store.halt(rollout, reason, now(), { requestId: ids.prefixed('halt'), userId: null, keyHash: null })
     forget(rollout)
   }
