@@ -37,7 +37,7 @@ export interface TraceQueueParts {
 /** Answers of so short a time before a process is killed may be lost. */
 const WRITE_MS = 100
 const AGAIN_MS = 5000
-const LOOK_MS = 5000
+const POLL_MS = 5000
 const HELD_MS = 30_000
 const TAKEN_MAX = 100
 const WRITTEN_AT_ONCE = 64
@@ -121,7 +121,7 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
           all.get(trace.destinationId)?.resume(trace)
         }
       }
-      return repeat(clock, LOOK_MS, look, (thrown) => onError(thrown, 'traces that were left behind are not taken up'))
+      return repeat(clock, POLL_MS, look, (thrown) => onError(thrown, 'traces that were left behind are not taken up'))
     },
     async close() {
       scheduled?.()

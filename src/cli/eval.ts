@@ -26,7 +26,7 @@ export interface EvalFlags {
 
 const PASSED = 0
 const FAILED = 1
-const LOOK_MS = 500
+const POLL_MS = 500
 
 export const evalVerb = async (settings: RemoteSettings, slug: string, flags: EvalFlags): Promise<number> => {
   const remote = createRemote(settings, flags.workspace)
@@ -53,7 +53,7 @@ const whenEnded = async (remote: Remote, path: string): Promise<Evaluation> => {
   for (;;) {
     const { data } = whole.parse((await remote.ask('GET', path)).json)
     if (data.state !== 'running') return data
-    await new Promise<void>((resolve) => systemClock.after(LOOK_MS, resolve))
+    await new Promise<void>((resolve) => systemClock.after(POLL_MS, resolve))
   }
 }
 

@@ -26,7 +26,7 @@ const board = () => {
       enter: async () => null,
       correct: here,
       close: here,
-      async tellPlaces(words) {
+      async exchangePlaces(words) {
         await here()
         said.set(node, words)
         return [...said].filter(([name]) => name !== node).map(([, other]) => other)
@@ -68,9 +68,9 @@ const start = async (count: number, { most = 40, line = 0, seen = count }: Parti
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) => startNode(clock, storeOf(`node-${index}`), { most, line, seen })),
   )
-  /** Long enough for every node to tell and to hear, also of one that is not asked often. */
+  /** Long enough for every node to report and to read the others, also of one that is not asked often. */
   const exchange = async (): Promise<void> => {
-    for (let look = 0; look < 21; look += 1) {
+    for (let round = 0; round < 21; round += 1) {
       clock.advance(100)
       for (let step = 0; step < 4; step += 1) await turn()
     }
@@ -176,11 +176,11 @@ test('one node asks nobody, whatever it holds', async () => {
   expect(said.size).toBe(0)
 })
 
-test('a node with room tells once a second, one that fills up ten times as often', async () => {
+test('a node with room reports once a second, one that fills up ten times as often', async () => {
   const { at, clock, said } = await start(2)
   const heard = async (): Promise<number> => {
     let times = 0
-    for (let look = 0; look < 20; look += 1) {
+    for (let round = 0; round < 20; round += 1) {
       said.delete('node-0')
       clock.advance(100)
       for (let step = 0; step < 4; step += 1) await turn()

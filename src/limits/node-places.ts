@@ -31,30 +31,30 @@ export interface OwnPlaces {
   readonly held: FairPlaces['held']
 }
 
-const LOOK_MS = 100
-/** A node that has room says so in every tenth look. */
-const IDLE_LOOKS = 10
-/** From this part of its places on, a node tells and hears in every look. */
+const ROUND_MS = 100
+/** A node that has room reports in every tenth round. */
+const IDLE_ROUNDS = 10
+/** From this part of its places on, a node reports in every round. */
 const BUSY_PART = 1 / 8
-/** A key with less than this part of a node's places is not told of: it is far from any share, and there may be many of them. */
-const TOLD_PART = 1 / 100
+/** A key with less than this part of a node's places is not reported: it is far from any share, and there may be many of them. */
+const REPORTED_PART = 1 / 100
 
 /** In place of no bound. */
 const MOST_PLACES = 1_000_000_000
 
 const count = z.number().int().min(0).max(MOST_PLACES)
-const saidSchema = z.object({ most: count, taken: count, held: z.record(z.string(), count) })
+const reportSchema = z.object({ most: count, taken: count, held: z.record(z.string(), count) })
 
 export const createNodePlaces = ({ clock, consult, own, onHeard }: NodePlacesParts): NodePlaces => {
   let free = 0
   let held: ReadonlyMap<string, number> = new Map()
-  let looks = 0
+  let rounds = 0
 
   const hear = (others: readonly string[]): void => {
     const sum = new Map<string, number>()
     free = 0
-    for (const said of others) {
-      const { data } = saidSchema.safeParse(objectIn(said))
+    for (const report of others) {
+      const { data } = reportSchema.safeParse(objectIn(report))
       // A node of another version says it in another way.
       if (data === undefined) continue
       free += Math.max(0, (data.most || MOST_PLACES) - data.taken)
@@ -64,13 +64,13 @@ export const createNodePlaces = ({ clock, consult, own, onHeard }: NodePlacesPar
     onHeard()
   }
 
-  const look = async (): Promise<void> => {
+  const exchange = async (): Promise<void> => {
     const { most, taken, held: mine } = own()
-    looks += 1
-    if (looks % IDLE_LOOKS !== 0 && (most === 0 || taken < most * BUSY_PART)) return
-    const reported = Object.fromEntries([...mine].filter(([, places]) => most > 0 && places >= most * TOLD_PART))
-    const said = JSON.stringify({ most, taken, held: reported } satisfies z.infer<typeof saidSchema>)
-    hear((await consult((store) => store.tellPlaces(said))) ?? [])
+    rounds += 1
+    if (rounds % IDLE_ROUNDS !== 0 && (most === 0 || taken < most * BUSY_PART)) return
+    const reported = Object.fromEntries([...mine].filter(([, places]) => most > 0 && places >= most * REPORTED_PART))
+    const report = JSON.stringify({ most, taken, held: reported } satisfies z.infer<typeof reportSchema>)
+    hear((await consult((store) => store.exchangePlaces(report))) ?? [])
   }
 
   return {
@@ -78,6 +78,6 @@ export const createNodePlaces = ({ clock, consult, own, onHeard }: NodePlacesPar
       return free
     },
     heldBy: (key) => held.get(key) ?? 0,
-    start: () => repeat(clock, LOOK_MS, look, () => undefined),
+    start: () => repeat(clock, ROUND_MS, exchange, () => undefined),
   }
 }

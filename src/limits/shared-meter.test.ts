@@ -40,7 +40,7 @@ const scripted = () => {
       inMode(() => {
         corrected.push(...corrections)
       }),
-    tellPlaces: () => inMode(() => []),
+    exchangePlaces: () => inMode(() => []),
     close: async () => undefined,
   }
   return { store, asked, corrected, be: (next: typeof mode) => void (mode = next), answer: (next: typeof verdict) => void (verdict = next) }

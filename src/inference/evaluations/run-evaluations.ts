@@ -37,7 +37,7 @@ export interface EvaluationRunnerParts {
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
-const LOOK_MS = 500
+const POLL_MS = 500
 const HELD_MS = 10_000
 const RENEW_MS = 3000
 /** At once in this process. */
@@ -52,7 +52,7 @@ export const startEvaluations = (parts: EvaluationRunnerParts): (() => Promise<v
   const running = new Set<Promise<void>>()
   const stop = repeat(
     clock,
-    LOOK_MS,
+    POLL_MS,
     async () => {
       if (running.size >= RUNNING_MAX) return
       const taken = await store.take(holder, isoTimestamp(clock.now()), isoTimestamp(clock.now() + HELD_MS))

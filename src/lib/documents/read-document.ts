@@ -30,7 +30,7 @@ export interface DocumentReaderParts {
 const PARALLEL = 4
 const WAITING_MAX = 64
 const RESIDENT_MAX = 768 * 1024 * 1024
-const LOOK_MS = 50
+const POLL_MS = 50
 /** JSON of a text may be six times as long as it is. */
 const ANSWER_BYTES_PER_CHARACTER = 6
 
@@ -90,7 +90,7 @@ const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Re
   new Promise((resolve) => {
     // Neither keys nor settings: it has no environment, and reads no `.env` where it runs.
     const child = spawn(process.execPath, [parts.program, JSON.stringify(job)], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] })
-    let cancelLook = (): void => {}
+    let cancelPoll = (): void => {}
     let fault: 'too_slow' | 'too_large' | 'broken' = 'broken'
     const pieces: Buffer[] = []
     let length = 0
@@ -101,9 +101,9 @@ const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Re
     }
     const look = (): void => {
       if (residentBytes(child.pid) > parts.maxResidentBytes) kill('too_large')
-      else cancelLook = parts.clock.after(LOOK_MS, look)
+      else cancelPoll = parts.clock.after(POLL_MS, look)
     }
-    cancelLook = parts.clock.after(LOOK_MS, look)
+    cancelPoll = parts.clock.after(POLL_MS, look)
     void late.then(() => kill('too_slow'))
     child.stdout.on('data', (piece: Buffer) => {
       length += piece.byteLength
@@ -114,7 +114,7 @@ const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Re
     child.stdin.on('error', () => {})
     child.once('error', () => resolve({ fault }))
     child.once('close', (code) => {
-      cancelLook()
+      cancelPoll()
       resolve(code === 0 ? (JSON.parse(Buffer.concat(pieces).toString('utf8')) as DocumentAnswer) : { fault })
     })
     child.stdin.end(bytes)

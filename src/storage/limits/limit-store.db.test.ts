@@ -92,14 +92,16 @@ const suite = (open: Open): void => {
   test('each node hears what the others last said of their places, whole, until they have been silent for a while', async () => {
     const [one, other, third] = [await open('place-1'), await open('place-2'), await open('place-3')]
     const reported = JSON.stringify({ words: 'one % two "three" \u4f60', more: 'x'.repeat(20_000) })
-    expect(await one.tellPlaces('early')).toEqual([])
-    expect(await other.tellPlaces('second')).toEqual(['early'])
-    expect(await one.tellPlaces(reported)).toEqual(['second'])
-    expect((await third.tellPlaces('third')).toSorted()).toEqual(['second', reported].toSorted())
+    expect(await one.exchangePlaces('early')).toEqual([])
+    expect(await other.exchangePlaces('second')).toEqual(['early'])
+    expect(await one.exchangePlaces(reported)).toEqual(['second'])
+    expect((await third.exchangePlaces('third')).toSorted()).toEqual(['second', reported].toSorted())
     // Many at once: none waits for another, and none is lost.
-    const rounds = await Promise.all(Array.from({ length: 60 }, async (_, index) => [one, other, third][index % 3]?.tellPlaces('again')))
+    const rounds = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => [one, other, third][index % 3]?.exchangePlaces('again')),
+    )
     expect(rounds.filter((heard) => heard?.length !== 2)).toEqual([])
-    await until(async () => (await one.tellPlaces('still here')).length === 0, 'the silence of the others', patient(5000))
+    await until(async () => (await one.exchangePlaces('still here')).length === 0, 'the silence of the others', patient(5000))
   }, 120_000)
 
   test('under any use, over any nodes, a rate of n a minute lets in n at once and no more than time gives back', async () => {

@@ -46,7 +46,7 @@ export interface LimitStore {
   enter(claim: Claim): Promise<BoundReached | null>
   correct(corrections: readonly Correction[]): Promise<void>
   /** Says for a while how this node's places are taken, in place of what it said before; answers what the others say. */
-  tellPlaces(said: string): Promise<readonly string[]>
+  exchangePlaces(report: string): Promise<readonly string[]>
   close(): Promise<void>
 }
 

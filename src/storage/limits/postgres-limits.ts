@@ -93,7 +93,7 @@ export const createPostgresLimits = ({ pool, node }: { readonly pool: Pool; read
       if (corrected % PRUNE_EVERY === 0)
         await pool.query('delete from limit_rates where full_at < extract(epoch from clock_timestamp()) - 60')
     },
-    async tellPlaces(said) {
+    async exchangePlaces(report) {
       // Two nodes that forget the same silent ones do not wait for one another.
       const { rows } = await pool.query<{ said: string }>({
         text: `with mine as (
@@ -103,7 +103,7 @@ export const createPostgresLimits = ({ pool, node }: { readonly pool: Pool; read
                  delete from limit_places where node in
                    (select node from limit_places where node <> $1 and lease_until < clock_timestamp() for update skip locked))
                select said from limit_places where node <> $1 and lease_until >= clock_timestamp()`,
-        values: [node, PLACES_LEASE_MS / 1000, said],
+        values: [node, PLACES_LEASE_MS / 1000, report],
       })
       return rows.map((row) => row.said)
     },

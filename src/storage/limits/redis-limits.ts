@@ -1,7 +1,7 @@
 /** Limits in Redis or Valkey. */
 import { openRedis, type RedisClient } from '../redis-client.ts'
 import { type Claim, type Correction, type LimitStore, PLACES_LEASE_MS, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
-import { CORRECT, ENTER, TELL_PLACES } from './redis-scripts.ts'
+import { CORRECT, ENTER, EXCHANGE_PLACES } from './redis-scripts.ts'
 
 export interface RedisLimitsParts {
   readonly url: string
@@ -14,7 +14,7 @@ interface Connection {
   readonly client: RedisClient
   readonly enterSha: string
   readonly correctSha: string
-  readonly tellPlacesSha: string
+  readonly exchangePlacesSha: string
 }
 
 export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): LimitStore => {
@@ -34,8 +34,8 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
         if (typeof sha !== 'string') throw nonsense()
         return sha
       }
-      const [enterSha, correctSha, tellPlacesSha] = await Promise.all([load(ENTER), load(CORRECT), load(TELL_PLACES)])
-      return { client, enterSha, correctSha, tellPlacesSha }
+      const [enterSha, correctSha, exchangePlacesSha] = await Promise.all([load(ENTER), load(CORRECT), load(EXCHANGE_PLACES)])
+      return { client, enterSha, correctSha, exchangePlacesSha }
     } catch (thrown) {
       client.close()
       throw thrown
@@ -93,9 +93,9 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
         }),
       )
     },
-    async tellPlaces(said) {
-      const { client, tellPlacesSha } = connected()
-      const answer: unknown = await client.send('EVALSHA', [tellPlacesSha, '1', `${prefix}places`, node, `${PLACES_LEASE_MS}`, said])
+    async exchangePlaces(report) {
+      const { client, exchangePlacesSha } = connected()
+      const answer: unknown = await client.send('EVALSHA', [exchangePlacesSha, '1', `${prefix}places`, node, `${PLACES_LEASE_MS}`, report])
       if (!Array.isArray(answer) || !answer.every((words) => typeof words === 'string')) throw nonsense()
       return answer
     },

@@ -59,7 +59,7 @@ return { 0, 0, 0, 0 }
 `
 
 /** KEYS: what nodes say of their places. ARGV: node, lease, its words. Answers the words of the others. */
-export const TELL_PLACES = `
+export const EXCHANGE_PLACES = `
 local time = redis.call('TIME')
 local now_ms = math.floor(time[1] * 1000 + time[2] / 1000)
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f %s', now_ms + ARGV[2], ARGV[3]))
