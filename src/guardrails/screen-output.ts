@@ -23,10 +23,10 @@ export interface OutputScreen {
 /** Says whether the answer is said again from its events: an upstream's own text may hold what no event tells, such as a second choice. */
 export const rewrites = ({ filters }: FilterSet): boolean => filters.some(({ action }) => action !== 'flag')
 
-type Said = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
+type TextEvent = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
 
 export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detections: Detections, rewriting: boolean): OutputScreen => {
-  const lanes = new Map<string, { readonly screen: TextScreen; readonly last: Said }>()
+  const lanes = new Map<string, { readonly screen: TextScreen; readonly last: TextEvent }>()
   /** The kind of text that came last: any other's held text has ended for now. */
   let open: string | null = null
   /** Texts of a whole answer in which the matcher of all filters found nothing, by lane; null before there is one. */
@@ -36,7 +36,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
   let thinkingChanged = false
   /** Calls of tools that take any text. */
   const inPlainText = new Set<number>()
-  const isJson = (event: Said): boolean => event.type === 'tool-arguments' && !inPlainText.has(event.index)
+  const isJson = (event: TextEvent): boolean => event.type === 'tool-arguments' && !inPlainText.has(event.index)
 
   const flush = (): ModelEvent[] => {
     const lane = open === null ? undefined : lanes.get(open)
@@ -48,7 +48,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
   }
 
   /** Where more is said behind a whole answer, a match may have begun in what was only looked at. */
-  const openScreen = (event: Said, name: string): TextScreen => {
+  const openScreen = (event: TextEvent, name: string): TextScreen => {
     const screen = createTextScreen(filters, isJson(event) ? jsonText() : plainText(), detections.report)
     const read = clean?.get(name)
     if (read !== undefined) {
@@ -58,7 +58,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     return screen
   }
 
-  const said = (event: Said): ModelEvent[] => {
+  const screenText = (event: TextEvent): ModelEvent[] => {
     if (passing) return [event]
     const name = laneOf(event)
     const before = open === name ? [] : flush()
@@ -76,7 +76,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
       case 'reasoning':
       case 'refusal':
       case 'tool-arguments':
-        return said(event)
+        return screenText(event)
       case 'start':
       case 'usage':
       case 'file-text':
@@ -191,7 +191,7 @@ const wholeTexts = (frames: readonly Frame[]): ReadonlyMap<string, string> | nul
   let isWhole = false
   for (const { events } of frames) {
     for (const event of events) {
-      if (isSaid(event)) {
+      if (isTextEvent(event)) {
         const lane = laneOf(event)
         const text = textOf(event)
         const before = texts.get(lane)
@@ -205,24 +205,25 @@ const wholeTexts = (frames: readonly Frame[]): ReadonlyMap<string, string> | nul
   return isWhole ? texts : null
 }
 
-const isSaid = (event: ModelEvent): event is Said => SAID.has(event.type)
+const isTextEvent = (event: ModelEvent): event is TextEvent => TEXT_EVENTS.has(event.type)
 
-const SAID: ReadonlySet<ModelEvent['type']> = new Set<Said['type']>(['text', 'reasoning', 'refusal', 'tool-arguments'])
+const TEXT_EVENTS: ReadonlySet<ModelEvent['type']> = new Set<TextEvent['type']>(['text', 'reasoning', 'refusal', 'tool-arguments'])
 
 /** Events that come between the pieces of a text without ending it. */
 const GOES_BESIDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'logprobs', 'citation'])
 
 /** Texts that a client puts together from pieces. */
-const laneOf = (event: Said): string =>
+const laneOf = (event: TextEvent): string =>
   event.type === 'tool-arguments'
     ? `arguments ${event.index}`
     : event.type === 'reasoning' && event.summary === true
       ? 'summary'
       : event.type
 
-const textOf = (event: Said): string => (event.type === 'tool-arguments' ? event.json : event.text)
+const textOf = (event: TextEvent): string => (event.type === 'tool-arguments' ? event.json : event.text)
 
-const withText = (event: Said, text: string): Said => (event.type === 'tool-arguments' ? { ...event, json: text } : { ...event, text })
+const withText = (event: TextEvent, text: string): TextEvent =>
+  event.type === 'tool-arguments' ? { ...event, json: text } : { ...event, text }
 
 export const filtersFor = (filters: readonly Filter[], side: 'input' | 'output'): readonly Filter[] =>
   filters.filter((filter) => filter.side === 'both' || filter.side === side)

@@ -38,27 +38,27 @@ export const settledBody = (dialect: ClientDialect, body: JsonBody, rules: Rules
   return settled === null ? null : { request: body.with(settled.request), moved: settled.moved }
 }
 
-interface Said {
+interface WithRole {
   readonly role?: unknown
 }
 
-interface Turn extends Said {
+interface Turn extends WithRole {
   readonly text: string
   readonly content: JsonValue | undefined
 }
 
-const isSystem = ({ role }: Said): boolean => role === 'system' || role === 'developer'
+const isSystem = ({ role }: WithRole): boolean => role === 'system' || role === 'developer'
 
-const isMisplaced = (messages: readonly Said[], system: readonly Said[]): boolean =>
+const isMisplaced = (messages: readonly WithRole[], system: readonly WithRole[]): boolean =>
   system.length > 1 || (system.length === 1 && (messages[0] !== system[0] || system[0]?.role !== 'system'))
 
-const isBehindOthers = (messages: readonly Said[]): boolean => {
+const isBehindOthers = (messages: readonly WithRole[]): boolean => {
   const first = messages.findIndex((message) => !isSystem(message))
   return first >= 0 && messages.slice(first).some(isSystem)
 }
 
 /** The same list where no two messages of the user stand in a row. */
-const joinNeighbours = <One extends Said>(messages: readonly One[], join: (one: One, next: One) => One): readonly One[] => {
+const joinNeighbours = <One extends WithRole>(messages: readonly One[], join: (one: One, next: One) => One): readonly One[] => {
   const joined: One[] = []
   for (const message of messages) {
     const before = joined.at(-1)

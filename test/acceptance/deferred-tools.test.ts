@@ -28,7 +28,7 @@ models:
   })
 })
 
-interface Said {
+interface ScriptedTurn {
   readonly text?: string
   readonly calls?: readonly (readonly [name: string, args: unknown])[]
 }
@@ -37,7 +37,7 @@ let asked: Exchange[] = []
 let callsMade = 0
 
 /** The upstream's turns from now on, one a request. */
-const plays = (...turns: readonly Said[]): void => {
+const plays = (...turns: readonly ScriptedTurn[]): void => {
   let next = 0
   upstream.script((exchange) => {
     asked.push(exchange)
@@ -52,7 +52,7 @@ beforeEach(() => {
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
-const answerTurn = (exchange: Exchange, { text, calls = [] }: Said): Promise<void> => {
+const answerTurn = (exchange: Exchange, { text, calls = [] }: ScriptedTurn): Promise<void> => {
   const toolCalls = calls.map(([name, args], index) => ({
     index,
     id: `call_${(callsMade += 1)}`,
@@ -132,9 +132,9 @@ const ask = (dialect: Dialect, { stream = false, tools = TOOLS, more = {}, histo
   )
 }
 
-const SEARCH: Said = { calls: [['service_search_tools', { query: 'weather' }]] }
-const CALL: Said = { calls: [['service_call_tool', { name: 'get_weather', arguments: { city: 'Oslo' } }]] }
-const DONE: Said = { text: 'It rains.' }
+const SEARCH: ScriptedTurn = { calls: [['service_search_tools', { query: 'weather' }]] }
+const CALL: ScriptedTurn = { calls: [['service_call_tool', { name: 'get_weather', arguments: { city: 'Oslo' } }]] }
+const DONE: ScriptedTurn = { text: 'It rains.' }
 
 interface SeenCall {
   readonly id: string
@@ -235,7 +235,7 @@ for (const dialect of DIALECTS) {
       })
 
       test('three calls in a row that are none end in a last turn without calls', async () => {
-        const wrong: Said = { calls: [['service_call_tool', { name: 'get_wether', arguments: {} }]] }
+        const wrong: ScriptedTurn = { calls: [['service_call_tool', { name: 'get_wether', arguments: {} }]] }
         plays(wrong, wrong, wrong, DONE)
         const answer = await ask(dialect, { stream })
         expect(answer.text).toContain('It rains.')
@@ -449,7 +449,7 @@ describe('tool search', () => {
     return ask(dialect, { ...request, more: { deferred_tools: null, tools, ...more } })
   }
 
-  const searchFor = (type: string, words: string): Said => ({
+  const searchFor = (type: string, words: string): ScriptedTurn => ({
     calls: [['service_tool_search', type.includes('bm25') ? { query: words } : { pattern: words }]],
   })
 
@@ -508,7 +508,7 @@ describe('tool search', () => {
 
 test("a pattern that others need exponential time for is checked, and the arguments that miss it are the model's to mend", async () => {
   const tools = [{ name: 'evil', schema: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } } }]
-  const withText = (text: string): Said => ({ calls: [['service_call_tool', { name: 'evil', arguments: { text } }]] })
+  const withText = (text: string): ScriptedTurn => ({ calls: [['service_call_tool', { name: 'evil', arguments: { text } }]] })
   // An engine that tries every way would not come back from this one.
   plays(withText(`${'a'.repeat(60)}!`), withText('a'.repeat(40)))
   const answer = await ask('chat', { tools })

@@ -57,7 +57,7 @@ interface Recorded {
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null
 }
 
-interface Said {
+interface RecordedAnswer {
   text: string
   calls: { name: string; arguments: string }[]
   finish: string | null
@@ -66,8 +66,8 @@ interface Said {
 }
 
 /** The words of a recording: text, calls, end and usage, read as the dialect defines it. */
-const saidIn = (payloads: readonly Recorded[]): Said => {
-  const said: Said = { text: '', calls: [], finish: null, promptTokens: 0, completionTokens: 0 }
+const answerIn = (payloads: readonly Recorded[]): RecordedAnswer => {
+  const said: RecordedAnswer = { text: '', calls: [], finish: null, promptTokens: 0, completionTokens: 0 }
   for (const { choices, usage } of payloads) {
     if (usage != null) [said.promptTokens, said.completionTokens] = [usage.prompt_tokens, usage.completion_tokens]
     const [choice] = choices
@@ -91,8 +91,8 @@ describe('recorded answers', () => {
       const body = recordedBody(name)
       upstream.script((exchange) => exchange.answer(200, body))
       const answer = await client.chat.completions.create({ model: 'fake/one', messages })
-      const expected = saidIn([JSON.parse(body) as Recorded])
-      expect(saidIn([answer as Recorded])).toEqual(expected)
+      const expected = answerIn([JSON.parse(body) as Recorded])
+      expect(answerIn([answer as Recorded])).toEqual(expected)
       expect(typeof (answer.choices[0]?.message.content ?? '')).toBe('string')
       expect(answer).toMatchObject({ model: 'fake/one', id: expect.stringMatching(/^gen-/) })
     })
@@ -114,12 +114,12 @@ describe('recorded answers', () => {
     'mistral-reasoning',
     'azure-model-router.1',
   ]) {
-    const expected = saidIn(recordedLines(name).map((line) => JSON.parse(line) as Recorded))
+    const expected = answerIn(recordedLines(name).map((line) => JSON.parse(line) as Recorded))
 
     test(`stream: ${name} reaches the openai client with text, calls, end and usage`, async () => {
       upstream.script((exchange) => exchange.stream(recordedLines(name)))
       const chunks = await Array.fromAsync(await client.chat.completions.create({ model: 'fake/one', messages, stream: true }))
-      expect(saidIn(chunks as Recorded[])).toEqual(expected)
+      expect(answerIn(chunks as Recorded[])).toEqual(expected)
       expect(chunks.filter(({ usage }) => usage != null)).toHaveLength(1)
       expect(chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? [])).toHaveLength(1)
     })
@@ -134,7 +134,7 @@ describe('recorded answers', () => {
         await exchange.done()
       })
       const chunks = await Array.fromAsync(await client.chat.completions.create({ model: 'fake/one', messages, stream: true }))
-      expect(saidIn(chunks as Recorded[])).toEqual(expected)
+      expect(answerIn(chunks as Recorded[])).toEqual(expected)
     })
 
     test(`stream: ${name} satisfies the helper of the openai client`, async () => {

@@ -16,7 +16,7 @@ const CLIENT = {
 } as const
 const PRICES = { prompt: 1, completion: 2 }
 
-interface Teller {
+interface UsageShape {
   readonly input: string
   readonly output: string
   /** JSON of the answer, with the JSON of its usage in it. */
@@ -29,7 +29,7 @@ const TEXT_JSON = JSON.stringify(TEXT)
 const RESPONSE = (usage: string): string =>
   `{"id":"resp_1","object":"response","status":"completed","model":"m","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":${TEXT_JSON},"annotations":[]}]}],"usage":${usage}}`
 
-const TELLERS: Readonly<Record<UpstreamDialect, Teller>> = {
+const USAGE_SHAPES: Readonly<Record<UpstreamDialect, UsageShape>> = {
   'openai-chat': {
     input: 'prompt_tokens',
     output: 'completion_tokens',
@@ -85,8 +85,8 @@ const TELLERS: Readonly<Record<UpstreamDialect, Teller>> = {
 }
 
 const charged = async (dialect: UpstreamDialect, stream: boolean, usage: string) => {
-  const teller = TELLERS[dialect]
-  const bytes = stream ? streamBytes(dialect, teller.stream(usage)) : new TextEncoder().encode(teller.whole(usage))
+  const shape = USAGE_SHAPES[dialect]
+  const bytes = stream ? streamBytes(dialect, shape.stream(usage)) : new TextEncoder().encode(shape.whole(usage))
   const reply: Reply = { type: stream ? 'text/event-stream' : 'application/json', pieces: [bytes] }
   const { run, internalErrors } = await replay({
     client: CLIENT[dialect],
@@ -101,7 +101,7 @@ const charged = async (dialect: UpstreamDialect, stream: boolean, usage: string)
 const BOTH = ['null', '"12"', '-1', '1000000001', '1.5', '1e999', '[]', '{}', 'true']
 
 describe.each(UPSTREAM_DIALECTS)('%s', (dialect) => {
-  const { input, output } = TELLERS[dialect]
+  const { input, output } = USAGE_SHAPES[dialect]
   for (const stream of [false, true]) {
     const how = stream ? 'streamed' : 'whole'
     test.each([
@@ -152,7 +152,7 @@ describe('parts that are more than their whole', () => {
 })
 
 test('two steps of a stream: what the second cannot mean leaves what the first said, and output that nobody counted is estimated', async () => {
-  const [start = '', ...rest] = TELLERS.anthropic.stream('{"input_tokens":70,"cache_read_input_tokens":5,"output_tokens":1}')
+  const [start = '', ...rest] = USAGE_SHAPES.anthropic.stream('{"input_tokens":70,"cache_read_input_tokens":5,"output_tokens":1}')
   const ends = ['{}', '{"output_tokens":"x","input_tokens":-4}', '{"output_tokens":1.5}', 'null']
   for (const end of ends) {
     const events = [

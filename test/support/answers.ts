@@ -153,7 +153,7 @@ export const answerEvents: fc.Arbitrary<ModelEvent[]> = fc
     return usageLast ? [...events, end, used] : [used, ...events, end]
   })
 
-export interface Said {
+export interface AnswerContents {
   text: string
   reasoning: string
   refusal: string
@@ -166,11 +166,19 @@ export interface Said {
   sources: string[]
 }
 
-export const nothingSaid = (): Said => ({ text: '', reasoning: '', refusal: '', calls: [], proofs: [], images: [], sources: [] })
+export const emptyContents = (): AnswerContents => ({
+  text: '',
+  reasoning: '',
+  refusal: '',
+  calls: [],
+  proofs: [],
+  images: [],
+  sources: [],
+})
 
 /** The sum of the events: the measure for every rendering of them. */
-export const saidBy = (events: readonly ModelEvent[]): Said => {
-  const said = nothingSaid()
+export const contentsOf = (events: readonly ModelEvent[]): AnswerContents => {
+  const said = emptyContents()
   for (const event of events) {
     if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') said[event.type] += event.text
     else if (event.type === 'tool-call') {

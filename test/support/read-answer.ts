@@ -41,7 +41,7 @@ const nothing = (): Reading => ({ text: '', reasoning: '', refusal: '', calls: [
 const parsed = (json: string): unknown => JSON.parse(json === '' ? '{}' : json) as unknown
 
 /** The members of the dialects beside what the SDKs have types for. */
-interface ChatSaid {
+interface ChatMessage {
   readonly content?: unknown
   readonly reasoning?: string | null
   readonly reasoning_content?: string | null
@@ -49,7 +49,7 @@ interface ChatSaid {
   readonly annotations?: readonly { readonly url_citation?: { readonly url: string } }[] | null
 }
 
-const readChatSaid = (reading: Reading, said: ChatSaid): void => {
+const readChatMessage = (reading: Reading, said: ChatMessage): void => {
   const { content } = said
   if (typeof content === 'string') reading.text += content
   for (const part of Array.isArray(content) ? (content as { type: string; text?: string; thinking?: { text?: string }[] }[]) : []) {
@@ -75,7 +75,7 @@ const readChatStream = async (body: string): Promise<Reading> => {
     if (chunk.usage) reading.usage = chatUsage(chunk.usage)
     const [choice] = chunk.choices
     if (choice === undefined) continue
-    readChatSaid(reading, choice.delta)
+    readChatMessage(reading, choice.delta)
     reading.stop = choice.finish_reason ?? reading.stop
     for (const { index, id, function: about } of choice.delta.tool_calls ?? []) {
       calls[index] ??= { id: id ?? '', name: about?.name ?? '', json: '' }
@@ -92,7 +92,7 @@ const readChat = async (body: string): Promise<Reading> => {
   const [choice] = answer.choices
   if (answer.usage !== undefined) reading.usage = chatUsage(answer.usage)
   if (choice === undefined) return reading
-  readChatSaid(reading, choice.message)
+  readChatMessage(reading, choice.message)
   reading.stop = choice.finish_reason
   for (const call of choice.message.tool_calls ?? [])
     if (call.type === 'function') reading.calls.push({ id: call.id, name: call.function.name, arguments: parsed(call.function.arguments) })

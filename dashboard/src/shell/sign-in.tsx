@@ -46,7 +46,7 @@ export const SignInDialog = () => (
 )
 
 const SignInForm = ({ fault }: { fault: string | null }) => {
-  const [said, setSaid] = useState(fault)
+  const [message, setMessage] = useState(fault)
   const [busy, setBusy] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
@@ -54,14 +54,14 @@ const SignInForm = ({ fault }: { fault: string | null }) => {
     const pasted = typeof proof === 'string' ? proof.trim() : ''
     const token = /#login=([\w.~-]+)/.exec(pasted)?.[1]
     setBusy(true)
-    setSaid(null)
+    setMessage(null)
     signIn(token === undefined ? { key: pasted } : { token })
-      .catch((thrown: unknown) => setSaid(messageOf(thrown)))
+      .catch((thrown: unknown) => setMessage(messageOf(thrown)))
       .finally(() => setBusy(false))
   }
   return (
     <form className="stack" onSubmit={submit}>
-      <Field label="Management key or sign-in link" fault={said}>
+      <Field label="Management key or sign-in link" fault={message}>
         <input name="proof" type="password" autoComplete="off" spellCheck={false} required autoFocus placeholder="pb_mgmt_…" />
       </Field>
       <Button kind="primary" type="submit" busy={busy}>

@@ -13,16 +13,16 @@ import {
   frames,
   HEAD,
   METADATA,
-  nothingSaid,
+  emptyContents,
   payloads,
   proofData,
   refusal,
-  saidBy,
+  contentsOf,
   TAIL,
   text,
   used,
 } from '../../../test/support/answers.ts'
-import type { Said } from '../../../test/support/answers.ts'
+import type { AnswerContents } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
@@ -129,8 +129,8 @@ test('nothing can be written after the end', () => {
   expect(() => finished.fail(new GatewayError('server'), null)).toThrow()
 })
 
-const said = (content: readonly Anthropic.ContentBlock[]): Said => {
-  const all = nothingSaid()
+const said = (content: readonly Anthropic.ContentBlock[]): AnswerContents => {
+  const all = emptyContents()
   for (const each of content) {
     if (each.type === 'text') {
       all.text += each.text
@@ -146,8 +146,8 @@ const said = (content: readonly Anthropic.ContentBlock[]): Said => {
 }
 
 /** Refusals are text here, in their place among the text. */
-const expected = (events: readonly ModelEvent[]): Said =>
-  saidBy(events.map((event) => (event.type === 'refusal' ? { ...event, type: 'text' } : event)))
+const expected = (events: readonly ModelEvent[]): AnswerContents =>
+  contentsOf(events.map((event) => (event.type === 'refusal' ? { ...event, type: 'text' } : event)))
 
 test('property: the official client reads what the model said; one block is open at a time; indices are dense; one end', async () => {
   await fc.assert(

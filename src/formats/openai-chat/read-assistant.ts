@@ -16,7 +16,7 @@ export const readAssistant = (message: Node): Part[] => {
   const ran = calls.length > 0 && children(message, 'reasoning_details').some(isBesideCalls) ? lastTurnRan(thought) : thought.length
   return [
     ...thought.slice(0, ran),
-    ...readSaid(message),
+    ...readAssistantContent(message),
     ...(refusal === null ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...children(message, 'images').flatMap((image) => readerFor(CONTENT_PARTS, 'image_url')?.(image) ?? []),
     ...NO_WORD.filter((key) => isThere(message, key)).map((key) => unknownPart(key, { path: `${message.path}.${key}` })),
@@ -43,7 +43,7 @@ const BESIDE_CONTENT = ['tool_calls', 'refusal', 'reasoning', 'reasoning_content
 const isThere = (message: Node, key: string): boolean => (message.members[key] ?? null) !== null
 
 /** Content, with the sources that stand beside it at its last text. */
-const readSaid = (message: Node): readonly Part[] => {
+const readAssistantContent = (message: Node): readonly Part[] => {
   const { content } = message.members
   const absent = content === undefined && BESIDE_CONTENT.some((key) => isThere(message, key))
   const parts = content === null || absent ? [] : readContent(message, 'content', CONTENT_PARTS)

@@ -13,16 +13,16 @@ import {
   frames,
   HEAD,
   METADATA,
-  nothingSaid,
+  emptyContents,
   openAi,
   payloads,
   refusal,
-  saidBy,
+  contentsOf,
   TAIL,
   text,
   used,
 } from '../../../test/support/answers.ts'
-import type { Said } from '../../../test/support/answers.ts'
+import type { AnswerContents } from '../../../test/support/answers.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
 import { ENVELOPE, USAGE, delta, ended, LAST, render } from './render-stream.test-kit.ts'
@@ -144,8 +144,8 @@ interface Beyond {
 }
 
 /** The answer that the official client makes of a stream; the details are joined as OpenRouter's clients do it, by their index. */
-const read = async (stream: string): Promise<Said> => {
-  const said = nothingSaid()
+const read = async (stream: string): Promise<AnswerContents> => {
+  const said = emptyContents()
   const details: Record<string, string | number>[] = []
   for await (const chunk of await openAi(stream).chat.completions.create({ model: 'm', messages: [], stream: true })) {
     const piece = chunk.choices[0]?.delta as (typeof chunk.choices)[number]['delta'] & Beyond
@@ -178,7 +178,7 @@ test('property: the official client reads what the model said; strict clients ta
   await fc.assert(
     fc.asyncProperty(answerEvents, async (events) => {
       const stream = render(...events)
-      expect(await read(stream)).toEqual(saidBy(events))
+      expect(await read(stream)).toEqual(contentsOf(events))
       const chunks = payloads(stream)
       for (const chunk of chunks) expect(JSON.stringify(ChatStreamChunk$inboundSchema.parse(chunk))).not.toContain('"UNKNOWN"')
       expect(chunks.filter((chunk) => (chunk.choices[0]?.finish_reason ?? null) !== null)).toHaveLength(1)

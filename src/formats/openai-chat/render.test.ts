@@ -23,7 +23,7 @@ import {
   reasoning,
   REDACTED,
   refusal,
-  saidBy,
+  contentsOf,
   summary,
   TAIL,
   text,
@@ -170,7 +170,7 @@ describe('an answer built from events', () => {
           proofs: (message.reasoning_details ?? []).flatMap(({ signature, data }) => signature ?? data ?? []),
           images: (message.images ?? []).map((each) => base64Of(each.image_url.url)),
           sources: (message.annotations ?? []).map((each) => each.url_citation.url),
-        }).toEqual(saidBy(events))
+        }).toEqual(contentsOf(events))
       }),
     )
   })

@@ -61,7 +61,7 @@ const message = (answer: Frame): JsonObject => {
   const pieces: JsonObject[] = []
   const annotations: JsonObject[] = []
   const images: JsonObject[] = []
-  const calls = new Map<number, SaidCall>()
+  const calls = new Map<number, GatheredCall>()
   for (const event of [...answer.events, FINISH]) {
     pieces.push(...details.pieces(event))
     if (event.type === 'text') content = (content ?? '') + event.text
@@ -100,7 +100,7 @@ const probabilities = (answer: Frame): JsonObject | null => {
   return content.length === 0 ? null : logprobs(content)
 }
 
-interface SaidCall {
+interface GatheredCall {
   readonly id: string
   readonly name: string
   readonly custom?: true
@@ -108,7 +108,7 @@ interface SaidCall {
 }
 
 /** A call without arguments is one with an empty object: clients parse the text as JSON unseen. */
-const toolCall = ({ id, name, custom, arguments: args }: SaidCall): JsonObject =>
+const toolCall = ({ id, name, custom, arguments: args }: GatheredCall): JsonObject =>
   custom === true
     ? { id, type: 'custom', custom: { name, input: args } }
     : { id, type: 'function', function: { name, arguments: args === '' ? '{}' : args } }

@@ -13,17 +13,17 @@ import {
   frames,
   HEAD,
   METADATA,
-  nothingSaid,
+  emptyContents,
   openAi,
   payloads,
   proofData,
   refusal,
-  saidBy,
+  contentsOf,
   TAIL,
   text,
   used,
 } from '../../../test/support/answers.ts'
-import type { Said } from '../../../test/support/answers.ts'
+import type { AnswerContents } from '../../../test/support/answers.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
 import { renderAnswer } from './render.ts'
@@ -198,8 +198,8 @@ test('arguments of a call that is not open fail the stream, which can then still
   expect(payloads(renderer.fail(new GatewayError('provider_unavailable'), null)).map((each) => each.sequence_number)).toEqual([0, 1, 2])
 })
 
-const said = (output: readonly OpenAI.Responses.ResponseOutputItem[]): Said => {
-  const all = nothingSaid()
+const said = (output: readonly OpenAI.Responses.ResponseOutputItem[]): AnswerContents => {
+  const all = emptyContents()
   for (const item of output) {
     if (item.type === 'function_call') all.calls.push({ id: item.call_id, name: item.name, arguments: item.arguments })
     if (item.type === 'image_generation_call') all.images.push(item.result ?? '')
@@ -241,7 +241,7 @@ test('property: the official client reads what the model said; strict clients ta
       expect(sent).toEndWith('data: [DONE]\n\n')
 
       const cut = all.at(-1)!.type === 'response.incomplete'
-      const expected = saidBy(events)
+      const expected = contentsOf(events)
       const read = await openAi(sent).responses.stream({ model: 'm', input: 'x' }).finalResponse()
       expect(said(read.output)).toEqual(expected)
       if (!cut) expect(items.every((item) => 'status' in item && item.status === 'completed')).toBe(true)

@@ -7,7 +7,7 @@ import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { WaitingAgent } from '../../canonical/waiting-agent.ts'
 
-export interface SaidCall {
+export interface ModelCall {
   readonly id: string
   readonly name: string
   readonly proof?: ReasoningProof
@@ -21,16 +21,16 @@ export interface ModelTurn {
   /** The frames that go on to the client; in a loop nothing keeps a provider's own text. */
   take(frames: readonly Frame[]): readonly Frame[]
   /** Calls of the service's own tools, in the order of the model's. */
-  readonly serverCalls: readonly SaidCall[]
+  readonly serverCalls: readonly ModelCall[]
   /** Calls that the client runs. */
   readonly clientCalls: number
   readonly finish: { readonly reason: FinishReason; readonly native: string | null } | null
   /** A call that is the client's after all, under another name: its events, for the client. */
-  passOn(call: SaidCall, as: { readonly name: string; readonly arguments: string }): Frame
+  passOn(call: ModelCall, as: { readonly name: string; readonly arguments: string }): Frame
   /** Calls that agents make for the client to run: the index of the first of so many. */
   makeRoom(calls: number): number
   /** As if the model had not made the call. */
-  leaveOut(call: SaidCall): void
+  leaveOut(call: ModelCall): void
   /** All that was said, as the assistant's message of the next request. */
   parts(): readonly Part[]
 }
@@ -38,9 +38,9 @@ export interface ModelTurn {
 /** `isServerTool`: by the name that the model was offered. `isFirst`: of its answer, whose beginning the client is told once. */
 export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: boolean): ModelTurn => {
   const parts: Part[] = []
-  const serverCalls: SaidCall[] = []
+  const serverCalls: ModelCall[] = []
   /** By the model's index: the call, and the client's index of it; null for one that is the service's. */
-  const calls = new Map<number, { readonly said: SaidCall; readonly part: number; readonly index: number | null }>()
+  const calls = new Map<number, { readonly said: ModelCall; readonly part: number; readonly index: number | null }>()
   let clientCalls = 0
   let finish: ModelTurn['finish'] = null
 
@@ -66,7 +66,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
 
   const open = ({ index, id, name, proof, ...rest }: Extract<ModelEvent, { type: 'tool-call' }>): ModelEvent | null => {
     if (calls.has(index)) return null
-    const said: SaidCall = { id, name, arguments: '', ...(proof === undefined ? {} : { proof }) }
+    const said: ModelCall = { id, name, arguments: '', ...(proof === undefined ? {} : { proof }) }
     const isOurs = isServerTool(name)
     calls.set(index, { said, part: parts.length, index: isOurs ? null : clientCalls })
     parts.push({ ...rest, ...said, type: 'tool-call' })

@@ -8,19 +8,19 @@ import type { IdSource } from '../../lib/id.ts'
 import { objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
 import { type AskedTool, type AwaitedCalls, failed, type ReportProgress, type ToolResult } from '../../tools/tool.ts'
-import type { SaidCall } from './model-turn.ts'
+import type { ModelCall } from './model-turn.ts'
 import { screenedSources } from './screen-tool-text.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
 export interface CallsOfTurn {
   /** The number of the turn in its answer, from 1. */
   readonly number: number
-  readonly calls: readonly SaidCall[]
+  readonly calls: readonly ModelCall[]
   /** Null for a call that runs, else why it does not. */
-  readonly refusalOf: (call: SaidCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
+  readonly refusalOf: (call: ModelCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
   readonly offered: OfferedTools
   /** Results that are known before anything runs. */
-  readonly refusals: ReadonlyMap<SaidCall, ToolResult>
+  readonly refusals: ReadonlyMap<ModelCall, ToolResult>
   /** The conversation up to the calls, and the model that made them. */
   readonly prompt: Prompt
   readonly model: string
@@ -126,7 +126,7 @@ export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>
     ...(outcome.fault === null ? {} : { isError: true }),
   }))
 
-const serverCall = (said: SaidCall, { offered, dialect, number, reportsProgress }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
+const serverCall = (said: ModelCall, { offered, dialect, number, reportsProgress }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
   const tool = offered.byName.get(said.name)
   const kind = tool?.asked.tool ?? 'datetime'
   return {
@@ -156,7 +156,7 @@ const ID_PREFIXES: Readonly<Partial<Record<ServerTool, string>>> = {
 }
 
 const runOne = async (
-  { said, tool, call }: { readonly said: SaidCall; readonly tool: OfferedTool | undefined; readonly call: ServerCall },
+  { said, tool, call }: { readonly said: ModelCall; readonly tool: OfferedTool | undefined; readonly call: ServerCall },
   turn: CallsOfTurn,
   parts: RunCallsParts,
 ): Promise<ToolResult> => {

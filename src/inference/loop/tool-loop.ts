@@ -22,7 +22,7 @@ import { runJudged } from '../judge/run-judged.ts'
 import type { RunParts } from '../run/run.ts'
 import { type LoopLimits, loopLimits, stopAfter } from './loop-limits.ts'
 import { LoopReport } from './loop-report.ts'
-import { readModelTurn, type ModelTurn, type SaidCall } from './model-turn.ts'
+import { readModelTurn, type ModelTurn, type ModelCall } from './model-turn.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
 import { screenToolText } from './screen-tool-text.ts'
 import { unwrapCalls, type UnwrappedCalls } from './unwrap-calls.ts'
@@ -226,7 +226,7 @@ class ToolLoop {
     )
   }
 
-  async #runTools(calls: readonly SaidCall[], refusals: UnwrappedCalls['refusals']): Promise<readonly EndedCall[]> {
+  async #runTools(calls: readonly ModelCall[], refusals: UnwrappedCalls['refusals']): Promise<readonly EndedCall[]> {
     const { request, connection, log } = this.#admitted
     const { clock, ids, sealedResults } = this.#parts
     const before = this.#report.steps

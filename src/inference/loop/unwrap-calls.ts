@@ -7,13 +7,13 @@ import type { RefusedCall, UnwrappedCall } from '../../tools/deferred/wrapped-ca
 import { CALL_WRAPPER, SEARCH_WRAPPER } from '../../tools/deferred/wrappers.ts'
 import type { ToolResult } from '../../tools/tool.ts'
 import type { LoopReport } from './loop-report.ts'
-import type { ModelTurn, SaidCall } from './model-turn.ts'
+import type { ModelTurn, ModelCall } from './model-turn.ts'
 
 export interface UnwrappedCalls {
   /** For the client: each call in one piece, as it could not be checked before it was whole. */
   readonly frames: readonly Frame[]
   /** The result that the model reads of a call that is not passed on. */
-  readonly refusals: ReadonlyMap<SaidCall, ToolResult>
+  readonly refusals: ReadonlyMap<ModelCall, ToolResult>
 }
 
 /** Beside a call that goes to the client the turn ends, so calls that are refused have nobody to read why: they are left out. */
@@ -24,7 +24,7 @@ export const unwrapCalls = (
   warn: (warning: Warning) => void,
 ): UnwrappedCalls => {
   const frames: Frame[] = []
-  const refused: { readonly said: SaidCall; readonly call: RefusedCall }[] = []
+  const refused: { readonly said: ModelCall; readonly call: RefusedCall }[] = []
   for (const said of turn.serverCalls.slice()) {
     // As a replay gives it to the model, whatever spaces it wrote.
     if (said.name === SEARCH_WRAPPER) said.arguments = plainJson(said.arguments)

@@ -7,11 +7,11 @@ import type { Message } from '../../canonical/prompt.ts'
 import type { IdSource } from '../../lib/id.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AwaitedCalls } from '../../tools/tool.ts'
-import type { SaidCall } from './model-turn.ts'
+import type { ModelCall } from './model-turn.ts'
 import type { EndedCall } from './run-calls.ts'
 
 /** The calls that began them, in the order of the conversation. */
-export const waitingCalls = (messages: readonly Message[], isOffered: (name: string) => boolean): readonly SaidCall[] =>
+export const waitingCalls = (messages: readonly Message[], isOffered: (name: string) => boolean): readonly ModelCall[] =>
   messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
       part.type === 'tool-call' && part.waiting !== undefined && isOffered(part.name)

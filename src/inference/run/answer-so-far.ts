@@ -5,7 +5,7 @@ import type { Warning } from '../../canonical/warning.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { IMAGE_CHARACTERS } from './estimated-tokens.ts'
 
-export interface Said {
+export interface AttemptOutput {
   /** Monotonic time of the first content; null before it. */
   readonly contentMs: number | null
   /** The provider's name for its answer. */
@@ -30,7 +30,7 @@ const LOSSES_MAX = 50
 
 const FURTHER_CALLS = 'The model made several calls at once. functions has room for the first of them; the others were left out. Use tools.'
 
-export class AnswerSoFar implements Said {
+export class AnswerSoFar implements AttemptOutput {
   readonly #clock: Clock
   readonly #oneCall: boolean
   readonly losses: Warning[] = []

@@ -6,7 +6,7 @@ import type { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { redactBody } from '../../providers/redact-body.ts'
 import { bodyText, type UpstreamRequest } from '../../providers/upstream.ts'
-import { AnswerSoFar, type Said } from './answer-so-far.ts'
+import { AnswerSoFar, type AttemptOutput } from './answer-so-far.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { countedUsage } from './bill.ts'
 import { hideInError } from '../hide-in-error.ts'
@@ -64,7 +64,7 @@ export class AttemptLog {
   }
 
   /** The words of the last attempt. */
-  get said(): Said {
+  get said(): AttemptOutput {
     return this.#said
   }
 

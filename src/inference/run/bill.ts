@@ -9,7 +9,7 @@ import { costOf } from '../../models/price.ts'
 import { endpointThatServed } from '../../models/served-endpoint.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
-import type { Said } from './answer-so-far.ts'
+import type { AttemptOutput } from './answer-so-far.ts'
 import type { Planned } from '../stages.ts'
 import type { ModelEndpoint } from '../../models/model.ts'
 import { CHARACTERS_PER_TOKEN } from './estimated-tokens.ts'
@@ -32,7 +32,7 @@ export interface BillTerms {
 /** The facts of a log on which the count of an answer depends. */
 interface Answer {
   readonly request: Pick<Planned, 'call' | 'apiType'>
-  readonly said: Pick<Said, 'reportedUsage' | 'characters' | 'uncountedCharacters' | 'finishReason'>
+  readonly said: Pick<AttemptOutput, 'reportedUsage' | 'characters' | 'uncountedCharacters' | 'finishReason'>
   readonly inputTokensEstimate: number
   /** The client left while a provider was at work on it. */
   readonly abandoned: boolean
