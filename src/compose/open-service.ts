@@ -32,7 +32,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   const node = ids.uuid()
   const redis = settings.redisUrl === null ? null : { url: settings.redisUrl, prefix: `patchbay:${storage.owner.workspaceId}:` }
   const limitStore = redis === null ? (storage.database.server?.openLimits(node) ?? null) : createRedisLimits({ ...redis, node })
-  const ground = {
+  const base = {
     startSettings: startSettings(settings, env),
     clock,
     ids,
@@ -46,7 +46,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
     limitStore,
     redis,
   }
-  const service = await composeService(ground, file, settings.config, env)
+  const service = await composeService(base, file, settings.config, env)
   return {
     ...service,
     async close() {

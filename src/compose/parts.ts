@@ -48,7 +48,7 @@ import { composeResponseCache, type RedisPlace } from './response-cache.ts'
 import { composeRouting } from './routing.ts'
 
 /** The parts that a service stands on. */
-export interface Ground {
+export interface BaseParts {
   readonly clock: Clock
   readonly ids: IdSource
   readonly log: Log
@@ -75,8 +75,8 @@ const KEEP_ALIVE_MS = 10_000
 
 export type Parts = ReturnType<typeof composeParts>
 
-export const composeParts = (ground: Ground, reloadable: Reloadable, env: Environment) => {
-  const { clock, ids, log, metrics, storage, journal, seal } = ground
+export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Environment) => {
+  const { clock, ids, log, metrics, storage, journal, seal } = base
   const { database } = storage
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
 
@@ -112,7 +112,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
   })
   const routing = composeRouting({ clock, log, metrics, reloadable })
 
-  const nodes = composeNodes({ database, node: ground.node, clock, log, metrics, knowledge: knowledgeOf(routing) })
+  const nodes = composeNodes({ database, node: base.node, clock, log, metrics, knowledge: knowledgeOf(routing) })
 
   const observe = observeAnswers(metrics, log)
   const running = createRunningAnswers()
@@ -123,10 +123,10 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
   const contentStore = createContentStore(database, seal)
 
   return {
-    ...ground,
+    ...base,
     ...budgetParts,
     nodes,
-    ...composeLimits({ clock, log, metrics, reloadable, limitStore: ground.limitStore, nodesSeen: () => nodes.seen }),
+    ...composeLimits({ clock, log, metrics, reloadable, limitStore: base.limitStore, nodesSeen: () => nodes.seen }),
     onError,
     presetStore,
     rollouts: createRollouts({
@@ -163,7 +163,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
       reloadable,
       seal,
       secret: storage.secret.derive('response-cache'),
-      redis: ground.redis,
+      redis: base.redis,
       onError,
     }),
     keepAlive: createKeepAlive(clock, KEEP_ALIVE_MS),

@@ -41,7 +41,7 @@ interface Started {
 const start = async (written: object = {}): Promise<Started> => {
   const clock = createFakeClock()
   const metrics = createMetrics()
-  const ground = {
+  const base = {
     clock,
     ids: systemIds,
     log: logTo(() => undefined, 'silent', clock),
@@ -55,7 +55,7 @@ const start = async (written: object = {}): Promise<Started> => {
     startSettings: [],
     redis: null,
   }
-  return { service: await composeService(ground, fileOf(written), null, {}), clock, metrics }
+  return { service: await composeService(base, fileOf(written), null, {}), clock, metrics }
 }
 
 const makeKey = async ({ service }: Started, kind: 'management' | 'inference', limitNanos: number | null = null) => {

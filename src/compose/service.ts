@@ -20,7 +20,7 @@ import { startCacheWatch } from './cache-watch.ts'
 import { openCatalogueImports } from './catalogue-imports.ts'
 import { housekeepingJobs, startHousekeeping } from './housekeeping.ts'
 import { composeModels } from './models.ts'
-import { composeParts, type Ground } from './parts.ts'
+import { composeParts, type BaseParts } from './parts.ts'
 import { createServiceKnowledge } from './service-knowledge.ts'
 import { createReloadable } from './reloadable.ts'
 
@@ -58,7 +58,7 @@ const CHECKPOINT_MS = 30_000
 const ROLLOUT_CHECK_MS = 5000
 
 /** Requests that a process had answered when it was killed. What storage does not take now waits for the next start. */
-const settleWhatWasLeft = async ({ journal, log }: Ground, ledger: Pick<Ledger, 'settle'>): Promise<void> => {
+const settleWhatWasLeft = async ({ journal, log }: BaseParts, ledger: Pick<Ledger, 'settle'>): Promise<void> => {
   try {
     const { entries: requests, damaged } = (await journal?.recover(ledger.settle)) ?? { entries: 0, damaged: 0 }
     if (requests > 0) log.warn({ requests }, 'requests that a killed process had answered are recorded now')
@@ -69,15 +69,15 @@ const settleWhatWasLeft = async ({ journal, log }: Ground, ledger: Pick<Ledger, 
 }
 
 /** `configPath`: where the file was read, for its faults. Throws SettingError, StorageUnavailable. */
-export const composeService = async (ground: Ground, file: ConfigFile, configPath: string | null, env: Environment): Promise<Service> => {
-  const { clock, log, storage } = ground
+export const composeService = async (base: BaseParts, file: ConfigFile, configPath: string | null, env: Environment): Promise<Service> => {
+  const { clock, log, storage } = base
   const { database } = storage
   const reloadable = createReloadable(file)
-  const parts = composeParts(ground, reloadable, env)
+  const parts = composeParts(base, reloadable, env)
   const { management, presets, guardrails, ledger, recorder, running, readiness, observability, onError } = parts
 
   const { engine } = database
-  const knowledge = createServiceKnowledge({ ...ground, engine, nodes: parts.nodes, reloadable, configPath })
+  const knowledge = createServiceKnowledge({ ...base, engine, nodes: parts.nodes, reloadable, configPath })
   const imports = await openCatalogueImports(createCatalogueStore(database))
   const app = reloadable.built((current) => {
     const models = composeModels(current, configPath, env, imports.current())
@@ -134,7 +134,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   await Promise.all([parts.meter.connect(), parts.answers.connect()])
   const farewells = [parts.meter.start(), parts.nodes.start()]
   // First, or what they held would be charged by its last checkpoint.
-  await settleWhatWasLeft(ground, ledger)
+  await settleWhatWasLeft(base, ledger)
   const stopLedger = ledger.start()
   const stopEvaluations = startEvaluations({
     store: parts.evaluationStore,
@@ -176,7 +176,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
         await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
         await recorder.close()
         await parts.contents.flush()
-        ground.journal?.close()
+        base.journal?.close()
       } finally {
         // Whatever failed: a database whose file is gone is saved as it closes.
         await database.close()

@@ -61,7 +61,7 @@ const build = (more: Partial<AppParts> = {}) => {
     if (line.generation_id !== undefined) settled.push(line as SettledLine)
     if (line.level === 'error') faults.push(line)
   }
-  const ground = {
+  const base = {
     clock,
     ids: systemIds,
     log,
@@ -76,8 +76,8 @@ const build = (more: Partial<AppParts> = {}) => {
     startSettings: [],
   }
   const reloadable = createReloadable(FILE)
-  const composed = composeParts(ground, reloadable, {})
-  const knowledge = createServiceKnowledge({ ...ground, engine: 'sqlite', nodes: composed.nodes, reloadable, configPath: null })
+  const composed = composeParts(base, reloadable, {})
+  const knowledge = createServiceKnowledge({ ...base, engine: 'sqlite', nodes: composed.nodes, reloadable, configPath: null })
   const composedParts = composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}, knowledge)
   const parts: AppParts = { ...composedParts, version: '1.2.3', ...more }
   return { parts, app: createApp(parts), keys: composed.management.keys, presets: composed.presets, settled, faults, metrics, clock }

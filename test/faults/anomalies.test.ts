@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 import type { Kysely, KyselyPlugin } from 'kysely'
 
-import type { Ground } from '../../src/compose/parts.ts'
+import type { BaseParts } from '../../src/compose/parts.ts'
 import { composeService } from '../../src/compose/service.ts'
 import { configFileSchema } from '../../src/config-file.ts'
 import { UNBOUNDED } from '../../src/keys/keys.ts'
@@ -179,7 +179,7 @@ interface Faults {
   readonly network: Fault
 }
 
-const groundOf = (clock: FakeClock, store: Database): Ground => ({
+const basePartsOf = (clock: FakeClock, store: Database): BaseParts => ({
   clock,
   ids: systemIds,
   log: logTo(() => undefined, 'silent', clock),
@@ -213,13 +213,13 @@ const withService = async (
   processes += 1
   const clock = createFakeClock(T0 + processes * (HOUR_MS / 4))
   const journal = openJournal(join(dataDir, 'journal'), { pid: processes, isAlive: () => false })
-  const ground = {
-    ...groundOf(clock, failingDatabase(faults.storage)),
+  const base = {
+    ...basePartsOf(clock, failingDatabase(faults.storage)),
     clock: failingClock(faults.clock, clock),
     journal: failingJournal(faults.file, journal),
   }
   upstream.script(failingProvider(faults.network))
-  const service = await composeService(ground, FILE, null, {})
+  const service = await composeService(base, FILE, null, {})
   const settle = async (): Promise<void> => {
     for (let turns = 0; turns < 30; turns += 1) {
       await turn()
@@ -267,7 +267,7 @@ const withService = async (
 
 /** One key of each kind, which every process knows. */
 const makeKeys = async () => {
-  const { keys } = await composeService(groundOf(createFakeClock(), failingDatabase(never())), FILE, null, {})
+  const { keys } = await composeService(basePartsOf(createFakeClock(), failingDatabase(never())), FILE, null, {})
   const create = (kind: 'management' | 'inference', limitNanos: number | null) =>
     keys.create({ kind, name: kind, workspaceId: owner.workspaceId, creatorUserId: owner.userId, ...UNBOUNDED, limitNanos }, changedBy())
   const [spender, manager] = [await create('inference', 10 ** 12), await create('management', null)]
