@@ -132,7 +132,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
   ]
   await parts.nodes.join()
   await Promise.all([parts.meter.connect(), parts.answers.connect()])
-  const farewells = [parts.meter.start(), parts.nodes.start()]
+  const stopsLater = [parts.meter.start(), parts.nodes.start()]
   // First, or what they held would be charged by its last checkpoint.
   await settleWhatWasLeft(base, ledger)
   const stopLedger = ledger.start()
@@ -148,7 +148,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     ids: parts.ids,
     onError,
   })
-  const stopTelling = await observability.start()
+  const stopObservability = await observability.start()
 
   return {
     app: { parameterPaths: app().parameterPaths, answer: (request, literalPath, peers) => app().answer(request, literalPath, peers) },
@@ -169,8 +169,8 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
       for (const stop of stops) stop()
       try {
         await stopEvaluations()
-        await stopTelling()
-        for (const farewell of farewells) await farewell()
+        await stopObservability()
+        for (const stop of stopsLater) await stop()
         parts.answers.close()
         await stopLedger()
         await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
