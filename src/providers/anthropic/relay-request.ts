@@ -14,7 +14,7 @@ import { rulesOf } from './model-rules.ts'
 import { MAY_BE_BLANK, type RelayedConversation, relayConversation, systemBlocks } from './relay-conversation.ts'
 import { applyModelRules } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
-import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
+import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-media.ts'
 import { refuseStoredFiles } from './stored-files.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
@@ -52,8 +52,8 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
 /** Claude reads text, pictures and documents, whatever else the dialect of its client may come to say. */
 const refuseSound = ({ call: { body }, target: given, warn }: Attempt): void => {
   const target = rulesOf(given.upstreamModel).claude ? { ...given, inputModalities: CLAUDE_READS } : given
-  const messages = mayBeUnheard(body.searchable, target) ? body.value('messages') : undefined
-  if (Array.isArray(messages)) refuseUnheard(messages, 'messages', { target, ...lossesTo(warn) })
+  const messages = mayHoldUnsupportedMedia(body.searchable, target) ? body.value('messages') : undefined
+  if (Array.isArray(messages)) refuseUnsupportedMedia(messages, 'messages', { target, ...lossesTo(warn) })
 }
 
 const CLAUDE_READS = ['text', 'image', 'file']

@@ -9,7 +9,7 @@ import { rewrittenText } from '../../lib/json-rewrite.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
-import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
+import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-media.ts'
 import { mayBeOf } from './encode-thinking.ts'
 import { isDoubtful } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
@@ -29,8 +29,8 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   // A server of which nothing is known gets everything.
   const doubtful = vendor.accepts !== 'everything' && isDoubtful(body.rawSearchable('messages') ?? '', vendor)
   yield
-  const unheard = mayBeUnheard(text, target)
-  if (!thinking && !extras && !doubtful && !unheard) return null
+  const unsupported = mayHoldUnsupportedMedia(text, target)
+  if (!thinking && !extras && !doubtful && !unsupported) return null
 
   yield
   const messages = body.value('messages')
@@ -42,7 +42,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   )
   if (placed.length < messages.length) return null
   const losses = lossesTo(warn)
-  if (unheard) refuseUnheard(messages, 'messages', { target, ...losses })
+  if (unsupported) refuseUnsupportedMedia(messages, 'messages', { target, ...losses })
   yield
   const own = yield* mapMessages(placed, (message, at) => {
     if (message['role'] !== 'assistant') return message

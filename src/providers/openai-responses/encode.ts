@@ -12,7 +12,7 @@ import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
 import { refuseStoredInTools, refuseStoredObjects } from '../stored-objects.ts'
 import { translate, type Translation } from '../translation.ts'
-import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
+import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-media.ts'
 import { vendorOf } from '../vendors.ts'
 import { encodeConversation } from './encode-conversation.ts'
 import { encodeSettings } from './encode-settings.ts'
@@ -66,8 +66,8 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { call, target, warn } = attempt
   const { body } = call
   yield* refuseStoredObjects(body, 'input', target)
-  const given = mayBeUnheard(body.searchable, target) ? body.value('input') : undefined
-  if (Array.isArray(given)) refuseUnheard(given, 'input', { target, ...lossesTo(warn) })
+  const given = mayHoldUnsupportedMedia(body.searchable, target) ? body.value('input') : undefined
+  if (Array.isArray(given)) refuseUnsupportedMedia(given, 'input', { target, ...lossesTo(warn) })
   const changes: Record<string, string | null> = {
     ...withoutServiceFields(body),
     model: JSON.stringify(target.upstreamModel),

@@ -1,4 +1,4 @@
-/** Sound and film in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
+/** Audio and video in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
 import type { Part } from '../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'
@@ -8,27 +8,27 @@ import { refuseUnread } from './uncarried.ts'
 type Context = Parameters<typeof refuseUnread>[2]
 
 /** A search of the JSON text, so that nothing is parsed for it in vain. */
-export const mayBeUnheard = (text: string, { inputModalities }: Pick<Target, 'inputModalities'>): boolean =>
-  (inputModalities ?? null) !== null && mayName(HEARD_WORDS, text)
+export const mayHoldUnsupportedMedia = (text: string, { inputModalities }: Pick<Target, 'inputModalities'>): boolean =>
+  (inputModalities ?? null) !== null && mayName(MEDIA_TYPES, text)
 
 /** `field`: where the list stands. Throws `invalid_request` naming the message. */
-export const refuseUnheard = (messages: readonly JsonValue[], field: string, context: Context): void => {
+export const refuseUnsupportedMedia = (messages: readonly JsonValue[], field: string, context: Context): void => {
   for (const [index, message] of messages.entries()) {
     if (!isObject(message) || message['role'] === 'assistant') continue
     const { content } = message
     for (const part of Array.isArray(content) ? content : []) {
-      const kind = isObject(part) && typeof part['type'] === 'string' ? HEARD.get(part['type']) : undefined
+      const kind = isObject(part) && typeof part['type'] === 'string' ? MEDIA_PARTS.get(part['type']) : undefined
       if (kind !== undefined) refuseUnread(kind, { at: `${field}[${index}]`, role: 'user' }, context)
     }
   }
 }
 
-const HEARD_WORDS = /"(?:input_audio|video_url|input_video)"/
+const MEDIA_TYPES = /"(?:input_audio|video_url|input_video)"/
 
 const VIDEO: Part = { type: 'video', url: '' }
 
-/** As the middle calls them. */
-const HEARD: ReadonlyMap<string, Part> = new Map<string, Part>([
+/** By the type of the part in a request. */
+const MEDIA_PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ['input_audio', { type: 'audio', data: '', format: '' }],
   ['video_url', VIDEO],
   ['input_video', VIDEO],
