@@ -66,10 +66,10 @@ const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findi
   const text = textOf(path)
   const { value, lineOf } = valueOf(path, text)
   const findings: Finding[] = []
-  const tell = (at: readonly (string | number)[], outcome: Outcome, says: string): void =>
+  const report = (at: readonly (string | number)[], outcome: Outcome, says: string): void =>
     void findings.push({ line: lineOf(at), outcome, says })
   try {
-    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, tell, basename(path, extname(path))) }
+    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, report, basename(path, extname(path))) }
     return { plan, findings: findings.toSorted((a, b) => a.line - b.line) }
   } catch (thrown) {
     if (thrown instanceof SettingError) throw new SettingError(`${path}: ${thrown.message}`)

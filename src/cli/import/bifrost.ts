@@ -5,25 +5,25 @@ import { objectIn, objectsIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey } from './import-plan.ts'
 import { dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
 
-type Tell = Parameters<ImportReader>[1]
+type Report = Parameters<ImportReader>[1]
 
-export const readBifrost: ImportReader = (value, tell) => {
+export const readBifrost: ImportReader = (value, report) => {
   if (!isObject(value) || !(isObject(value['providers']) || isObject(value['governance'])))
     throw new SettingError('the file is no configuration of Bifrost: expected "providers" or "governance".')
   const config = value as JsonObject
   const providers: Record<string, JsonValue> = {}
   for (const [word, entry] of Object.entries(objectIn(config['providers']))) {
-    const made = providerEntryOf(word, objectIn(entry), ['providers', word], tell)
+    const made = providerEntryOf(word, objectIn(entry), ['providers', word], report)
     if (made !== null) providers[made.slug] = made.entry
   }
   const governance = objectIn(config['governance'])
-  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) tell([section], 'cannot', `${section} has no counterpart`)
+  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) report([section], 'cannot', `${section} has no counterpart`)
   for (const section of Object.keys(governance))
-    if (!GOVERNANCE.has(section)) tell(['governance', section], 'cannot', `${section} has no counterpart`)
+    if (!GOVERNANCE.has(section)) report(['governance', section], 'cannot', `${section} has no counterpart`)
   const keys = objectsIn(governance['virtual_keys'])
   return {
-    keys: keys.map((entry, at) => keyOf(entry, governance, ['governance', 'virtual_keys', at], tell)),
-    guardrails: keys.flatMap((entry, at) => guardrailOf(entry, ['governance', 'virtual_keys', at], tell)),
+    keys: keys.map((entry, at) => keyOf(entry, governance, ['governance', 'virtual_keys', at], report)),
+    guardrails: keys.flatMap((entry, at) => guardrailOf(entry, ['governance', 'virtual_keys', at], report)),
     file: Object.keys(providers).length === 0 ? {} : { providers },
   }
 }
@@ -31,22 +31,23 @@ export const readBifrost: ImportReader = (value, tell) => {
 const SECTIONS: ReadonlySet<string> = new Set(['$schema', 'providers', 'governance', 'version'])
 const GOVERNANCE: ReadonlySet<string> = new Set(['virtual_keys', 'budgets', 'rate_limits'])
 
-const providerEntryOf = (word: string, entry: JsonObject, path: Path, tell: Tell): { slug: string; entry: JsonObject } | null => {
+const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Report): { slug: string; entry: JsonObject } | null => {
   const network = objectIn(entry['network_config'])
   const custom = objectIn(entry['custom_provider_config'])
   const known = providerOf(word) ?? providerOf(wordIn(custom['base_provider_type'] ?? ''))
   const base = typeof network['base_url'] === 'string' ? network['base_url'].replace(/\/+$/, '') : null
   if (known === null && base === null) {
-    tell(path, 'cannot', `the provider ${word} is not known here, and has no base_url`)
+    report(path, 'cannot', `the provider ${word} is not known here, and has no base_url`)
     return null
   }
   const slug = providerOf(word) ?? slugOf(word.toLowerCase())
-  const keys = objectsIn(entry['keys']).flatMap((key, at) => keyText(key, slug, [...path, 'keys', at], tell))
+  const keys = objectsIn(entry['keys']).flatMap((key, at) => keyText(key, slug, [...path, 'keys', at], report))
   const unique = [...new Set(keys)]
   for (const name of Object.keys(network))
-    if (name !== 'base_url') tell([...path, 'network_config', name], 'changed', `${name}: time limits and retries are those of the service`)
-  for (const name of Object.keys(entry)) if (!PROVIDER_MEMBERS.has(name)) tell([...path, name], 'cannot', `${name} has no counterpart`)
-  tell(path, 'taken', `provider ${word}${slug === word ? '' : ` as ${slug}`} with ${unique.length} key${unique.length === 1 ? '' : 's'}`)
+    if (name !== 'base_url')
+      report([...path, 'network_config', name], 'changed', `${name}: time limits and retries are those of the service`)
+  for (const name of Object.keys(entry)) if (!PROVIDER_MEMBERS.has(name)) report([...path, name], 'cannot', `${name} has no counterpart`)
+  report(path, 'taken', `provider ${word}${slug === word ? '' : ` as ${slug}`} with ${unique.length} key${unique.length === 1 ? '' : 's'}`)
   const isListed = providerOf(word) !== null
   return {
     slug,
@@ -61,18 +62,18 @@ const providerEntryOf = (word: string, entry: JsonObject, path: Path, tell: Tell
 const PROVIDER_MEMBERS: ReadonlySet<string> = new Set(['keys', 'network_config', 'custom_provider_config'])
 
 /** `env.NAME` is `${NAME}` here; a key that stands in the file is not written again. */
-const keyText = (key: JsonObject, provider: string, path: Path, tell: Tell): readonly string[] => {
+const keyText = (key: JsonObject, provider: string, path: Path, report: Report): readonly string[] => {
   const { value } = key
   const text = isObject(value) ? (value['env_var'] ?? value['value']) : value
   if (Array.isArray(key['models']) && key['models'].length > 0 && key['models'][0] !== '*')
-    tell([...path, 'models'], 'cannot', 'a provider key serves all models of its provider')
+    report([...path, 'models'], 'cannot', 'a provider key serves all models of its provider')
   if (typeof key['weight'] === 'number' && key['weight'] !== 1)
-    tell([...path, 'weight'], 'changed', 'keys of a provider take turns; there is no weight')
+    report([...path, 'weight'], 'changed', 'keys of a provider take turns; there is no weight')
   if (typeof text !== 'string' || text === '') return []
   const named = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/.exec(text)?.[1]
   if (named !== undefined) return [`\${${named}}`]
   const variable = keyVariable(provider)
-  tell([...path, 'value'], 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
+  report([...path, 'value'], 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
   return [`\${${variable}}`]
 }
 
@@ -85,7 +86,7 @@ const RESETS: Readonly<Record<string, string>> = {
   '30d': 'monthly',
 }
 
-const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, tell: Tell): PlannedKey => {
+const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, report: Report): PlannedKey => {
   const name = typeof entry['name'] === 'string' ? entry['name'] : wordIn(entry['id'])
   const limits: Record<string, JsonValue> = {}
   const budget = linked(entry, 'budget', 'budgets', governance)
@@ -93,7 +94,7 @@ const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, tell: Tell
     limits['limit'] = budget['max_limit']
     const reset = RESETS[wordIn(budget['reset_duration'])]
     if (reset === undefined)
-      tell(path, 'changed', `a budget is daily, weekly, monthly or for life; ${wordIn(budget['reset_duration'])} becomes for life`)
+      report(path, 'changed', `a budget is daily, weekly, monthly or for life; ${wordIn(budget['reset_duration'])} becomes for life`)
     else limits['limit_reset'] = reset
   }
   const rate = linked(entry, 'rate_limit', 'rate_limits', governance)
@@ -105,12 +106,12 @@ const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, tell: Tell
     if (typeof most !== 'number') continue
     const every = wordIn(rate?.[`${theirs}_reset_duration`])
     if (every === '1m') limits[ours] = most
-    else tell(path, 'cannot', `a limit of ${most} ${theirs}s every ${every}: limits are by the minute`)
+    else report(path, 'cannot', `a limit of ${most} ${theirs}s every ${every}: limits are by the minute`)
   }
   if (entry['is_active'] === false) limits['disabled'] = true
   for (const owner of ['team_id', 'customer_id'])
-    if (entry[owner] != null) tell([...path, owner], 'cannot', 'teams and customers are workspaces here')
-  tell(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+    if (entry[owner] != null) report([...path, owner], 'cannot', 'teams and customers are workspaces here')
+  report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   return { name, limits }
 }
 
@@ -120,7 +121,7 @@ const linked = (entry: JsonObject, name: string, list: string, governance: JsonO
     ? entry[name]
     : (objectsIn(entry[list])[0] ?? objectsIn(governance[list]).find(({ id }) => id !== undefined && id === entry[`${name}_id`]))
 
-const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): readonly JsonObject[] => {
+const guardrailOf = (entry: JsonObject, path: Path, report: Report): readonly JsonObject[] => {
   const configs = objectsIn(entry['provider_configs'])
   if (configs.length === 0) return []
   const name = `${wordIn(entry['name'] ?? entry['id'])} may use`
@@ -128,7 +129,7 @@ const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): readonly JsonOb
     typeof provider === 'string' ? (providerOf(provider) ?? slugOf(provider.toLowerCase())) : [],
   )
   if (configs.some(({ allowed_models: models }) => Array.isArray(models) && models.length > 0 && models[0] !== '*'))
-    tell([...path, 'provider_configs'], 'cannot', 'models are allowed by their ids here: add allowed_models to the guardrail')
-  tell([...path, 'provider_configs'], 'changed', `guardrail ${JSON.stringify(name)}: allowed providers; assign it to the key`)
+    report([...path, 'provider_configs'], 'cannot', 'models are allowed by their ids here: add allowed_models to the guardrail')
+  report([...path, 'provider_configs'], 'changed', `guardrail ${JSON.stringify(name)}: allowed providers; assign it to the key`)
   return [{ name, allowed_providers: providers }]
 }

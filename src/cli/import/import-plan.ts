@@ -50,6 +50,6 @@ export type Path = readonly (string | number)[]
  */
 export type ImportReader = (
   value: unknown,
-  tell: (path: Path, outcome: Outcome, says: string) => void,
+  report: (path: Path, outcome: Outcome, says: string) => void,
   fileName: string,
 ) => Partial<ImportPlan>

@@ -7,20 +7,20 @@ import { objectIn, objectsIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
 import { dialectsOf, keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
 
-type Tell = Parameters<ImportReader>[1]
+type Report = Parameters<ImportReader>[1]
 
-export const readLitellmConfig: ImportReader = (value, tell) => {
+export const readLitellmConfig: ImportReader = (value, report) => {
   if (!isObject(value) || !(Array.isArray(value['model_list']) || Array.isArray(value['keys'])))
     throw new SettingError('the file is no configuration of LiteLLM: expected "model_list", or "keys" of GET /key/list.')
   const config = value as JsonObject
-  const groups = groupsOf(objectsIn(config['model_list']), tell)
-  const file = fileOf(groups, config, tell)
-  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) tell([section], 'cannot', `${section} has no counterpart`)
-  tellSettings(config, tell)
+  const groups = groupsOf(objectsIn(config['model_list']), report)
+  const file = fileOf(groups, config, report)
+  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) report([section], 'cannot', `${section} has no counterpart`)
+  reportSettings(config, report)
   return {
-    presets: presetsOf(groups, config, tell),
-    guardrails: objectsIn(config['guardrails']).flatMap((entry, at) => guardrailOf(entry, ['guardrails', at], tell)),
-    keys: objectsIn(config['keys']).map((entry, at) => keyOf(entry, ['keys', at], tell)),
+    presets: presetsOf(groups, config, report),
+    guardrails: objectsIn(config['guardrails']).flatMap((entry, at) => guardrailOf(entry, ['guardrails', at], report)),
+    keys: objectsIn(config['keys']).map((entry, at) => keyOf(entry, ['keys', at], report)),
     file,
   }
 }
@@ -51,7 +51,7 @@ interface Deployment {
 
 type Groups = ReadonlyMap<string, readonly Deployment[]>
 
-const groupsOf = (list: readonly JsonObject[], tell: Tell): Groups => {
+const groupsOf = (list: readonly JsonObject[], report: Report): Groups => {
   const groups = new Map<string, Deployment[]>()
   const places = new Map<string, string>()
   for (const [at, entry] of list.entries()) {
@@ -59,21 +59,21 @@ const groupsOf = (list: readonly JsonObject[], tell: Tell): Groups => {
     const name = entry['model_name']
     const params = objectIn(entry['litellm_params'])
     if (typeof name !== 'string' || typeof params['model'] !== 'string') {
-      tell(path, 'cannot', 'needs model_name and litellm_params.model')
+      report(path, 'cannot', 'needs model_name and litellm_params.model')
       continue
     }
     if (name.includes('*')) {
-      tell(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
+      report(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
       continue
     }
-    const deployment = deploymentOf(params, objectIn(entry['model_info']), path, places, tell)
+    const deployment = deploymentOf(params, objectIn(entry['model_info']), path, places, report)
     if (deployment !== null) groups.set(name, [...(groups.get(name) ?? []), deployment])
   }
   return groups
 }
 
 /** `places`: the slug of each address and key that was seen. */
-const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: Map<string, string>, tell: Tell): Deployment | null => {
+const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: Map<string, string>, report: Report): Deployment | null => {
   const model = wordIn(params['model'])
   const slash = model.indexOf('/')
   const custom = typeof params['custom_llm_provider'] === 'string' ? params['custom_llm_provider'] : null
@@ -82,7 +82,7 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: 
   const upstreamModel = custom === null && slash >= 0 ? model.slice(slash + 1) : model
   const base = textOf(params['api_base'] ?? params['base_url'])
   if (known === null && base === null) {
-    tell(
+    report(
       [...path, 'litellm_params', 'model'],
       'cannot',
       `the provider ${word} is not known here; give it an api_base that speaks Chat Completions`,
@@ -90,7 +90,7 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: 
     return null
   }
   const provider = known ?? slugOf(word.toLowerCase())
-  const key = keyOfProvider(params['api_key'], provider, [...path, 'litellm_params', 'api_key'], tell)
+  const key = keyOfProvider(params['api_key'], provider, [...path, 'litellm_params', 'api_key'], report)
   const isOwn = base !== null || known === null || (key !== null && key !== `\${${keyVariable(provider)}}`)
   const place = `${provider} ${base ?? ''} ${key ?? ''}`
   const slug = isOwn ? (places.get(place) ?? freeSlug(provider, base, places)) : provider
@@ -98,7 +98,7 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: 
   const entry = isOwn
     ? {
         dialects: [...dialectsOf(provider)].filter((dialect) => base === null || known !== 'openai' || dialect === 'openai-chat'),
-        ...(base === null ? {} : { base_url: addressOf(base, params, path, tell) }),
+        ...(base === null ? {} : { base_url: addressOf(base, params, path, report) }),
         ...(key === null ? {} : { api_key: key }),
       }
     : null
@@ -115,9 +115,9 @@ const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<str
   return free
 }
 
-const addressOf = (base: string, params: JsonObject, path: Path, tell: Tell): string => {
+const addressOf = (base: string, params: JsonObject, path: Path, report: Report): string => {
   if (params['api_version'] !== undefined)
-    tell([...path, 'litellm_params', 'api_version'], 'changed', "Azure's path /openai/v1 is used, which needs no api_version")
+    report([...path, 'litellm_params', 'api_version'], 'changed', "Azure's path /openai/v1 is used, which needs no api_version")
   const trimmed = base.replace(/\/+$/, '')
   return trimmed.endsWith('.openai.azure.com') ? `${trimmed}/openai/v1` : trimmed
 }
@@ -128,12 +128,12 @@ const textOf = (value: JsonValue | undefined): string | null => (typeof value ==
 const environmentText = (value: string): string => value.replace(/^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/, '${$1}')
 
 /** A key that stands in the file is not written again. */
-const keyOfProvider = (value: JsonValue | undefined, provider: string, path: Path, tell: Tell): string | null => {
+const keyOfProvider = (value: JsonValue | undefined, provider: string, path: Path, report: Report): string | null => {
   if (typeof value !== 'string' || value === '') return null
   const text = environmentText(value)
   if (text.startsWith('${')) return text
   const variable = keyVariable(provider)
-  tell(path, 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
+  report(path, 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
   return `\${${variable}}`
 }
 
@@ -162,7 +162,7 @@ const idOf = (name: string, deployments: readonly Deployment[]): string => {
   return isPlain ? modelIdOf(only.provider, only.upstreamModel) : `litellm/${slugOf(name.replaceAll('/', '-'))}`
 }
 
-const fileOf = (groups: Groups, config: JsonObject, tell: Tell): JsonObject => {
+const fileOf = (groups: Groups, config: JsonObject, report: Report): JsonObject => {
   const providers: Record<string, JsonValue> = {}
   const models: Record<string, JsonValue> = {}
   for (const [name, deployments] of groups) {
@@ -179,7 +179,7 @@ const fileOf = (groups: Groups, config: JsonObject, tell: Tell): JsonObject => {
   }
   const timeout = objectIn(config['litellm_settings'])['request_timeout'] ?? objectIn(config['router_settings'])['timeout']
   if (timeout !== undefined)
-    tell(['litellm_settings', 'request_timeout'], 'changed', 'the time limit is that of a whole request, all its attempts together')
+    report(['litellm_settings', 'request_timeout'], 'changed', 'the time limit is that of a whole request, all its attempts together')
   return {
     ...(Object.keys(providers).length === 0 ? {} : { providers }),
     ...(Object.keys(models).length === 0 ? {} : { models }),
@@ -214,9 +214,9 @@ const NAMING: ReadonlySet<string> = new Set([
   ...SETTINGS,
 ])
 
-const presetsOf = (groups: Groups, config: JsonObject, tell: Tell): readonly PlannedPreset[] => {
+const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly PlannedPreset[] => {
   const router = objectIn(config['router_settings'])
-  const fallbacks = fallbacksOf(config, groups, tell)
+  const fallbacks = fallbacksOf(config, groups, report)
   const sort = SORTS[wordIn(router['routing_strategy'])]
   const presets: PlannedPreset[] = []
   for (const [name, deployments] of groups) {
@@ -227,14 +227,14 @@ const presetsOf = (groups: Groups, config: JsonObject, tell: Tell): readonly Pla
     )
     for (const { params, path } of deployments) {
       for (const field of Object.keys(params))
-        if (!NAMING.has(field)) tell([...path, 'litellm_params', field], 'cannot', `${field} of a deployment has no counterpart`)
+        if (!NAMING.has(field)) report([...path, 'litellm_params', field], 'cannot', `${field} of a deployment has no counterpart`)
       if (params !== first.params && SETTINGS.some((field) => JSON.stringify(params[field]) !== JSON.stringify(first.params[field])))
-        tell(path, 'changed', `settings of the first deployment of ${name} hold for all`)
+        report(path, 'changed', `settings of the first deployment of ${name} hold for all`)
     }
     const id = idOf(name, deployments)
     const slug = slugOf(name)
-    if (slug !== name) tell(first.path, 'changed', `${name} is no name of a preset: clients ask for @preset/${slug}`)
-    tell(first.path, 'taken', `${name}: preset ${slug} for ${id}${deployments.length > 1 ? ` with ${deployments.length} providers` : ''}`)
+    if (slug !== name) report(first.path, 'changed', `${name} is no name of a preset: clients ask for @preset/${slug}`)
+    report(first.path, 'taken', `${name}: preset ${slug} for ${id}${deployments.length > 1 ? ` with ${deployments.length} providers` : ''}`)
     const models = fallbacks.get(name) ?? []
     const version = {
       shape: 'chat',
@@ -249,7 +249,7 @@ const presetsOf = (groups: Groups, config: JsonObject, tell: Tell): readonly Pla
     presets.push({ slug, versions: [version] })
     for (const [alias, target] of Object.entries(objectIn(router['model_group_alias'])))
       if (target === name || (isObject(target) && target['model'] === name)) {
-        tell(['router_settings', 'model_group_alias', alias], 'taken', `${alias}: a preset with what ${name} has`)
+        report(['router_settings', 'model_group_alias', alias], 'taken', `${alias}: a preset with what ${name} has`)
         presets.push({ slug: slugOf(alias), versions: [version] })
       }
   }
@@ -261,7 +261,7 @@ const SORTS: Readonly<Record<string, string>> = { 'latency-based-routing': 'late
 /** At most this many models follow the first. */
 const FALLBACKS_MAX = 10
 
-const fallbacksOf = (config: JsonObject, groups: Groups, tell: Tell): ReadonlyMap<string, readonly string[]> => {
+const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>()
   for (const section of ['litellm_settings', 'router_settings']) {
     for (const [at, entry] of objectsIn(objectIn(config[section])['fallbacks']).entries())
@@ -270,12 +270,12 @@ const fallbacksOf = (config: JsonObject, groups: Groups, tell: Tell): ReadonlyMa
         const ids = (Array.isArray(targets) ? targets : []).flatMap((target: JsonValue) => {
           const deployments = typeof target === 'string' ? groups.get(target) : undefined
           if (typeof target === 'string' && deployments !== undefined) return idOf(target, deployments)
-          tell(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
+          report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
           return []
         })
-        if (!groups.has(name)) tell(path, 'cannot', `${name} is no model of this file`)
+        if (!groups.has(name)) report(path, 'cannot', `${name} is no model of this file`)
         else if (ids.length > 0) {
-          tell(path, 'taken', `${name} falls back to ${ids.join(', ')}`)
+          report(path, 'taken', `${name} falls back to ${ids.join(', ')}`)
           found.set(name, [...(found.get(name) ?? []), ...ids].slice(0, FALLBACKS_MAX))
         }
       }
@@ -283,16 +283,16 @@ const fallbacksOf = (config: JsonObject, groups: Groups, tell: Tell): ReadonlyMa
   return found
 }
 
-const tellSettings = (config: JsonObject, tell: Tell): void => {
+const reportSettings = (config: JsonObject, report: Report): void => {
   for (const section of ['litellm_settings', 'router_settings', 'general_settings']) {
     for (const name of Object.keys(objectIn(config[section]))) {
       const says = SETTINGS_SAID[name]
-      if (says === undefined) tell([section, name], 'cannot', `${name} has no counterpart`)
-      else if (says !== null) tell([section, name], 'changed', says)
+      if (says === undefined) report([section, name], 'cannot', `${name} has no counterpart`)
+      else if (says !== null) report([section, name], 'changed', says)
     }
   }
   for (const name of Object.keys(objectIn(config['environment_variables'])))
-    tell(['environment_variables', name], 'changed', `set the variable ${name} where the service starts`)
+    report(['environment_variables', name], 'changed', `set the variable ${name} where the service starts`)
 }
 
 /** Null: told of elsewhere. */
@@ -332,7 +332,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   LOCATION: 'address',
 }
 
-const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): readonly JsonObject[] => {
+const guardrailOf = (entry: JsonObject, path: Path, report: Report): readonly JsonObject[] => {
   const name = wordIn(entry['guardrail_name'])
   const params = objectIn(entry['litellm_params'])
   const kind = wordIn(params['guardrail'])
@@ -344,16 +344,17 @@ const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): readonly JsonOb
     const entities = objectIn(params['pii_entities_config'])
     for (const [entity, action] of Object.entries(entities)) {
       const slug = ENTITIES[entity]
-      if (slug === undefined) tell([...path, 'litellm_params', 'pii_entities_config', entity], 'cannot', `there is no filter for ${entity}`)
+      if (slug === undefined)
+        report([...path, 'litellm_params', 'pii_entities_config', entity], 'cannot', `there is no filter for ${entity}`)
       else filters.push({ slug, action: action === 'BLOCK' ? 'block' : 'redact', ...side })
     }
     if (Object.keys(entities).length === 0) for (const slug of Object.values(ENTITIES)) filters.push({ slug, action: 'redact', ...side })
   } else if (kind === 'hide-secrets' || kind === 'hide_secrets') filters.push({ slug: 'secrets', action: 'redact', ...side })
   if (filters.length === 0) {
-    tell(path, 'cannot', `guardrail ${name}: ${kind} is a service of somebody else's; a moderation endpoint can ask it`)
+    report(path, 'cannot', `guardrail ${name}: ${kind} is a service of somebody else's; a moderation endpoint can ask it`)
     return []
   }
-  tell(
+  report(
     path,
     'changed',
     `guardrail ${name}: filters of our own for the same${params['default_on'] === true ? '; assign it, or put it into the default guardrail' : '; assign it to keys'}`,
@@ -370,15 +371,15 @@ const RESETS: Readonly<Record<string, string>> = {
   '1mo': 'monthly',
 }
 
-const keyOf = (entry: JsonObject, path: Path, tell: Tell): PlannedKey => {
+const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
   const name = [entry['key_alias'], entry['key_name'], entry['token']].find((one) => typeof one === 'string')
   const { max_budget: budget, budget_duration: duration, rpm_limit: rpm, tpm_limit: tpm, expires, blocked } = entry
   const reset = typeof duration === 'string' ? RESETS[duration] : undefined
   if (typeof duration === 'string' && reset === undefined)
-    tell([...path, 'budget_duration'], 'changed', `a budget is daily, weekly, monthly or for life; ${duration} becomes for life`)
+    report([...path, 'budget_duration'], 'changed', `a budget is daily, weekly, monthly or for life; ${duration} becomes for life`)
   if (Array.isArray(entry['models']) && entry['models'].length > 0)
-    tell([...path, 'models'], 'cannot', 'models of a key are a guardrail here: allowed_models')
-  tell(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+    report([...path, 'models'], 'cannot', 'models of a key are a guardrail here: allowed_models')
+  report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   const limits = {
     limit: budget,
     limit_reset: reset,

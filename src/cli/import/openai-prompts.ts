@@ -12,17 +12,17 @@ import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedPreset, PlannedVersion } from './import-plan.ts'
 import { modelIdOf, slugOf } from './names.ts'
 
-type Tell = Parameters<ImportReader>[1]
+type Report = Parameters<ImportReader>[1]
 
-export const readOpenaiPrompts: ImportReader = (value, tell) => {
+export const readOpenaiPrompts: ImportReader = (value, report) => {
   const found = new Map<string, Found[]>()
   for (const { entry, path } of entriesOf(value)) {
     const id = idOf(entry)
     if (id === null) {
-      tell(path, 'cannot', 'names no prompt: expected "id" or "prompt.id", such as pmpt_…')
+      report(path, 'cannot', 'names no prompt: expected "id" or "prompt.id", such as pmpt_…')
       continue
     }
-    const version = versionOf(entry, id, path, tell)
+    const version = versionOf(entry, id, path, report)
     if (version !== null) found.set(id, [...(found.get(id) ?? []), version])
   }
   if (found.size === 0) throw new SettingError('the file holds no stored prompt of OpenAI.')
@@ -75,23 +75,23 @@ const presetOf = (id: string, found: readonly Found[]): PlannedPreset => {
   }
 }
 
-const versionOf = (entry: JsonObject, id: string, path: Path, tell: Tell): Found | null => {
+const versionOf = (entry: JsonObject, id: string, path: Path, report: Report): Found | null => {
   const { prompt } = entry
   const number = Number(entry['version'] ?? (isObject(prompt) ? prompt['version'] : null) ?? Number.NaN)
   const isAnswer = entry['object'] === 'response'
-  const messages = messagesOf(entry, isAnswer, path, tell)
+  const messages = messagesOf(entry, isAnswer, path, report)
   if (messages === null) return null
   const leading = messages.findIndex(({ role, content }) => (role !== 'system' && role !== 'developer') || typeof content !== 'string')
   const system = messages
     .slice(0, leading < 0 ? messages.length : leading)
     .flatMap(({ content }) => (typeof content === 'string' ? [content] : []))
   const further = leading < 0 ? [] : messages.slice(leading)
-  const variables = variablesOf(entry, messages, path, tell)
-  const config = settingsOf(entry, isAnswer, path, tell)
+  const variables = variablesOf(entry, messages, path, report)
+  const config = settingsOf(entry, isAnswer, path, report)
   const template =
     further.length === 0 && Object.keys(variables).length === 0 ? {} : { prompt_template: { messages: further, variables } as JsonObject }
   const names = Object.keys(variables)
-  tell(
+  report(
     path,
     'taken',
     `prompt ${id}${Number.isNaN(number) ? '' : ` version ${number}`}${names.length > 0 ? ` with the variables ${names.join(', ')}` : ''}`,
@@ -110,13 +110,13 @@ const versionOf = (entry: JsonObject, id: string, path: Path, tell: Tell): Found
 }
 
 /** Null where there is nothing that a prompt could say. */
-const messagesOf = (entry: JsonObject, isAnswer: boolean, path: Path, tell: Tell): readonly PromptMessage[] | null => {
+const messagesOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Report): readonly PromptMessage[] | null => {
   const source = ['messages', 'instructions', 'input', 'prompt', 'content'].find(
     (name) => !(isAnswer && name !== 'instructions') && (typeof entry[name] === 'string' || Array.isArray(entry[name])),
   )
   const value = source === undefined ? null : entry[source]
   if (source === undefined || value == null) {
-    tell(
+    report(
       path,
       'cannot',
       isAnswer ? 'the answer has no instructions: was it asked with the prompt?' : 'has neither messages nor instructions',
@@ -128,7 +128,7 @@ const messagesOf = (entry: JsonObject, isAnswer: boolean, path: Path, tell: Tell
   for (const [at, item] of (value as readonly JsonValue[]).entries()) {
     const parsed = promptTemplate.shape.messages.unwrap().element.safeParse(plainMessage(item))
     if (parsed.success) messages.push(parsed.data)
-    else tell([...path, source, at], 'cannot', 'this item is no message of text, pictures and files')
+    else report([...path, source, at], 'cannot', 'this item is no message of text, pictures and files')
   }
   return messages
 }
@@ -156,22 +156,22 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
 
 /** Declared ones, and those that the texts name. */
 /** An answer has the text as it was asked for: with the values of its variables in it, unless each was asked for as itself. */
-const tellFilledIn = ({ prompt }: JsonObject, found: JsonObject, path: Path, tell: Tell): void => {
+const reportFilledIn = ({ prompt }: JsonObject, found: JsonObject, path: Path, report: Report): void => {
   const given = isObject(prompt) && isObject(prompt['variables']) ? Object.keys(prompt['variables']) : []
   for (const name of given.filter((one) => found[one] === undefined))
-    tell(
+    report(
       [...path, 'prompt'],
       'changed',
       `the value of ${name} is filled in for good: ask with "{{${name}}}" as its value to keep the variable`,
     )
 }
 
-const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path: Path, tell: Tell): JsonObject => {
+const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path: Path, report: Report): JsonObject => {
   const variables: Record<string, JsonValue> = {}
   for (const { content } of messages)
     for (const part of typeof content === 'string' ? [content] : content.map((one) => (one.type === 'input_text' ? one.text : '')))
       for (const [, name = ''] of part.matchAll(PLACEHOLDER)) variables[name] ??= { type: 'text' }
-  tellFilledIn(entry, variables, path, tell)
+  reportFilledIn(entry, variables, path, report)
   const { variables: declared } = entry
   const named: readonly (readonly [string, JsonValue])[] = Array.isArray(declared)
     ? (declared as readonly JsonValue[]).map((item) => (isObject(item) ? [wordIn(item['name']), item] : [wordIn(item), null]))
@@ -182,7 +182,7 @@ const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path
     const type = isObject(value) ? (VARIABLE_TYPES.find((known) => known === value['type']) ?? 'text') : 'text'
     const fallback = isObject(value) ? text(value['default']) : null
     if (variables[name] === undefined)
-      tell([...path, 'variables'], 'changed', `the variable ${name} is declared and stands nowhere; it may be given all the same`)
+      report([...path, 'variables'], 'changed', `the variable ${name} is declared and stands nowhere; it may be given all the same`)
     variables[name] = { type, ...(fallback === null || type !== 'text' ? {} : { default: fallback }) }
   }
   return variables
@@ -202,13 +202,13 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   presence_penalty: '0',
 }
 
-const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, tell: Tell): JsonObject => {
+const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Report): JsonObject => {
   const config: Record<string, JsonValue> = {}
   for (const [name, value] of Object.entries({ ...entry, ...objectIn(entry['config']) })) {
     if (value === null || SAID.has(name) || (isAnswer && JSON.stringify(value) === DEFAULTS[name])) continue
     if (name === 'model' && typeof value === 'string') {
       const id = value.includes('/') ? value : modelIdOf('openai', value)
-      if (id !== value) tell([...path, 'model'], 'changed', `the model ${value} is called ${id} here`)
+      if (id !== value) report([...path, 'model'], 'changed', `the model ${value} is called ${id} here`)
       config['model'] = id
     } else if (name === 'text' && isObject(value)) {
       const plain = definedOnly({
@@ -217,14 +217,14 @@ const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, tell: Tell
       })
       if (Object.keys(plain).length > 0) config['text'] = plain
     } else if (name === 'reasoning' && isObject(value)) {
-      const reported = Object.fromEntries(
+      const kept = Object.fromEntries(
         Object.entries(value).filter(([member, one]) => one !== null && (member === 'effort' || member === 'summary')),
       )
-      if (Object.keys(reported).length > 0) config['reasoning'] = reported
+      if (Object.keys(kept).length > 0) config['reasoning'] = kept
     } else if (PERSISTED.has(name)) config[name] = value
-    else if (!isAnswer) tell([...path, name], 'cannot', `${name} is no setting that a preset keeps`)
+    else if (!isAnswer) report([...path, name], 'cannot', `${name} is no setting that a preset keeps`)
   }
-  tellHosted(config['tools'], path, tell)
+  reportHosted(config['tools'], path, report)
   return config
 }
 
@@ -260,8 +260,8 @@ const SAID: ReadonlySet<string> = new Set([
 
 const HOSTED: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'computer_use_preview', 'image_generation'])
 
-const tellHosted = (tools: JsonValue | undefined, path: Path, tell: Tell): void => {
+const reportHosted = (tools: JsonValue | undefined, path: Path, report: Report): void => {
   for (const [at, tool] of (Array.isArray(tools) ? (tools as readonly JsonValue[]) : []).entries())
     if (isObject(tool) && HOSTED.has(wordIn(tool['type'])))
-      tell([...path, 'tools', at], 'changed', `the tool ${wordIn(tool['type'])} runs at OpenAI: it works with OpenAI's own models alone`)
+      report([...path, 'tools', at], 'changed', `the tool ${wordIn(tool['type'])} runs at OpenAI: it works with OpenAI's own models alone`)
 }

@@ -8,22 +8,22 @@ import { guardrailKind } from '../as-code/guardrail-kind.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
 
-type Tell = Parameters<ImportReader>[1]
+type Report = Parameters<ImportReader>[1]
 
-export const readOpenrouter: ImportReader = (value, tell) => {
+export const readOpenrouter: ImportReader = (value, report) => {
   const presets: PlannedPreset[] = []
   const keys: PlannedKey[] = []
   const guardrails: JsonObject[] = []
   const entries = entriesOf(value)
   for (const { entry, path } of entries) {
     if (typeof entry['slug'] === 'string' && ('designated_version' in entry || 'designated_version_id' in entry)) {
-      const preset = presetOf(entry, path, tell)
+      const preset = presetOf(entry, path, report)
       if (preset !== null) presets.push(preset)
-    } else if (typeof entry['hash'] === 'string') keys.push(keyOf(entry, path, tell))
+    } else if (typeof entry['hash'] === 'string') keys.push(keyOf(entry, path, report))
     else if (typeof entry['name'] === 'string' && GUARDRAIL_SIGNS.some((sign) => sign in entry)) {
-      const guardrail = guardrailOf(entry, path, tell)
+      const guardrail = guardrailOf(entry, path, report)
       if (guardrail !== null) guardrails.push(guardrail)
-    } else tell(path, 'cannot', 'this is neither a preset, a key nor a guardrail of OpenRouter')
+    } else report(path, 'cannot', 'this is neither a preset, a key nor a guardrail of OpenRouter')
   }
   if (entries.length === 0)
     throw new SettingError('the file holds no answer of OpenRouter: expected "data", or "presets", "keys" and "guardrails".')
@@ -39,13 +39,13 @@ const entriesOf = (value: unknown, path: Path = []): readonly { entry: JsonObjec
   return lists.length > 0 ? lists.flatMap((list) => entriesOf(value[list], [...path, list])) : [{ entry: value as JsonObject, path }]
 }
 
-const presetOf = (entry: JsonObject, path: Path, tell: Tell): PlannedPreset | null => {
+const presetOf = (entry: JsonObject, path: Path, report: Report): PlannedPreset | null => {
   const { slug, name, description, status } = entry
   const version = entry['designated_version']
-  if (!presetSlug.safeParse(slug).success) return cannot(tell, path, `the slug ${wordIn(slug)} is none here`)
-  if (status === 'archived') return cannot(tell, path, `the preset ${wordIn(slug)} is archived`)
+  if (!presetSlug.safeParse(slug).success) return cannot(report, path, `the slug ${wordIn(slug)} is none here`)
+  if (status === 'archived') return cannot(report, path, `the preset ${wordIn(slug)} is archived`)
   if (!isObject(version))
-    return cannot(tell, path, `the list does not hold what the preset ${wordIn(slug)} is: export it with GET /presets/${wordIn(slug)}`)
+    return cannot(report, path, `the list does not hold what the preset ${wordIn(slug)} is: export it with GET /presets/${wordIn(slug)}`)
   const config = objectIn(version['config'])
   const shape = shapeOf(config)
   const kept = Object.entries(config).filter(
@@ -53,10 +53,10 @@ const presetOf = (entry: JsonObject, path: Path, tell: Tell): PlannedPreset | nu
   )
   for (const field of Object.keys(config))
     if (config[field] !== null && !kept.some(([one]) => one === field))
-      tell([...path, 'designated_version', 'config', field], 'cannot', `${field} is no setting that a preset keeps here`)
+      report([...path, 'designated_version', 'config', field], 'cannot', `${field} is no setting that a preset keeps here`)
   const secret = JSON.stringify(config).includes('***')
-  if (secret) tell([...path, 'designated_version', 'config'], 'changed', 'a credential was hidden by the export: set it again')
-  tell(path, 'taken', `preset ${wordIn(slug)}`)
+  if (secret) report([...path, 'designated_version', 'config'], 'changed', 'a credential was hidden by the export: set it again')
+  report(path, 'taken', `preset ${wordIn(slug)}`)
   return {
     slug: wordIn(slug),
     ...(typeof name === 'string' ? { name } : {}),
@@ -71,8 +71,8 @@ const presetOf = (entry: JsonObject, path: Path, tell: Tell): PlannedPreset | nu
   }
 }
 
-const cannot = (tell: Tell, path: Path, says: string): null => {
-  tell(path, 'cannot', says)
+const cannot = (report: Report, path: Path, says: string): null => {
+  report(path, 'cannot', says)
   return null
 }
 
@@ -88,20 +88,20 @@ const shapeOf = (config: JsonObject): PresetShape => {
 
 const LIMITS = ['limit', 'limit_reset', 'include_byok_in_limit', 'disabled', 'expires_at'] as const
 
-const keyOf = (entry: JsonObject, path: Path, tell: Tell): PlannedKey => {
+const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
   const name = typeof entry['name'] === 'string' ? entry['name'] : wordIn(entry['label'])
   const limits = Object.fromEntries(
     LIMITS.flatMap((field): [string, JsonValue][] =>
       entry[field] == null || entry[field] === false ? [] : [[field, entry[field] ?? null]],
     ),
   )
-  tell(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+  report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   return { name, limits }
 }
 
 const GUARDRAIL_SIGNS = ['allowed_models', 'allowed_providers', 'limit_usd', 'enforce_zdr', 'content_filters', 'content_filter_builtins']
 
-const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): JsonObject | null => {
+const guardrailOf = (entry: JsonObject, path: Path, report: Report): JsonObject | null => {
   const fields = Object.entries(entry).filter(
     ([field, value]) => value !== null && field in createGuardrailBody.shape && field !== 'workspace_id',
   )
@@ -109,11 +109,11 @@ const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): JsonObject | nu
   if (!outcome.success) {
     const [issue] = outcome.error.issues
     return cannot(
-      tell,
+      report,
       [...path, ...(issue?.path ?? []).map((step) => (typeof step === 'number' ? step : wordIn(step)))],
       `guardrail ${wordIn(entry['name'])}: ${issue?.message ?? 'not valid'}`,
     )
   }
-  tell(path, 'taken', `guardrail ${wordIn(entry['name'])}; assign it to keys or members`)
+  report(path, 'taken', `guardrail ${wordIn(entry['name'])}; assign it to keys or members`)
   return guardrailKind.read(Object.fromEntries(fields), '').document
 }

@@ -5,15 +5,15 @@ import { objectIn, valuesIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedPreset } from './import-plan.ts'
 import { keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
 
-type Tell = Parameters<ImportReader>[1]
+type Report = Parameters<ImportReader>[1]
 
-export const readPortkey: ImportReader = (value, tell, fileName) => {
+export const readPortkey: ImportReader = (value, report, fileName) => {
   const configs = configsOf(value, [], fileName)
   if (configs.length === 0) throw new SettingError('the file holds no config of Portkey: expected "strategy" and "targets", or "provider".')
   const guardrails: JsonObject[] = []
   const presets = configs.flatMap(({ name, config, path }) => {
-    guardrails.push(...guardrailsOf(name, config, path, tell))
-    return presetsOf(name, config, path, tell)
+    guardrails.push(...guardrailsOf(name, config, path, report))
+    return presetsOf(name, config, path, report)
   })
   return { presets, guardrails }
 }
@@ -46,25 +46,29 @@ interface Target {
   readonly params: JsonObject
 }
 
-const presetsOf = (name: string, config: JsonObject, path: Path, tell: Tell): readonly PlannedPreset[] => {
+const presetsOf = (name: string, config: JsonObject, path: Path, report: Report): readonly PlannedPreset[] => {
   const strategy = objectIn(config['strategy'])
-  if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, path, tell)
-  return presetOf(name, targetsOf(config, path, tell), strategy, path, tell)
+  if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, path, report)
+  return presetOf(name, targetsOf(config, path, report), strategy, path, report)
 }
 
-const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject, path: Path, tell: Tell): readonly PlannedPreset[] => {
+const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject, path: Path, report: Report): readonly PlannedPreset[] => {
   const [first] = targets
   if (first === undefined) {
-    tell(path, 'cannot', `${name}: none of its targets can be asked here`)
+    report(path, 'cannot', `${name}: none of its targets can be asked here`)
     return []
   }
   if (targets.some(({ params }) => JSON.stringify(params) !== JSON.stringify(first.params)))
-    tell(path, 'changed', `${name}: settings of the first target hold for all`)
+    report(path, 'changed', `${name}: settings of the first target hold for all`)
   const models = targets.flatMap(({ model }) => model ?? [])
   const providers = [...new Set(targets.flatMap(({ provider }) => provider ?? []))]
   const nameless = models.length === 0 ? [] : targets.filter(({ model }) => model === null)
   for (const { provider } of nameless)
-    tell(path, 'cannot', `${name}: the target ${provider ?? ''} without a model is left out: add its model to the fallbacks of the preset`)
+    report(
+      path,
+      'cannot',
+      `${name}: the target ${provider ?? ''} without a model is left out: add its model to the fallbacks of the preset`,
+    )
   const [model, ...fallbacks] = [...new Set(models)]
   const only =
     models.length === 0 && providers.length > 0
@@ -72,9 +76,9 @@ const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject
           provider: { order: providers, allow_fallbacks: strategy['mode'] === 'loadbalance' },
         }
       : {}
-  if (models.length === 0) tell(path, 'changed', `${name}: the client names the model; the preset holds the order of the providers`)
+  if (models.length === 0) report(path, 'changed', `${name}: the client names the model; the preset holds the order of the providers`)
   const slug = slugOf(name)
-  tell(path, 'taken', `${name}: preset ${slug}${model === undefined ? '' : ` for ${[model, ...fallbacks].join(', then ')}`}`)
+  report(path, 'taken', `${name}: preset ${slug}${model === undefined ? '' : ` for ${[model, ...fallbacks].join(', then ')}`}`)
   const config = {
     ...(model === undefined ? {} : { model }),
     ...(fallbacks.length === 0 ? {} : { models: fallbacks }),
@@ -85,49 +89,49 @@ const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject
 }
 
 /** One preset for each value of the model that a condition asks for. */
-const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path, tell: Tell): readonly PlannedPreset[] => {
+const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path, report: Report): readonly PlannedPreset[] => {
   const targets = new Map(
     valuesIn(config['targets']).flatMap((target, at): [string, { target: JsonObject; path: Path }][] =>
       isObject(target) && typeof target['name'] === 'string' ? [[target['name'], { target: target, path: [...path, 'targets', at] }]] : [],
     ),
   )
-  const around = cacheOf(config, path, tell)
+  const around = cacheOf(config, path, report)
   const conditions = valuesIn(strategy['conditions'])
   if (typeof strategy['default'] === 'string')
-    tell([...path, 'strategy', 'default'], 'cannot', `a model that no condition names is served as it is, not by ${strategy['default']}`)
+    report([...path, 'strategy', 'default'], 'cannot', `a model that no condition names is served as it is, not by ${strategy['default']}`)
   return conditions.flatMap((condition, at) => {
     const where: Path = [...path, 'strategy', 'conditions', at]
     const query = isObject(condition) ? objectIn(condition['query']) : {}
     const asked = isObject(query['params.model']) ? query['params.model']['$eq'] : undefined
     const then = isObject(condition) ? targets.get(wordIn(condition['then'])) : undefined
     if (typeof asked !== 'string' || Object.keys(query).length !== 1 || then === undefined) {
-      tell(where, 'cannot', 'only a condition that the model equals a name can be kept: as a preset of that name')
+      report(where, 'cannot', 'only a condition that the model equals a name can be kept: as a preset of that name')
       return []
     }
     const inner = isObject(then.target['strategy']) ? then.target['strategy'] : {}
-    return presetOf(asked, targetsOf(then.target, then.path, tell, around), inner, then.path, tell)
+    return presetOf(asked, targetsOf(then.target, then.path, report, around), inner, then.path, report)
   })
 }
 
 /** In the order in which they are asked; those of targets inside of targets in their place. `outer`: settings that hold around it. */
-const targetsOf = (config: JsonObject, path: Path, tell: Tell, outer: JsonObject = {}): readonly Target[] => {
-  tellMembers(config, path, tell)
-  const around = { ...outer, ...cacheOf(config, path, tell) }
+const targetsOf = (config: JsonObject, path: Path, report: Report, outer: JsonObject = {}): readonly Target[] => {
+  reportMembers(config, path, report)
+  const around = { ...outer, ...cacheOf(config, path, report) }
   const { targets } = config
-  if (!Array.isArray(targets)) return targetOf(config, path, tell, around)
+  if (!Array.isArray(targets)) return targetOf(config, path, report, around)
   const strategy = objectIn(config['strategy'])
   if (strategy['mode'] === 'loadbalance')
-    tell([...path, 'strategy'], 'changed', 'weights become an order: the heaviest is asked first, the others where it fails')
+    report([...path, 'strategy'], 'changed', 'weights become an order: the heaviest is asked first, the others where it fails')
   const weighted = (targets as readonly JsonValue[]).map((target, at) => ({
     target,
     at,
     weight: isObject(target) && typeof target['weight'] === 'number' ? target['weight'] : 1,
   }))
   const ordered = strategy['mode'] === 'loadbalance' ? weighted.toSorted((a, b) => b.weight - a.weight) : weighted
-  return ordered.flatMap(({ target, at }) => (isObject(target) ? targetsOf(target, [...path, 'targets', at], tell, around) : []))
+  return ordered.flatMap(({ target, at }) => (isObject(target) ? targetsOf(target, [...path, 'targets', at], report, around) : []))
 }
 
-const targetOf = (config: JsonObject, path: Path, tell: Tell, around: JsonObject): readonly Target[] => {
+const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonObject): readonly Target[] => {
   const params = objectIn(config['override_params'])
   const { model: asked, ...settings } = params
   const at = typeof asked === 'string' ? /^@([^/]+)\/(.+)$/.exec(asked) : null
@@ -135,14 +139,14 @@ const targetOf = (config: JsonObject, path: Path, tell: Tell, around: JsonObject
   const upstream = at?.[2] ?? (typeof asked === 'string' ? asked : null)
   const provider = word === '' ? null : (providerOf(word) ?? providerOf(word.split('-')[0] ?? ''))
   if (word !== '' && provider === null) {
-    tell([...path, 'provider'], 'cannot', `the provider ${word} is not known here; add it to your file, then name its model`)
+    report([...path, 'provider'], 'cannot', `the provider ${word} is not known here; add it to your file, then name its model`)
     return []
   }
   if (provider === null && upstream === null) {
-    tell(path, 'cannot', 'the target names neither a provider nor a model: a virtual key alone says neither')
+    report(path, 'cannot', 'the target names neither a provider nor a model: a virtual key alone says neither')
     return []
   }
-  if (provider !== null) tell(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
+  if (provider !== null) report(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
   return [
     {
       provider,
@@ -155,28 +159,28 @@ const targetOf = (config: JsonObject, path: Path, tell: Tell, around: JsonObject
 const TTL_MAX_SECONDS = 86_400
 
 /** Answers are kept for seven days there where nobody says how long. */
-const cacheOf = (config: JsonObject, path: Path, tell: Tell): JsonObject => {
+const cacheOf = (config: JsonObject, path: Path, report: Report): JsonObject => {
   const { cache } = config
   if (cache === undefined) return {}
   const { mode, max_age: seconds } = objectIn(cache)
   const where: Path = [...path, 'cache']
   if (mode !== 'simple' && mode !== 'semantic') {
-    tell(where, 'cannot', 'this mode of the cache has no counterpart')
+    report(where, 'cannot', 'this mode of the cache has no counterpart')
     return {}
   }
   const isWithin = typeof seconds === 'number' && seconds >= 1 && seconds <= TTL_MAX_SECONDS
   const ttl = isWithin ? Math.floor(seconds) : TTL_MAX_SECONDS
-  if (mode === 'semantic') tell(where, 'changed', `the same request is answered from the cache for ${ttl} s; one that is alike is not`)
-  else if (isWithin) tell(where, 'taken', `the response cache, for ${ttl} s`)
-  else tell(where, 'changed', `the response cache, for ${ttl} s: a day is the longest here`)
+  if (mode === 'semantic') report(where, 'changed', `the same request is answered from the cache for ${ttl} s; one that is alike is not`)
+  else if (isWithin) report(where, 'taken', `the response cache, for ${ttl} s`)
+  else report(where, 'changed', `the response cache, for ${ttl} s: a day is the longest here`)
   return { cache_enabled: true, cache_ttl_seconds: ttl }
 }
 
-const tellMembers = (config: JsonObject, path: Path, tell: Tell): void => {
+const reportMembers = (config: JsonObject, path: Path, report: Report): void => {
   for (const name of Object.keys(config)) {
     const says = MEMBERS[name]
-    if (says === undefined) tell([...path, name], 'cannot', `${name} has no counterpart`)
-    else if (says !== null) tell([...path, name], 'changed', says)
+    if (says === undefined) report([...path, name], 'cannot', `${name} has no counterpart`)
+    else if (says !== null) report([...path, name], 'changed', says)
   }
 }
 
@@ -208,19 +212,19 @@ const SIDES = {
   after_request_hooks: 'output',
 } as const
 
-const guardrailsOf = (name: string, config: JsonObject, path: Path, tell: Tell): readonly JsonObject[] => {
+const guardrailsOf = (name: string, config: JsonObject, path: Path, report: Report): readonly JsonObject[] => {
   const filters: JsonObject[] = []
   for (const [member, side] of Object.entries(SIDES)) {
     for (const [at, entry] of valuesIn(config[member]).entries()) {
       const where: Path = [...path, member, at]
       const made = isObject(entry) ? filtersOf(entry, side) : []
-      if (made.length === 0) tell(where, 'cannot', 'this check has no counterpart; one that is named by an id is not in the file')
-      else tell(where, 'taken', `a filter of the guardrail ${name}; assign it to keys`)
+      if (made.length === 0) report(where, 'cannot', 'this check has no counterpart; one that is named by an id is not in the file')
+      else report(where, 'taken', `a filter of the guardrail ${name}; assign it to keys`)
       filters.push(...made)
     }
   }
   const inner = valuesIn(config['targets']).flatMap((target, at) =>
-    isObject(target) ? guardrailsOf(`${name} ${at + 1}`, target, [...path, 'targets', at], tell) : [],
+    isObject(target) ? guardrailsOf(`${name} ${at + 1}`, target, [...path, 'targets', at], report) : [],
   )
   return [...(filters.length === 0 ? [] : [{ name, content_filters: filters }]), ...inner]
 }
