@@ -1,4 +1,4 @@
-/** This process among the nodes on one database: who else is there, and what they tell one another. */
+/** This process among the nodes on one database: who else is there, and what they report to one another. */
 import { repeat } from '../lib/repeat.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type NodeNews, readNews } from '../routing/node-news.ts'
@@ -21,7 +21,7 @@ export interface Nodes {
 
 /** The facts that one part of this node has learnt, for the others: JSON text, and back. */
 export interface SharedKnowledge {
-  tell(): string
+  news(): string
   hear(others: readonly OtherNode[]): void
 }
 
@@ -29,7 +29,7 @@ const EXCHANGE_MS = 1000
 
 /** Open breakers, cooldowns, and keys of ours that providers refuse or limit. */
 export const knowledgeOf = ({ health, credentials }: Pick<RoutingState, 'health' | 'credentials'>): SharedKnowledge => ({
-  tell: () => JSON.stringify({ endpoints: health.found(), credentials: credentials.found() } satisfies NodeNews),
+  news: () => JSON.stringify({ endpoints: health.found(), credentials: credentials.found() } satisfies NodeNews),
   hear(others) {
     const news = others.map(({ board, ageMs }) => readNews(board, ageMs))
     health.hear(news.flatMap(({ endpoints }) => endpoints))
@@ -56,7 +56,7 @@ export const composeNodes = (parts: {
   const exchange = async (): Promise<void> => {
     if (board === null) return
     try {
-      const others = await board.exchange(knowledge.tell())
+      const others = await board.exchange(knowledge.news())
       seen = others.length + 1
       known = others
       knowledge.hear(others)

@@ -110,7 +110,7 @@ export const composeObservability = (parts: {
       // The process that wrote a file is gone where another one has opened it.
       if (database.server === null) await waiting.release(null)
       broadcast.start()
-      const stopMetrics = tellMetrics(otel, { resource, clock, metrics, log })
+      const stopMetrics = exportMetrics(otel, { resource, clock, metrics, log })
       return async () => {
         await stopMetrics()
         await tracing.flush()
@@ -142,8 +142,8 @@ const operatorWatch = (otel: OtelSettings, resource: ResourceFacts, clock: Clock
   }
 }
 
-/** The answer stops it, after a last telling. */
-const tellMetrics = (
+/** The answer stops it, after a last export. */
+const exportMetrics = (
   otel: OtelSettings,
   { resource, clock, metrics, log }: { resource: ResourceFacts; clock: Clock; metrics: Metrics; log: Log },
 ): (() => Promise<void>) => {
@@ -151,7 +151,7 @@ const tellMetrics = (
   if (otel.disabled || otel.metricsExporter === 'none' || url === null) return async () => {}
   const fetch = fetchTo(url, clock)
   const startedMs = clock.now()
-  const tell = async (): Promise<void> => {
+  const push = async (): Promise<void> => {
     const about = { resource: resourceAttributes(resource), version: VERSION, startedMs, nowMs: clock.now() }
     const { status } = await post(
       {
@@ -167,9 +167,9 @@ const tellMetrics = (
     if (status >= 300) log.warn({ status }, 'the collector does not take the metrics')
   }
   const onError = (error: unknown): void => log.warn({ error }, 'the metrics could not be told')
-  const stop = repeat(clock, otel.metricIntervalMs, tell, onError)
+  const stop = repeat(clock, otel.metricIntervalMs, push, onError)
   return async () => {
     stop()
-    await tell().catch(onError)
+    await push().catch(onError)
   }
 }

@@ -63,7 +63,7 @@ export const createTracing = (parts: TracingParts): Tracing => {
   let waiting: Job[] = []
   let working: Promise<void> | null = null
 
-  const tell = async ({ finished, parent, captured }: Job): Promise<void> => {
+  const send = async ({ finished, parent, captured }: Job): Promise<void> => {
     try {
       const content = captured === null || captured.isLeftOut ? null : contentOf(finished, captured)
       const contentLeftOut = captured !== null && content === null
@@ -84,7 +84,7 @@ export const createTracing = (parts: TracingParts): Tracing => {
       waiting = []
       let reported = 0
       for (const job of jobs) {
-        await tell(job)
+        await send(job)
         reported += 1
         if (clock.monotonicMs() > endMs) break
       }
