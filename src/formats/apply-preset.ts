@@ -36,7 +36,7 @@ export const applyPreset = (dialect: ClientDialect, body: JsonBody, content: Pre
     const merged = mergeField(dialect, field, { preset: preset.fields, request, locks, overruled })
     if (merged !== (body.value(field) ?? null)) changes[field] = merged === null ? null : JSON.stringify(merged)
   }
-  const lockWarnings = tellOverruled(overruled, content)
+  const lockWarnings = warnOfLocked(overruled, content)
   const system = addSystemPrompt(dialect, body, content)
   return {
     body: body.with({ ...changes, ...system.changes }),
@@ -97,7 +97,7 @@ const holdMember = (asked: JsonValue, own: JsonValue, field: string, member: str
 
 const sameJson = (one: JsonValue, other: JsonValue): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-const tellOverruled = (overruled: readonly string[], { config }: PresetContent): Warning[] => {
+const warnOfLocked = (overruled: readonly string[], { config }: PresetContent): Warning[] => {
   if (config['on_locked'] === 'reject' && overruled.length > 0) {
     throw invalidRequest(overruled.map((path) => ({ path, message: 'The preset locks this field.' })))
   }

@@ -45,7 +45,7 @@ export const startFindings = (): Findings => {
     },
     check(schema, value, at) {
       const outcome = schema.safeParse(value)
-      if (!outcome.success) for (const issue of outcome.error.issues) tell(issue, value, at, fault)
+      if (!outcome.success) for (const issue of outcome.error.issues) reportIssue(issue, value, at, fault)
       return outcome.success
     },
     throwIfFaulty() {
@@ -62,15 +62,15 @@ const shortKey = (key: PropertyKey): PropertyKey => (typeof key === 'string' ? s
 type Fault = (path: readonly PropertyKey[], message: string) => void
 
 /** One issue of zod as faults that a person can act on: with the key that is unknown, and the branch of a union that was meant. */
-const tell = (issue: z.core.$ZodIssue, value: unknown, at: readonly PropertyKey[], fault: Fault): void => {
+const reportIssue = (issue: z.core.$ZodIssue, value: unknown, at: readonly PropertyKey[], fault: Fault): void => {
   const path = [...at, ...issue.path]
   if (issue.code === 'unrecognized_keys') for (const key of issue.keys) fault([...path, key], 'Unknown field.')
   else if (issue.code === 'invalid_key') for (const inner of issue.issues) fault(path, inner.message)
-  else if (issue.code === 'invalid_union' && issue.errors.length > 0) tellUnion(issue.errors, valueAt(value, issue.path), path, fault)
+  else if (issue.code === 'invalid_union' && issue.errors.length > 0) reportUnion(issue.errors, valueAt(value, issue.path), path, fault)
   else fault(path, messageOf(issue, value))
 }
 
-const tellUnion = (
+const reportUnion = (
   branches: readonly (readonly z.core.$ZodIssue[])[],
   value: unknown,
   path: readonly PropertyKey[],
@@ -81,7 +81,7 @@ const tellUnion = (
     .filter((issues) => issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'))
     .toSorted((one, other) => one.length - other.length)[0]
   if (meant === undefined) fault(path, `Expected ${[...new Set(branches.flatMap(expectations))].join(' or ')}.`)
-  else for (const issue of meant) tell(issue, value, path, fault)
+  else for (const issue of meant) reportIssue(issue, value, path, fault)
 }
 
 const expectations = (issues: readonly z.core.$ZodIssue[]): string[] =>

@@ -11,11 +11,11 @@ const checkTogether = (field: FieldReader, findings: Findings): void => {
   const reasoning = effort === undefined ? undefined : field('reasoning')
   const other = isObject(reasoning) ? (reasoning['effort'] ?? undefined) : undefined
   if (other !== undefined && other !== effort) findings.fault(['reasoning_effort'], 'It contradicts reasoning.effort.')
-  tellUnknownTransforms(field('transforms'), findings)
+  warnOfUnknownTransforms(field('transforms'), findings)
 }
 
-/** They are plugins under their older name, and an unknown one is told as such a plugin is. */
-const tellUnknownTransforms = (transforms: unknown, findings: Findings): void => {
+/** They are plugins under their older name, and an unknown one is warned of as such a plugin is. */
+const warnOfUnknownTransforms = (transforms: unknown, findings: Findings): void => {
   if (!Array.isArray(transforms)) return
   for (const [index, name] of transforms.entries()) {
     if (typeof name === 'string' && name !== 'middle-out')

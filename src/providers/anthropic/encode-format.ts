@@ -29,7 +29,7 @@ export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedF
   if (isObject(schema)) {
     const closed = schemas ? context.grammar.take(schema, 'format') : { obstacle: 'a schema' }
     if (!('obstacle' in closed)) {
-      tellLoosened(closed.loosened, field, context)
+      warnOfLoosened(closed.loosened, field, context)
       return { schema: closed.schema }
     }
     context.mapped(field, `${upstreamModel} cannot be held to ${closed.obstacle}; the model is told of the schema in words.`)
@@ -39,7 +39,7 @@ export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedF
   return { words: JSON_WORDS }
 }
 
-export const tellLoosened = (
+export const warnOfLoosened = (
   loosened: readonly string[],
   field: string,
   { mapped, target }: Pick<EncodeContext, 'mapped' | 'target'>,

@@ -2,7 +2,7 @@
 import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
-import { tellLoosened } from './encode-format.ts'
+import { warnOfLoosened } from './encode-format.ts'
 import type { ModelRules } from './model-rules.ts'
 import { objectSchema } from './object-schema.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
@@ -95,7 +95,7 @@ export const inputSchema = (
     context.lose(field, `${context.target.providerName} cannot enforce ${closed.obstacle}; strict was left out.`)
     return { schema, strict: false }
   }
-  tellLoosened(closed.loosened, field, context)
+  warnOfLoosened(closed.loosened, field, context)
   return { schema: closed.schema, strict: true }
 }
 

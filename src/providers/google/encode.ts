@@ -27,7 +27,7 @@ export function* encodeBody(
   const conversation = yield* encodeConversation(translation, model, target.modelId)
   yield
   const tools = encodeTools(translation)
-  tellMarks(translation)
+  warnOfCacheMarks(translation)
   return {
     ...conversation,
     tools: tools.tools,
@@ -38,7 +38,7 @@ export function* encodeBody(
 }
 
 /** One warning for all marks of a request: they are many, and Google caches without them. */
-const tellMarks = ({ prompt, lose }: Translation): void => {
+const warnOfCacheMarks = ({ prompt, lose }: Translation): void => {
   const marked = prompt.messages.find(({ parts }) => parts.some((part) => 'cache' in part && part.cache !== undefined))
   const tool = prompt.tools.findIndex((each) => each.type === 'function' && each.cache !== undefined)
   const at = marked === undefined ? (tool < 0 ? null : `tools[${tool}]`) : (marked.at ?? 'messages')

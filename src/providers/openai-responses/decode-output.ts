@@ -26,7 +26,7 @@ export interface Output {
   wholeArguments(place: Json, json: string): ModelEvent[]
   /** The answer is over: what was held back for a better word. */
   close(): ModelEvent[]
-  said(): boolean
+  hasItems(): boolean
   /** An item was begun there and is not done. */
   isOpen(position: number): boolean
   callCount(): number
@@ -84,24 +84,24 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     return [{ type: 'tool-call', index, id, name: textOf(item['name']), ...custom }]
   }
 
-  const tellArguments = ({ call }: ItemState, json: string): ModelEvent[] => {
+  const emitArguments = ({ call }: ItemState, json: string): ModelEvent[] => {
     if (call === null || json === '') return []
     call.reported += json.length
     return [{ type: 'tool-arguments', index: call.index, json }]
   }
 
-  const tellPiece = (state: ItemState, kind: PieceKind, part: number, text: string): ModelEvent[] => {
+  const emitPiece = (state: ItemState, kind: PieceKind, part: number, text: string): ModelEvent[] => {
     const key = `${kind} ${part}`
     const before = state.reported.get(key) ?? 0
     // Summaries come in parts without anything between them.
     const separated = kind === 'summary' && before === 0 && reportedAny(state, 'summary ') ? `\n\n${text}` : text
     state.reported.set(key, before + text.length)
     if (text === '') return []
-    return kind === 'text' ? tellText(state, part, text) : [pieceEvent(kind, separated)]
+    return kind === 'text' ? emitText(state, part, text) : [pieceEvent(kind, separated)]
   }
 
   /** Messages of one answer, such as a comment and the final word, are texts of their own. */
-  const tellText = (state: ItemState, part: number, text: string): ModelEvent[] => {
+  const emitText = (state: ItemState, part: number, text: string): ModelEvent[] => {
     const broken = textOwner?.over === true && textOwner !== state
     if (broken) textLength += PARAGRAPH_BREAK.length
     textOwner = state
@@ -110,15 +110,15 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     return [...(broken ? [{ type: 'text-break' } as const] : []), { type: 'text', text }]
   }
 
-  const tellRest = (state: ItemState, kind: PieceKind, part: number, whole: string): ModelEvent[] =>
-    tellPiece(state, kind, part, whole.slice(state.reported.get(`${kind} ${part}`) ?? 0))
+  const emitRest = (state: ItemState, kind: PieceKind, part: number, whole: string): ModelEvent[] =>
+    emitPiece(state, kind, part, whole.slice(state.reported.get(`${kind} ${part}`) ?? 0))
 
   const message = (state: ItemState, item: Json): ModelEvent[] =>
     partsOf(item['content']).flatMap((part, position) => {
-      if (part['type'] === 'refusal') return tellRest(state, 'refusal', position, textOf(part['refusal']))
+      if (part['type'] === 'refusal') return emitRest(state, 'refusal', position, textOf(part['refusal']))
       if (part['type'] !== 'output_text') return []
       const unreported = !state.reported.has(`text ${position}`)
-      const events = tellRest(state, 'text', position, textOf(part['text']))
+      const events = emitRest(state, 'text', position, textOf(part['text']))
       const annotations = partsOf(part['annotations']).slice(state.cited.get(position) ?? 0)
       return [
         ...events,
@@ -129,8 +129,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
 
   const reasoning = (state: ItemState, item: Json): ModelEvent[] => {
     const events = [
-      ...partsOf(item['summary']).flatMap((part, position) => tellRest(state, 'summary', position, textOf(part['text']))),
-      ...partsOf(item['content']).flatMap((part, position) => tellRest(state, 'reasoning', position, textOf(part['text']))),
+      ...partsOf(item['summary']).flatMap((part, position) => emitRest(state, 'summary', position, textOf(part['text']))),
+      ...partsOf(item['content']).flatMap((part, position) => emitRest(state, 'reasoning', position, textOf(part['text']))),
     ]
     const proof = proofOf(item)
     return proof === null && !reportedAny(state) ? events : [...events, { type: 'reasoning-end', proof }]
@@ -150,7 +150,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       if (!isTranslated(type, item)) return foreign(state, type)
       if (!CALLS.has(type)) return []
       const events = openCall(state, item)
-      if (state.call !== null) state.call.held = saidTo(item)
+      if (state.call !== null) state.call.held = argumentsOf(item)
       return events
     },
     done(position, item) {
@@ -163,12 +163,12 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       if (type === 'reasoning') return reasoning(state, item)
       if (type === 'image_generation_call') return imageEvents(item)
       const opened = openCall(state, item)
-      const whole = saidTo(item) || (state.call?.held ?? '')
-      return [...opened, ...tellArguments(state, whole.slice(state.call?.reported ?? 0))]
+      const whole = argumentsOf(item) || (state.call?.held ?? '')
+      return [...opened, ...emitArguments(state, whole.slice(state.call?.reported ?? 0))]
     },
     piece(place, kind, text) {
       const part = partAt(place[kind === 'summary' ? 'summary_index' : 'content_index'])
-      return [...tellPiece(stateAt(place), kind, part, text), ...decodeLogprobs(place['logprobs'])]
+      return [...emitPiece(stateAt(place), kind, part, text), ...decodeLogprobs(place['logprobs'])]
     },
     annotation(place, annotation) {
       const { cited, starts } = stateAt(place)
@@ -177,19 +177,19 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       return isObject(annotation) ? decodeAnnotation(annotation, starts.get(part) ?? textLength) : []
     },
     // A call that was not opened yet has no name: its item tells all of it when it is done.
-    arguments: (place, json) => tellArguments(stateAt(place), json),
+    arguments: (place, json) => emitArguments(stateAt(place), json),
     wholeArguments(place, json) {
       const state = stateAt(place)
-      return tellArguments(state, json.slice(state.call?.reported ?? 0))
+      return emitArguments(state, json.slice(state.call?.reported ?? 0))
     },
     close: () =>
       [...items.values()].flatMap((state) => {
         const { call, over } = state
         if (over || call === null) return []
         state.over = true
-        return tellArguments(state, call.held.slice(call.reported))
+        return emitArguments(state, call.held.slice(call.reported))
       }),
-    said: () => items.size > 0,
+    hasItems: () => items.size > 0,
     isOpen: (position) => items.get(position)?.over === false,
     callCount: () => calls,
     webSearches: () => searches,
@@ -204,12 +204,12 @@ const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'image_
 const isTranslated = (type: string, item: Json): boolean => TRANSLATED.has(type) || calledBuiltIn(item) !== null
 
 /** The arguments that a call gives its tool. */
-const saidTo = (item: Json): string => {
+const argumentsOf = (item: Json): string => {
   const builtIn = calledBuiltIn(item)
-  return builtIn === null ? argumentsOf(item) : builtInArguments(builtIn, item)
+  return builtIn === null ? writtenArguments(item) : builtInArguments(builtIn, item)
 }
 
-const argumentsOf = (item: Json): string => callArguments(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
+const writtenArguments = (item: Json): string => callArguments(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
 
 /**
  * xAI shows the steps of its own search of X as calls of custom tools, though its server has run them (docs.x.ai, "Tools",

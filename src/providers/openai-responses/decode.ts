@@ -26,7 +26,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   const end = (response: Json): ModelEvent[] => {
     const events = start(response)
     // Positions may differ from those of the stream, so an item that the stream never opened says nothing new in it.
-    const streamed = output.said()
+    const streamed = output.hasItems()
     for (const [position, item] of itemsOf(response)) if (!streamed || output.isOpen(position)) events.push(...output.done(position, item))
     events.push(...output.close())
     const usage = response['usage']
