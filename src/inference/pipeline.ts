@@ -29,7 +29,7 @@ import { readAlignment } from '../plugins/alignment.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
 import { readFields } from './read-fields.ts'
 import { readFiles, type ReadFilesParts } from './files/read-files.ts'
-import { failureWithFiles, tellFiles } from './files/tell-files.ts'
+import { failureWithFiles, withFileTexts } from './files/answer-file-texts.ts'
 import { healed, wantsHealing } from './heal-answer.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
@@ -125,14 +125,14 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     const kept = parts.contents.watch(admitted)
     const give = kept === null ? write : kept.observing(write)
     const watch = parts.tracing.watch(admitted)
-    const tell = watch === null ? give : watch.observing(give)
-    const take = files === undefined ? tell : tellFiles(tell, files)
+    const forward = watch === null ? give : watch.observing(give)
+    const take = files === undefined ? forward : withFileTexts(forward, files)
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
     if (hit === null) appointJudge(admitted)
     try {
-      if (hit !== null) return await replay(admitted, hit, tell)
+      if (hit !== null) return await replay(admitted, hit, forward)
       const error = wantsHealing(admitted)
         ? await healed(admitted, (pass) => answering(admitted, pass), take)
         : await answering(admitted, take)
@@ -140,7 +140,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {
-      admitted.judge?.tell()
+      admitted.judge?.addStage()
       const finished = admitted.end()
       if (cache?.outcome === 'miss' && capture !== null) parts.responseCache.keep(admitted, cache, capture)
       parts.settle(finished)

@@ -6,7 +6,7 @@ import type { CacheHit } from './cache-use.ts'
 /** Gives a kept answer in place of a run: nobody is asked, and no tool runs again. Resolves as a run does. */
 export const replay = async ({ log, connection }: Admitted, { answer }: CacheHit, take: TakeFrames): Promise<GatewayError | null> => {
   const { frames, losses } = answer
-  for (const loss of losses) log.tell(loss)
+  for (const loss of losses) log.lose(loss)
   log.observe(frames)
   const behind = take(frames)
   if (behind !== undefined) await behind

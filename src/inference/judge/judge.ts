@@ -14,8 +14,8 @@ export interface Judge {
   again(): void
   /** The failure that stands in place of a message that may not be delivered. */
   refusal(call: JudgedCall): GatewayError
-  /** Says among the stages of the request what was judged, if anything was. */
-  tell(): void
+  /** Adds what was judged to the stages of the request, if anything was. */
+  addStage(): void
 }
 
 export interface AlignmentReport extends JsonObject {

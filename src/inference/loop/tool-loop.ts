@@ -291,7 +291,7 @@ class ToolLoop {
   }
 
   async #end(turn: ModelTurn): Promise<null> {
-    if (this.#isFinal && this.#report.stoppedBy !== 'client_tool' && turn.serverCalls.length > 0) this.#admitted.log.tell(AFTER_LIMIT)
+    if (this.#isFinal && this.#report.stoppedBy !== 'client_tool' && turn.serverCalls.length > 0) this.#admitted.log.lose(AFTER_LIMIT)
     this.#report.stoppedBy ??= turn.clientCalls > 0 ? 'client_tool' : 'model'
     const reason = turn.clientCalls > 0 ? 'tool_calls' : turn.finish?.reason === 'tool_calls' ? 'stop' : (turn.finish?.reason ?? 'stop')
     await this.#finish(reason, turn.finish?.native ?? null)

@@ -183,7 +183,7 @@ export class AttemptLog {
   }
 
   /** Something was lost that it is too late to refuse: a part of the answer has gone out. */
-  tell(warning: Warning): void {
+  lose(warning: Warning): void {
     this.#said.lose(warning)
   }
 

@@ -4,7 +4,7 @@ import type { GatewayError } from '../../errors.ts'
 import { fileAnnotation } from '../../formats/openai-chat/message-parts.ts'
 
 /** Before the finish. */
-export const tellFiles = (take: TakeFrames, files: readonly FileText[]): TakeFrames => {
+export const withFileTexts = (take: TakeFrames, files: readonly FileText[]): TakeFrames => {
   const reported: readonly ModelEvent[] = files.map((file) => ({ type: 'file-text', file }))
   // A provider's own text of an answer would leave the files out.
   return (frames) =>
