@@ -7,7 +7,7 @@ export const changeLine = ({ kind, model, provider, facts }: CatalogueChange, is
 
 const factText = ({ fact, before, after }: FactChange, kind: CatalogueChange['kind']): string => {
   const unit = /context_length|max_completion_tokens/.test(fact) ? '' : '$'
-  const text = (value: string | undefined): string => (value === undefined ? 'untold' : unit + value)
+  const text = (value: string | undefined): string => (value === undefined ? 'none' : unit + value)
   return kind === 'new' ? `${fact} ${text(after)}` : `${fact} ${text(before)} → ${text(after)}`
 }
 

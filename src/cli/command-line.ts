@@ -164,7 +164,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--budget-usd <amount>', 'no request is made whose worst case would exceed it')
     .option('--concurrency <number>', 'requests at once')
     .option('--workspace <id>', 'id or slug; that of the key when absent')
-    .option('--dry-run', 'ask nobody, and tell what it may cost')
+    .option('--dry-run', 'print what the evaluation may cost without running it')
     .option('--json', 'print JSON')
     .action(async (slug, flags) => run((await verbs.eval()).evalVerb(remote(flags), slug, flags)))
   withSettings(program.command('login').description('Print a link that signs a person in to the dashboard, once.'), STORAGE_SETTINGS)

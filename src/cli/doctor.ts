@@ -29,15 +29,15 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
   const print = (line: string): void => void process.stdout.write(`${line}\n`)
   const isJson = flags.json === true
   const checks: Check[] = []
-  const tell = (...found: readonly Check[]): void => {
+  const add = (...found: readonly Check[]): void => {
     checks.push(...found)
     if (!isJson) for (const check of found) print(checkLine(check))
   }
 
   const storage = await checkStorage(settings, hasData(settings))
   const { check, models } = checkConfiguration(settings, environment(), storage.imports)
-  tell(check, ...storage.checks)
-  tell(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
+  add(check, ...storage.checks)
+  add(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
 
   const findings =
     flags.live === true && models !== null ? await askAll(models, { ...flags, maxCostUsd }, isJson ? () => undefined : print) : []

@@ -45,7 +45,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
   const isNew = !hasData(settings)
   await withKeys(settings, async (keys, { owner, database }) => {
     const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)
-    if (isNew) tell(`made a new database in ${settings.dataDir}`)
+    if (isNew) note(`made a new database in ${settings.dataDir}`)
     const { key, record } = await keys.create(
       {
         kind,
@@ -66,7 +66,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
     }
     // The key alone is on stdout, for scripts.
     print(key)
-    tell(`shown this once; hash ${record.hash}`)
+    note(`shown this once; hash ${record.hash}`)
   })
 }
 
@@ -127,7 +127,7 @@ const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: S
         clock: systemClock,
         ids: systemIds,
         peppers: () => peppers,
-        onError: (thrown) => tell(`a key could not be stored under the new root secret: ${String(thrown)}`),
+        onError: (thrown) => note(`a key could not be stored under the new root secret: ${String(thrown)}`),
       }),
       storage,
     )
@@ -139,4 +139,4 @@ const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: S
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** For the person at the terminal, beside what a script reads. */
-const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const note = (line: string): void => void process.stderr.write(`${line}\n`)

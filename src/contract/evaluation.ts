@@ -99,7 +99,7 @@ export const evaluationBody = z
     budget_usd: evaluationBudget.meta({ description: 'No request is made whose worst case would exceed it.' }),
     key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
     name: z.string().max(200).optional(),
-    dry_run: z.boolean().default(false).meta({ description: 'Ask nobody, and tell what it may cost.' }),
+    dry_run: z.boolean().default(false).meta({ description: 'Answer with what the evaluation may cost, without running it.' }),
   })
   .refine(({ items, from_tests }) => items !== undefined || from_tests, { path: ['items'], message: 'Give items, or from_tests.' })
   .refine(({ checks, baseline }) => !checks.some(({ type }) => type === 'pairwise') || (baseline ?? null) !== null, {

@@ -59,7 +59,7 @@ export const usageSums = {
   tokens_cache_write: count,
   cost: z.number(),
   byok_cost: z.number().meta({ description: "What was spent with customers' own provider keys; not part of the cost." }),
-  estimated_requests: count.meta({ description: 'Requests whose tokens the provider did not tell.' }),
+  estimated_requests: count.meta({ description: 'Requests whose tokens the provider did not report.' }),
   estimated_cost: z.number().meta({ description: 'What these cost; part of the cost.' }),
   unpriced_requests: count.meta({
     description: 'Requests of which nobody knows the price; their cost is 0, or at a price of the operator.',

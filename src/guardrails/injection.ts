@@ -48,12 +48,12 @@ export const injectionSigns = (): readonly Regex[] => {
 export function* scanForInjections(text: string): Scan<readonly Injection[]> {
   const { spoken, collapsed, says, saysCollapsed, spacedOut, base64, hex } = patterns()
   const found: Injection[] = []
-  const tell = (start: number, end: number, read: string): void => {
+  const report = (start: number, end: number, read: string): void => {
     const pattern = read.slice(0, READ_MAX).toLowerCase().replaceAll(/\s+/g, ' ').slice(0, PATTERN_SHOWN)
     found.push({ start, end, pattern })
   }
   const plain = yield* unshuffle(text)
-  if (yield* matchesAny(says, plain)) for (const [start, end] of yield* longest(spoken, plain)) tell(start, end, plain.slice(start, end))
+  if (yield* matchesAny(says, plain)) for (const [start, end] of yield* longest(spoken, plain)) report(start, end, plain.slice(start, end))
   for (const { disguise, decode, openMatcher, phrases } of [
     { disguise: spacedOut, decode: lettersOf, openMatcher: saysCollapsed, phrases: collapsed },
     { disguise: base64, decode: fromBase64, openMatcher: says, phrases: spoken },
@@ -61,7 +61,7 @@ export function* scanForInjections(text: string): Scan<readonly Injection[]> {
   ]) {
     for (const [start, end] of yield* longest([disguise], text)) {
       const decoded = yield* decodedMatch(text.slice(start, end), decode, openMatcher)
-      if (decoded !== null) tell(start, end, firstOf(phrases, decoded))
+      if (decoded !== null) report(start, end, firstOf(phrases, decoded))
     }
   }
   return found

@@ -62,10 +62,10 @@ export function* matchesAcross(texts: readonly string[], filters: readonly Filte
   return out
 }
 
-function* findIn({ text, startOf, endOf }: Reading, { regex, partsOf }: Detector, tell: (from: number, to: number) => void): Scan<void> {
+function* findIn({ text, startOf, endOf }: Reading, { regex, partsOf }: Detector, report: (from: number, to: number) => void): Scan<void> {
   const finder = createFinder(regex, (start, end, match) => {
-    if (partsOf === undefined) tell(startOf(start), endOf(end))
-    else for (const [from, to] of partsOf(match)) tell(startOf(end - match.length + from), endOf(end - match.length + to))
+    if (partsOf === undefined) report(startOf(start), endOf(end))
+    else for (const [from, to] of partsOf(match)) report(startOf(end - match.length + from), endOf(end - match.length + to))
   })
   for (const piece of piecesOf(text)) {
     finder.push(piece)

@@ -12,7 +12,7 @@ import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools
 import { knowingMakers } from './proof-makers.ts'
 import type { ProviderAdapter, Target, TokenCounter } from './provider.ts'
 import { settlingRoles } from './settling-roles.ts'
-import { tellingTextCalls } from './text-calls.ts'
+import { restoringTextCalls } from './text-calls.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
 import { DASHED, DASHED_WORD, type ToolNameForm } from './tool-name-form.ts'
 import { vendorOf } from './vendors.ts'
@@ -22,16 +22,19 @@ const vendorsForm = ({ provider }: Target): ToolNameForm | null => vendorOf(prov
 const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
-  anthropic: knowingMakers(namingTools(settlingRoles(tellingTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
-  bedrock: knowingMakers(namingTools(tellingTextCalls(bedrock), { own: null, formFor: () => DASHED })),
-  google: namingTools(tellingTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
+  anthropic: knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
+  bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), { own: null, formFor: () => DASHED })),
+  google: namingTools(restoringTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
   'openai-chat': knowingMakers(
-    namingTools(settlingRoles(tellingTextCalls(openaiChat, { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true }), 'chat'), {
-      own: 'chat',
-      formFor: vendorsForm,
-    }),
+    namingTools(
+      settlingRoles(restoringTextCalls(openaiChat, { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true }), 'chat'),
+      {
+        own: 'chat',
+        formFor: vendorsForm,
+      },
+    ),
   ),
-  'openai-responses': namingTools(settlingRoles(tellingTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'), {
+  'openai-responses': namingTools(settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'), {
     own: 'responses',
     formFor: vendorsForm,
     namespacesFor: ({ provider }) => vendorOf(provider).toolNamespaces,

@@ -81,7 +81,7 @@ interface Telling {
 }
 
 /** The adapter of a dialect, whose calls come as the client declared their tools. */
-export const tellingTextCalls =
+export const restoringTextCalls =
   (adapter: ProviderAdapter, { own = null, ownDeclared = () => NONE, makesThem = false }: Telling = {}): ProviderAdapter =>
   (attempt, context, take) => {
     const { call } = attempt
@@ -99,7 +99,7 @@ const reportedAs = (declared: ReadonlySet<string>, take: TakeFrames): TakeFrames
   return (frames) => {
     // Nearly every batch has no part in a call.
     const untouched = calls.idle() && !frames.some(({ events }) => events.some(({ type }) => type === 'tool-call'))
-    return take(untouched ? frames : frames.map(({ events }) => ({ events: events.flatMap(calls.tell) })))
+    return take(untouched ? frames : frames.map(({ events }) => ({ events: events.flatMap(calls.restore) })))
   }
 }
 
@@ -112,7 +112,7 @@ interface OpenCall {
 
 interface TextCalls {
   /** The events that one becomes. */
-  readonly tell: (event: ModelEvent) => readonly ModelEvent[]
+  readonly restore: (event: ModelEvent) => readonly ModelEvent[]
   /** No call that changes its form is open. */
   idle(): boolean
 }
@@ -130,7 +130,7 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
     const reported: ModelEvent[] = json === '' ? [] : [{ type: 'tool-arguments', index, json }]
     const next = waiting
     waiting = []
-    return [...reported, ...next.flatMap(tell)]
+    return [...reported, ...next.flatMap(restore)]
   }
 
   const begin = (event: CallEvent): ModelEvent[] => {
@@ -150,7 +150,7 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
     return waiting.length > 0 && isWhole(call.held) ? close() : []
   }
 
-  const tell = (event: ModelEvent): ModelEvent[] => {
+  const restore = (event: ModelEvent): ModelEvent[] => {
     if (event.type === 'usage' || event.type === 'logprobs') return [event]
     if (open !== null) {
       if (event.type === 'tool-arguments' && event.index === open.index) return piece(open, event.json)
@@ -159,12 +159,12 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
         waiting.push(event)
         return []
       }
-      return [...close(), ...tell(event)]
+      return [...close(), ...restore(event)]
     }
     return event.type === 'tool-call' ? begin(event) : [event]
   }
 
-  return { tell, idle: () => open === null }
+  return { restore, idle: () => open === null }
 }
 
 type CallEvent = Extract<ModelEvent, { type: 'tool-call' }>

@@ -83,7 +83,7 @@ export interface ToolTurn {
   /** An agent that waited for the client, in place of a new one. */
   readonly waiting?: WaitingAgent
   /** Tells the client how the tool gets on; absent where it did not ask for that. */
-  readonly tell?: ReportProgress
+  readonly reportProgress?: ReportProgress
 }
 
 /** Where it returns a promise, the client is behind. */

@@ -13,7 +13,7 @@ export interface UsageSums {
   readonly tokens_completion: number
   readonly cost: number
   readonly byok_cost: number
-  /** The cost of requests whose tokens the provider did not tell; part of the cost. */
+  /** The cost of requests whose tokens the provider did not report; part of the cost. */
   readonly estimated_cost?: number
   readonly unpriced_requests?: number
   readonly ttft_p50: number | null

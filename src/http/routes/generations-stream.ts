@@ -88,7 +88,7 @@ const followed = (
   }
   const writer = openResponseWriter(end)
 
-  const tell = (text: string): void => {
+  const send = (text: string): void => {
     sentMs = clock.monotonicMs()
     void writer.write(text)
   }
@@ -110,10 +110,10 @@ const followed = (
     }
     const rows = await list.byIds(shown.map(({ id }) => id))
     if (isOver) return
-    if (skipped > 0) tell(eventText('gap', { skipped }))
+    if (skipped > 0) send(eventText('gap', { skipped }))
     skipped = 0
-    for (const row of rows) tell(eventText('generation', rowOf(row)))
-    if (nowMs - sentMs >= SILENT_MS) tell(KEEP_ALIVE_FRAME)
+    for (const row of rows) send(eventText('generation', rowOf(row)))
+    if (nowMs - sentMs >= SILENT_MS) send(KEEP_ALIVE_FRAME)
   }
 
   const finish = (): void => {
@@ -134,7 +134,7 @@ const followed = (
     },
     parts.onError,
   )
-  tell(KEEP_ALIVE_FRAME)
+  send(KEEP_ALIVE_FRAME)
   poll().catch(parts.onError)
   request.signal.addEventListener('abort', end, { once: true })
   if (request.signal.aborted) end()

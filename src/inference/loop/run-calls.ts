@@ -174,7 +174,7 @@ const runOne = async (
   try {
     const { waiting } = said
     const ifStopped = (fee: () => number): void => void (feeNow = fee)
-    const given = { ...turn, name: said.name, ifStopped, ...(waiting === undefined ? {} : { waiting }), ...tellingOf(call, parts) }
+    const given = { ...turn, name: said.name, ifStopped, ...(waiting === undefined ? {} : { waiting }), ...progressOf(call, parts) }
     const result = await Promise.race([tool.tool.run(input, given), aborted])
     return result.waitsFor !== undefined && tool.silent === true ? NOT_DELIVERED : result
   } catch (thrown) {
@@ -185,10 +185,10 @@ const runOne = async (
   }
 }
 
-const tellingOf = (call: ServerCall, { screens, take }: RunCallsParts): { readonly tell?: ReportProgress } =>
+const progressOf = (call: ServerCall, { screens, take }: RunCallsParts): { readonly reportProgress?: ReportProgress } =>
   call.reportsProgress !== true || screens
     ? {}
-    : { tell: (progress) => take([{ events: [{ type: 'server-tool-progress', call, progress }] }]) }
+    : { reportProgress: (progress) => take([{ events: [{ type: 'server-tool-progress', call, progress }] }]) }
 
 /** The client is spared items that it does not know, so it could not bring this one back. */
 const NOT_DELIVERED = failed('unavailable', 'This client cannot run functions for a subagent.', { status: 'error' })

@@ -112,7 +112,7 @@ class TextFinder implements Finder {
       if (((this.#automaton.table[row + edge] || this.#automaton.build(row, edge)) & ACCEPTS) === 0) return
     }
     const start = (this.#threads ??= this.#readAgain()).accepts(edge)
-    if (start !== null) this.#tell(start)
+    if (start !== null) this.#report(start)
   }
 
   /** The fast way, to the end of the text, or to the offset given back, before whose unit a match ends: threads go on there. */
@@ -162,7 +162,7 @@ class TextFinder implements Finder {
 
   #take(threads: Threads, behind: number): void {
     const start = threads.take(behind, this.#length)
-    if (start !== null) this.#tell(start)
+    if (start !== null) this.#report(start)
     this.#length += 1
     if (threads.since(this.#length) < this.#length) return
     this.#threads = null
@@ -171,7 +171,7 @@ class TextFinder implements Finder {
     this.#state = this.#automaton.idle(behind)
   }
 
-  #tell(start: number): void {
+  #report(start: number): void {
     this.#found(start, this.#length, this.#kept.slice(Math.max(start - this.#keptFrom, 0), this.#length - this.#keptFrom))
   }
 

@@ -64,7 +64,7 @@ export const advisorTool = ({ max_calls: mostCalls }: { readonly max_calls: numb
               ...(prompt === '' ? [] : [{ role: 'user', parts: [textPart(prompt)] } as const]),
             ],
             options: questionOptions(read),
-            ...(turn.tell === undefined ? {} : { onText: (text) => turn.tell?.({ step: 'advice', text }) }),
+            ...(turn.reportProgress === undefined ? {} : { onText: (text) => turn.reportProgress?.({ step: 'advice', text }) }),
           },
           turn.signal,
         )

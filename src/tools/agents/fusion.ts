@@ -93,19 +93,19 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
 }
 
 /** One of the panel, of which the client is told where it asked for that. */
-const askPanel = async (question: Question, { ask, signal, tell }: ToolTurn): Promise<ModelAnswer> => {
-  if (tell === undefined) return ask(question, signal)
+const askPanel = async (question: Question, { ask, signal, reportProgress }: ToolTurn): Promise<ModelAnswer> => {
+  if (reportProgress === undefined) return ask(question, signal)
   const { model } = question
-  await tell({ step: 'panel-begun', model })
+  await reportProgress({ step: 'panel-begun', model })
   const answer = await ask(
     {
       ...question,
-      onText: (text) => tell({ step: 'panel-text', model, text }),
-      onReasoning: (text) => tell({ step: 'panel-reasoning', model, text }),
+      onText: (text) => reportProgress({ step: 'panel-text', model, text }),
+      onReasoning: (text) => reportProgress({ step: 'panel-reasoning', model, text }),
     },
     signal,
   )
-  await tell(
+  await reportProgress(
     answer.fault === null
       ? { step: 'panel-answered', model, text: answer.text }
       : { step: 'panel-failed', model, error: answer.fault.message },
@@ -153,9 +153,9 @@ const analyse = async (
   responses: readonly { readonly model: string; readonly content: string }[],
   model: string,
   read: z.output<typeof options>,
-  { ask, signal, tell }: ToolTurn,
+  { ask, signal, reportProgress }: ToolTurn,
 ): Promise<JsonObject | null> => {
-  await tell?.({ step: 'analysis-begun', model })
+  await reportProgress?.({ step: 'analysis-begun', model })
   const answer = await ask(
     {
       model,
@@ -168,7 +168,7 @@ const analyse = async (
     signal,
   )
   const analysis = answer.fault === null ? analysisIn(answer.text) : null
-  if (analysis !== null) await tell?.({ step: 'analysis-made', analysis })
+  if (analysis !== null) await reportProgress?.({ step: 'analysis-made', analysis })
   return analysis
 }
 

@@ -24,7 +24,7 @@ export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
   const [name, setName] = useState('')
   const [expected, setExpected] = useState('')
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug, 'tests'] })
-  const tell = (thrown: unknown): void => toast(messageOf(thrown))
+  const showFault = (thrown: unknown): void => toast(messageOf(thrown))
   const written = messages.flatMap((message) =>
     message.role === 'raw' || message.text === '' ? [] : [{ role: message.role, content: message.text }],
   )
@@ -36,7 +36,7 @@ export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
         setExpected('')
       })
       .then(reload)
-      .catch(tell)
+      .catch(showFault)
   }
   return (
     <Loaded query={tests} rows={1}>
@@ -57,7 +57,7 @@ export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
                     type="button"
                     className="icon-button"
                     aria-label={`Delete the test ${test.name}`}
-                    onClick={() => void deletePresetTest(slug, test.id, scope).then(reload).catch(tell)}
+                    onClick={() => void deletePresetTest(slug, test.id, scope).then(reload).catch(showFault)}
                   >
                     ×
                   </button>

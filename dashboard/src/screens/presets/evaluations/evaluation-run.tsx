@@ -22,8 +22,8 @@ export const EvaluationRun = ({ slug, evaluation: { id, state, budget_usd: budge
   const [asked, setAsked] = useState<string | null>(null)
   const scope = { workspace_id: workspace }
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug, 'evaluations'] })
-  const tell = (thrown: unknown): void => toast(messageOf(thrown))
-  if (state === 'running') return <Button onClick={() => void stopEvaluation(slug, id, scope).then(reload).catch(tell)}>Stop</Button>
+  const showFault = (thrown: unknown): void => toast(messageOf(thrown))
+  if (state === 'running') return <Button onClick={() => void stopEvaluation(slug, id, scope).then(reload).catch(showFault)}>Stop</Button>
   if (state === 'done') return null
   const resume = async (): Promise<void> => {
     if (asked !== null && !(Number(asked) > 0)) throw new Error('Budget: write an amount above 0.')
@@ -32,7 +32,7 @@ export const EvaluationRun = ({ slug, evaluation: { id, state, budget_usd: budge
   }
   return (
     <>
-      <Button onClick={() => (budget === null ? void resume().catch(tell) : setAsked(String(budget)))}>Resume</Button>
+      <Button onClick={() => (budget === null ? void resume().catch(showFault) : setAsked(String(budget)))}>Resume</Button>
       {asked === null ? null : (
         <Confirm title="Resume the evaluation" action="Resume" onConfirm={resume} onClose={() => setAsked(null)}>
           <Field label="Budget in dollars" hint={`For all of it: ${money(cost)} are spent.`}>
