@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 
 import type { FilterField, FilterRules } from '../contract/destination.ts'
-import { matches, type Regex } from '../lib/regex/finder.ts'
+import type { Regex } from '../lib/regex/finder.ts'
+import { matches } from '../lib/regex/matches.ts'
 import type { RequestTrace, TracedPart } from './request-trace.ts'
 
 type Rule = FilterRules['groups'][number]['rules'][number]

@@ -91,6 +91,40 @@ test('a pattern that others need exponential time for takes as many steps as its
   expect(check(`${'a'.repeat(40)}!`).faults).toHaveLength(1)
 })
 
+test.each([
+  ['^[a-z]*$', ''],
+  ['^(?:ab)?$', ''],
+  ['[a-z]*', '1'],
+])('the pattern %s holds where its match has no length: %j', (pattern, value) => {
+  expect(faults({ pattern }, value)).toEqual([])
+})
+
+const many = <Value>(count: number, make: (index: number) => Value): Value[] => Array.from({ length: count }, (_, index) => make(index))
+
+test.each<[string, unknown, JsonValue]>([
+  ['many values', { items: { enum: many(50_000, (index) => `v${index}`) } }, many(5000, () => 'none')],
+  ['large values', { items: { enum: [{ a: 'x'.repeat(200_000) }, { b: 'x'.repeat(200_000) }] } }, many(2000, () => ({}))],
+  ['many names that are required', { items: { required: many(50_000, (index) => `n${index}`) } }, many(2000, () => ({}))],
+  ['many patterns of texts', { allOf: many(5000, (index) => ({ pattern: `(a|b|c)*x${index}` })) }, 'abc'.repeat(3000)],
+  ['many lengths', { allOf: many(20_000, (index) => ({ minLength: index })) }, 'abc'.repeat(10_000)],
+  ['many looks for doubles', { allOf: many(5000, () => ({ uniqueItems: true })) }, many(2000, (index) => index)],
+  [
+    'many patterns of names',
+    { patternProperties: Object.fromEntries(many(5000, (index) => [`^k${index}`, {}])) },
+    Object.fromEntries(many(2000, (index) => [`z${index}`, 1])),
+  ],
+  [
+    'many dependents',
+    { items: { dependentRequired: Object.fromEntries(many(50_000, (index) => [`d${index}`, []])) } },
+    many(2000, () => ({})),
+  ],
+])('%s in a schema, for many values, are given up before they hold up others', (_, schema, value) => {
+  const check = createSchemaCheck(schema)
+  const begun = performance.now()
+  expect(check(value).unchecked).toContain('a schema that takes too long to check')
+  expect(performance.now() - begun).toBeLessThan(2000)
+})
+
 const option = { type: 'object', properties: { a: { $ref: '#/$defs/n' } } }
 
 test.each<[string, unknown, JsonValue]>([

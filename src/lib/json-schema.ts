@@ -4,8 +4,10 @@
  * counts as kept, since a tool whose schema is beyond this check is still its client's tool (decisions/0050).
  */
 import { type JsonObject, type JsonValue, isObject } from './json.ts'
-import { createRegex, matches, type Regex } from './regex/finder.ts'
+import { createRegex, type Regex } from './regex/finder.ts'
+import { matches } from './regex/matches.ts'
 import { RegexRefused } from './regex/parse.ts'
+import { createWork, spend, TooMuchWork } from './work.ts'
 
 export interface SchemaFault {
   /** `$.filters[2].name` */
@@ -21,14 +23,36 @@ export interface SchemaCheck {
 
 /** Compiles nothing before it is needed, so that a schema which is never asked costs nothing. */
 export const createSchemaCheck = (schema: unknown): ((value: JsonValue) => SchemaCheck) => {
-  const patterns = new Map<string, Regex | null>()
-  const oldReferences = /draft-0[3-7]/.test(textOf(isObject(schema) ? schema['$schema'] : undefined))
-  return (value) => new Checking(schema, patterns, oldReferences).whole(value)
+  const known: Known = {
+    patterns: new Map(),
+    referred: new Map(),
+    anchors: null,
+    canonical: new WeakMap(),
+    excerpts: new WeakMap(),
+    oldReferences: /draft-0[3-7]/.test(textOf(isObject(schema) ? schema['$schema'] : undefined)),
+  }
+  return (value) => new Checking(schema, known).whole(value)
 }
 
-/** Schemas that are applied to values, in all. */
-const VISITS_MAX = 100_000
+/** It is found out about a schema once, however many values are checked. */
+interface Known {
+  readonly patterns: Map<string, Regex | null>
+  readonly referred: Map<string, unknown>
+  anchors: ReadonlyMap<string, unknown> | null
+  readonly canonical: WeakMap<object, string>
+  readonly excerpts: WeakMap<object, string>
+  readonly oldReferences: boolean
+}
+
+/** Steps for all of a value: about a hundred milliseconds. */
+const WORK_MAX = 10_000_000
+const VISIT_STEPS = 100
+const PATTERN_STEPS = 10_000
+const MEMBER_STEPS = 20
+const UNIT_STEPS = 50
 const DEPTH_MAX = 200
+const TYPES_MAX = 20
+const EXCERPT_MAX = 300
 /** More are not told. */
 const FAULTS_MAX = 100
 
@@ -39,24 +63,25 @@ type Schema = Readonly<Record<string, unknown>>
 
 class Checking {
   readonly #root: unknown
-  readonly #patterns: Map<string, Regex | null>
-  readonly #oldReferences: boolean
+  readonly #known: Known
+  readonly #work = createWork(WORK_MAX)
   readonly #unchecked = new Set<string>()
   #faults: SchemaFault[] = []
-  #visits = 0
   #depth = 0
-  #givenUp = false
 
-  constructor(root: unknown, patterns: Map<string, Regex | null>, oldReferences: boolean) {
+  constructor(root: unknown, known: Known) {
     this.#root = root
-    this.#patterns = patterns
-    this.#oldReferences = oldReferences
+    this.#known = known
   }
 
   whole(value: JsonValue): SchemaCheck {
-    this.#check(this.#root, value, '$')
-    if (!this.#givenUp) return { faults: this.#faults, unchecked: [...this.#unchecked] }
-    return { faults: [], unchecked: [...this.#unchecked, 'a schema that takes too long to check'] }
+    try {
+      this.#check(this.#root, value, '$')
+      return { faults: this.#faults, unchecked: [...this.#unchecked] }
+    } catch (thrown) {
+      if (!(thrown instanceof TooMuchWork)) throw thrown
+      return { faults: [], unchecked: [...this.#unchecked, 'a schema that takes too long to check'] }
+    }
   }
 
   #fault(path: string, message: string): void {
@@ -75,12 +100,8 @@ class Checking {
 
   #check(schema: unknown, value: JsonValue, path: string): void {
     if (schema === false) return this.#fault(path, 'is not allowed')
-    if (!isObject(schema) || this.#givenUp) return
-    this.#visits += 1
-    if (this.#visits > VISITS_MAX || this.#depth >= DEPTH_MAX) {
-      this.#givenUp = true
-      return
-    }
+    if (!isObject(schema)) return
+    spend(this.#work, this.#depth < DEPTH_MAX ? VISIT_STEPS : Number.POSITIVE_INFINITY)
     this.#depth += 1
     this.#checkObject(schema, value, path)
     this.#depth -= 1
@@ -90,10 +111,10 @@ class Checking {
     for (const word of NOT_CHECKED) if (schema[word] !== undefined) this.#unchecked.add(word)
     const reference = schema['$ref']
     if (typeof reference === 'string') {
-      const meant = referred(this.#root, reference)
+      const meant = this.#referred(reference)
       if (meant === undefined) this.#unchecked.add(`$ref ${reference.slice(0, 100)}`)
       else this.#check(meant, value, path)
-      if (this.#oldReferences) return
+      if (this.#known.oldReferences) return
     }
     if (value === null && schema['nullable'] === true) return
     this.#checkKind(schema, value, path)
@@ -106,10 +127,50 @@ class Checking {
 
   #checkKind(schema: Schema, value: JsonValue, path: string): void {
     const { type, enum: values, const: constant } = schema
-    const types = (Array.isArray(type) ? (type as unknown[]) : [type]).filter((one) => typeof one === 'string')
+    const types = (Array.isArray(type) ? (type as unknown[]) : [type]).slice(0, TYPES_MAX).filter((one) => typeof one === 'string')
     if (types.length > 0 && !types.some((one) => isOfType(value, one))) this.#fault(path, `must be ${types.join(' or ')}`)
-    if (Array.isArray(values) && !values.some((one) => sameJson(one, value))) this.#fault(path, `must be one of ${excerpt(values)}`)
-    if (constant !== undefined && !sameJson(constant, value)) this.#fault(path, `must be ${excerpt(constant)}`)
+    if (Array.isArray(values) && !this.#isAmong(values, value)) this.#fault(path, `must be one of ${this.#excerpt(values)}`)
+    if (constant !== undefined && !this.#isAmong([constant], value)) this.#fault(path, `must be ${this.#excerpt(constant)}`)
+  }
+
+  #isAmong(values: readonly unknown[], value: JsonValue): boolean {
+    spend(this.#work, values.length)
+    if (typeof value !== 'object' || value === null) return values.includes(value)
+    const text = this.#canonical(value)
+    return values.some((one) => typeof one === 'object' && one !== null && this.#canonical(one) === text)
+  }
+
+  #unit(item: JsonValue): string {
+    spend(this.#work, UNIT_STEPS)
+    return typeof item === 'object' && item !== null ? this.#canonical(item) : JSON.stringify(item)
+  }
+
+  #canonical(value: object): string {
+    const known = this.#known.canonical.get(value)
+    const text = known ?? canonicalJson(value)
+    if (known === undefined) this.#known.canonical.set(value, text)
+    spend(this.#work, text.length)
+    return text
+  }
+
+  /** The beginning of what a schema demands, for a message. */
+  #excerpt(value: unknown): string {
+    if (typeof value === 'string') return excerpt(value.slice(0, EXCERPT_MAX))
+    if (typeof value !== 'object' || value === null) return excerpt(value)
+    const known = this.#known.excerpts.get(value)
+    const text = known ?? excerpt(value)
+    if (known === undefined) this.#known.excerpts.set(value, text)
+    return text
+  }
+
+  #referred(reference: string): unknown {
+    const { referred } = this.#known
+    if (!referred.has(reference))
+      referred.set(
+        reference,
+        targetOf(this.#root, reference, () => (this.#known.anchors ??= anchorsIn(this.#root))),
+      )
+    return referred.get(reference)
   }
 
   #checkCombined(schema: Schema, value: JsonValue, path: string): void {
@@ -133,21 +194,23 @@ class Checking {
   }
 
   #checkText({ minLength, maxLength, pattern }: Schema, value: string, path: string): void {
+    spend(this.#work, value.length)
     if (typeof minLength === 'number' && lengthOf(value) < minLength) this.#fault(path, `must have at least ${minLength} characters`)
     if (typeof maxLength === 'number' && lengthOf(value) > maxLength) this.#fault(path, `must have at most ${maxLength} characters`)
-    if (typeof pattern === 'string' && this.#matches(pattern, value) === false) this.#fault(path, `must match ${excerpt(pattern)}`)
+    if (typeof pattern === 'string' && this.#matches(pattern, value) === false) this.#fault(path, `must match ${this.#excerpt(pattern)}`)
   }
 
   /** Null for a pattern that cannot run in linear time. */
   #matches(pattern: string, text: string): boolean | null {
     // The empty pattern matches everything.
     if (pattern === '') return true
-    let regex = this.#patterns.get(pattern)
+    let regex = this.#known.patterns.get(pattern)
     if (regex === undefined) {
+      spend(this.#work, PATTERN_STEPS)
       regex = regexOf(pattern)
-      this.#patterns.set(pattern, regex)
+      this.#known.patterns.set(pattern, regex)
     }
-    if (regex !== null) return matches(regex, text)
+    if (regex !== null) return matches(regex, text, this.#work)
     this.#unchecked.add(`pattern ${pattern.slice(0, 100)}`)
     return null
   }
@@ -174,7 +237,8 @@ class Checking {
     const { minItems, maxItems, uniqueItems, items, contains } = schema
     if (typeof minItems === 'number' && value.length < minItems) this.#fault(path, `must have at least ${minItems} items`)
     if (typeof maxItems === 'number' && value.length > maxItems) this.#fault(path, `must have at most ${maxItems} items`)
-    if (uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) this.#fault(path, 'must not have an item twice')
+    if (uniqueItems === true && new Set(value.map((item) => this.#unit(item))).size < value.length)
+      this.#fault(path, 'must not have an item twice')
     // Before 2020-12 `items` was both: a list of schemas by place, or one for all.
     const first = listed(Array.isArray(items) ? items : schema['prefixItems'])
     const rest = Array.isArray(items) ? schema['additionalItems'] : items
@@ -191,12 +255,14 @@ class Checking {
   #checkMembers(schema: Schema, value: JsonObject, path: string): void {
     const keys = Object.keys(value)
     const { required, minProperties, maxProperties, properties, patternProperties, additionalProperties, propertyNames } = schema
+    spend(this.#work, MEMBER_STEPS * (keys.length + listed(required).length))
     for (const key of listed(required)) {
       if (typeof key === 'string' && !Object.hasOwn(value, key)) this.#fault(memberPath(path, key), 'is required')
     }
     if (typeof minProperties === 'number' && keys.length < minProperties) this.#fault(path, `must have at least ${minProperties} members`)
     if (typeof maxProperties === 'number' && keys.length > maxProperties) this.#fault(path, `must have at most ${maxProperties} members`)
     const patterns = isObject(patternProperties) ? Object.entries(patternProperties) : []
+    spend(this.#work, MEMBER_STEPS * patterns.length)
     for (const key of keys) {
       const member = value[key] as JsonValue
       const at = memberPath(path, key)
@@ -222,13 +288,16 @@ class Checking {
     for (const word of ['dependentRequired', 'dependentSchemas', 'dependencies'] as const) {
       const dependents = schema[word]
       if (!isObject(dependents)) continue
-      for (const [key, needed] of Object.entries(dependents)) {
+      const entries = Object.entries(dependents)
+      spend(this.#work, MEMBER_STEPS * entries.length)
+      for (const [key, needed] of entries) {
         if (!Object.hasOwn(value, key)) continue
         if (!Array.isArray(needed)) this.#check(needed, value, path)
         else {
+          spend(this.#work, MEMBER_STEPS * needed.length)
           for (const other of needed as unknown[]) {
             if (typeof other === 'string' && !Object.hasOwn(value, other))
-              this.#fault(memberPath(path, other), `is required beside ${excerpt(key)}`)
+              this.#fault(memberPath(path, other), `is required beside ${this.#excerpt(key)}`)
           }
         }
       }
@@ -257,11 +326,11 @@ const isOfType = (value: JsonValue, type: string): boolean => {
 }
 
 /** The target of a reference within the schema: `#`, `#/$defs/place`, or an `$anchor` there. Undefined for any other. */
-const referred = (root: unknown, reference: string): unknown => {
+const targetOf = (root: unknown, reference: string, anchors: () => ReadonlyMap<string, unknown>): unknown => {
   if (!reference.startsWith('#')) return undefined
   const pointer = reference.slice(1)
   if (pointer === '') return root
-  if (!pointer.startsWith('/')) return anchored(root, pointer)
+  if (!pointer.startsWith('/')) return anchors().get(pointer)
   let at = root
   for (const step of pointer.slice(1).split('/')) {
     const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
@@ -270,11 +339,18 @@ const referred = (root: unknown, reference: string): unknown => {
   return at
 }
 
-const anchored = (root: unknown, anchor: string): unknown => {
-  if (!isObject(root)) return undefined
-  return ['$defs', 'definitions']
-    .flatMap((word) => (isObject(root[word]) ? Object.values(root[word]) : []))
-    .find((one) => isObject(one) && (one['$anchor'] === anchor || one['$id'] === `#${anchor}`))
+/** By name, the first of each. */
+const anchorsIn = (root: unknown): ReadonlyMap<string, unknown> => {
+  const found = new Map<string, unknown>()
+  for (const word of ['$defs', 'definitions']) {
+    const defined = isObject(root) ? root[word] : undefined
+    for (const one of isObject(defined) ? Object.values(defined) : []) {
+      if (!isObject(one)) continue
+      for (const name of [textOf(one['$anchor']), textOf(one['$id']).replace(/^#/, '')])
+        if (name !== '' && !found.has(name)) found.set(name, one)
+    }
+  }
+  return found
 }
 
 const decoded = (step: string): string => {
@@ -299,9 +375,6 @@ export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1))) : inner,
   ) ?? 'null'
-
-const sameJson = (one: unknown, other: unknown): boolean =>
-  one === other || (typeof one === 'object' && typeof other === 'object' && canonicalJson(one) === canonicalJson(other))
 
 /** In characters, as schemas count them. */
 const lengthOf = (text: string): number => [...text].length

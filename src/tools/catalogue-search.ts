@@ -3,7 +3,9 @@
  * are asked, so that a conversation can be replayed; and both take time in proportion to the catalogue, whoever wrote it.
  */
 import { isObject } from '../lib/json.ts'
-import { createRegex, matches } from '../lib/regex/finder.ts'
+import { createRegex } from '../lib/regex/finder.ts'
+import { matches } from '../lib/regex/matches.ts'
+import { spend, type Work } from '../lib/work.ts'
 
 /** A tool, as far as it is searched. */
 export interface Entry {
@@ -13,11 +15,12 @@ export interface Entry {
   readonly parameters: unknown
 }
 
+/** Both throw TooMuchWork. */
 export interface CatalogueSearch<Tool extends Entry> {
   /** The best first; of equals the one that stands first in the catalogue. */
-  byWords(query: string, most: number): readonly Tool[]
+  byWords(query: string, most: number, work: Work): readonly Tool[]
   /** In the order of the catalogue. Throws RegexRefused for a pattern that is none, or that cannot run in linear time. */
-  byPattern(pattern: string, most: number): readonly Tool[]
+  byPattern(pattern: string, most: number, work: Work): readonly Tool[]
 }
 
 /** How often a word counts by where it stands. */
@@ -28,6 +31,9 @@ const ARGUMENT_WEIGHT = 1
 /** BM25: how soon repetition stops to count, and how much length counts. */
 const K1 = 1.2
 const B = 0.75
+
+/** Steps of work for a tool that has a word of the query. */
+const POSTING_STEPS = 20
 
 export const createCatalogueSearch = <Tool extends Entry>(tools: readonly Tool[]): CatalogueSearch<Tool> => {
   /** By word: how much it weighs in each tool that has it. */
@@ -47,11 +53,12 @@ export const createCatalogueSearch = <Tool extends Entry>(tools: readonly Tool[]
   const average = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length)
 
   return {
-    byWords(query, most) {
+    byWords(query, most, work) {
       const scores = new Map<number, number>()
       for (const word of new Set(wordsOf(query))) {
         const weights = postings.get(word)
         if (weights === undefined) continue
+        spend(work, POSTING_STEPS * weights.size)
         const rarity = Math.log(1 + (tools.length - weights.size + 0.5) / (weights.size + 0.5))
         for (const [at, weight] of weights) {
           const long = 1 - B + (B * (lengths[at] ?? 0)) / average
@@ -63,12 +70,12 @@ export const createCatalogueSearch = <Tool extends Entry>(tools: readonly Tool[]
         .slice(0, most)
         .flatMap(([at]) => tools[at] ?? [])
     },
-    byPattern(pattern, most) {
+    byPattern(pattern, most, work) {
       const regex = createRegex(pattern, { ignoreCase: true })
       const found: Tool[] = []
       for (const tool of tools) {
         if (found.length === most) break
-        if (fieldsOf(tool).some(({ text }) => matches(regex, text))) found.push(tool)
+        if (fieldsOf(tool).some(({ text }) => matches(regex, text, work))) found.push(tool)
       }
       return found
     },

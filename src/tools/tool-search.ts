@@ -2,9 +2,10 @@
 import { invalidRequest } from '../contract/validate.ts'
 import type { FunctionTool } from '../canonical/prompt.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { Work } from '../lib/work.ts'
 import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
 import { createCatalogue } from './deferred/catalogue.ts'
-import { DEFAULT_RESULTS, definitionOf, findTools, MAX_RESULTS } from './deferred/search-tools.ts'
+import { createSearchAgain, DEFAULT_RESULTS, definitionOf, findTools, MAX_RESULTS, searchWork } from './deferred/search-tools.ts'
 import type { AskedTool, MakeTool, Tool, ToolResult } from './tool.ts'
 
 export const toolSearchTool =
@@ -18,13 +19,13 @@ export const toolSearchTool =
       tools,
       search: memory.searchOf(workspaceId, createCatalogue(tools)),
     } as const
-    const again = (input: JsonObject): ToolResult => {
-      const found = findTools(input, search)
+    const once = (input: JsonObject, work: Work): ToolResult => {
+      const found = findTools(input, search, work)
       if ('fault' in found) return found
       withheld?.load(found.found.map(({ name }) => name))
       return resultOf(found.found, asked)
     }
-    return { ...TEXTS[search.by], run: (input) => Promise.resolve(again(input)), again }
+    return { ...TEXTS[search.by], run: (input) => Promise.resolve(once(input, searchWork())), again: createSearchAgain(once) }
   }
 
 /** The tools themselves stand in the model's list from the next turn on, so that their names are enough. */

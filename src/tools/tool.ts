@@ -62,8 +62,11 @@ export interface Tool {
    * throws only the signal's reason, once that is aborted.
    */
   run(input: JsonObject, turn: ToolTurn): Promise<ToolResult>
-  /** As it ran before, where the same arguments give the same result: a conversation that comes back need not hold it whole. */
-  again?(input: JsonObject): ToolResult
+  /**
+   * As it ran before, where the same arguments give the same result: a conversation that comes back need not hold it whole.
+   * Null where the conversation's own word has to do.
+   */
+  again?(input: JsonObject): ToolResult | null
 }
 
 export interface ToolTurn {

@@ -42,17 +42,6 @@ const KEPT_MAX = 65_536
 
 export const createFinder = ({ automaton }: Regex, found: Found): Finder => new TextFinder(automaton, found)
 
-/** Says whether the pattern matches anywhere in a whole text. */
-export const matches = (regex: Regex, text: string): boolean => {
-  let found = false
-  const finder = createFinder(regex, () => {
-    found = true
-  })
-  finder.push(text)
-  finder.pause()
-  return found
-}
-
 class TextFinder implements Finder {
   readonly #automaton: Automaton
   readonly #found: Found

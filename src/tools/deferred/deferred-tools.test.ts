@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import type { FunctionTool, Message, Part, Prompt } from '../../canonical/prompt.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonValue } from '../../lib/json.ts'
+import { createWork } from '../../lib/work.ts'
 import { toolTurn } from '../../../test/support/tool-turn.ts'
 import { createCatalogueMemory } from './catalogue-memory.ts'
 import { createCatalogue } from './catalogue.ts'
@@ -341,7 +342,7 @@ describe('memory of catalogues', () => {
     for (const one of [a, b, a, c]) memory.searchOf('ws', one)
     expect(known(memory, all)).toEqual([true, false, true])
     const small = createCatalogueMemory(1)
-    expect(small.searchOf('ws', a)().byWords('a', 1)).toHaveLength(1)
+    expect(small.searchOf('ws', a)().byWords('a', 1, createWork(1000))).toHaveLength(1)
     expect(known(small, [a])).toEqual([false])
   })
 })
@@ -352,4 +353,43 @@ test('ten thousand tools are searched by the last of them', async () => {
   )
   const found = await defer(many).search?.run({ query: 'item 9999' }, TURN)
   expect(found?.value).toMatchObject({ tools: [{ name: 'service9999_get_item' }, {}, {}, {}, {}] })
+})
+
+describe('what others have to wait for is bounded', () => {
+  const mixed = Array.from({ length: 40_000 }, (_, at) => (((at * 2654435761) >>> 13) % 2 === 0 ? 'a' : 'b')).join('')
+  const config = { search: { type: 'regex' } } as const
+  const searched = (id: string, pattern: string): Message[] => [
+    { role: 'assistant', parts: [{ type: 'tool-call', id, name: 'service_search_tools', arguments: JSON.stringify({ pattern }) }] },
+    { role: 'user', parts: [{ type: 'tool-result', callId: id, text: 'as it was shown' }] },
+  ]
+
+  test('a pattern that takes too long is a result that says so', async () => {
+    const deferred = defer([tool('a', { description: mixed })], { config })
+    const result = await deferred.search?.run({ pattern: 'a[ab]{900}c' }, TURN)
+    expect(result).toMatchObject({ fault: { code: 'invalid_tool_input', message: 'The search takes too long; use a simpler pattern.' } })
+  })
+
+  test('a conversation full of slow searches costs no more than a few of them, and the rest is told as it was shown', () => {
+    const tools = [tool('a', { description: mixed })]
+    const messages = Array.from({ length: 400 }, (_, index) => searched(`c${index}`, `a[ab]{900}c${index}`)).flat()
+    const deferred = defer(tools, { config, messages })
+    const begun = performance.now()
+    for (let turn = 0; turn < 10; turn += 1) {
+      const texts = deferred
+        .promptOf(prompt(tools, messages))
+        .messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? [part.text] : [])))
+      expect(texts[0]).toContain('takes too long')
+      expect(texts.at(-1)).toBe('as it was shown')
+    }
+    expect(performance.now() - begun).toBeLessThan(10_000)
+  })
+
+  test('a tool that is too large to show is told by its name, now and when the conversation comes back', async () => {
+    const tools = [tool('huge', { description: 'x'.repeat(300_000) })]
+    const messages = searched('c', 'huge')
+    const deferred = defer(tools, { config, messages })
+    const result = await deferred.search?.run({ pattern: 'huge' }, TURN)
+    expect(result?.value).toEqual({ tools: [{ name: 'huge' }], total: 1 })
+    expect(JSON.stringify(deferred.promptOf(prompt(tools, messages)).messages)).toContain(String.raw`{\"tools\":[{\"name\":\"huge\"}]`)
+  })
 })

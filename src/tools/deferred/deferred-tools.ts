@@ -5,12 +5,22 @@ import type { FunctionTool, Message, Prompt, Tool as PromptTool } from '../../ca
 import { invalidRequest } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { Work } from '../../lib/work.ts'
 import type { deferredTools } from '../../request-fields/schemas/deferred-tools.ts'
 import type { Tool, ToolResult } from '../tool.ts'
 import type { CatalogueMemory } from './catalogue-memory.ts'
 import { type Catalogue, changeOf, createCatalogue } from './catalogue.ts'
 import { plainJson, rewriteCalls, type ToolCall } from './replayed-calls.ts'
-import { DEFAULT_RESULTS, definitionOf, findTools, MAX_RESULTS, searchResult, type ToolSearch } from './search-tools.ts'
+import {
+  createSearchAgain,
+  DEFAULT_RESULTS,
+  definitionOf,
+  findTools,
+  MAX_RESULTS,
+  searchResult,
+  searchWork,
+  type ToolSearch,
+} from './search-tools.ts'
 import { type RefusedCall, type UnwrappedCall, unwrapCall, wrappedArguments } from './wrapped-call.ts'
 import { CALL_TOOL, CALL_WRAPPER, PLAIN_SEARCH, SEARCH_BY_PATTERN, SEARCH_BY_WORDS, SEARCH_WRAPPER } from './wrappers.ts'
 
@@ -56,13 +66,14 @@ export const deferTools = (
     by: search.type === 'regex' ? 'pattern' : 'words',
     maxResults: search.max_results ?? DEFAULT_RESULTS,
   }
+  const searchAgain = createSearchAgain((input, work) => resultOf(input, asked, work))
   const isWithheld = new Set<PromptTool>(withheld)
   const wrappers = search.type === 'custom' ? [CALL_TOOL] : [search.type === 'regex' ? SEARCH_BY_PATTERN : SEARCH_BY_WORDS, CALL_TOOL]
   return {
     catalogue,
     promptOf: (prompt) => ({
       ...prompt,
-      messages: asModelReadThem(prompt.messages, config, catalogue, asked),
+      messages: asModelReadThem(prompt.messages, config, catalogue, searchAgain),
       tools: [
         ...prompt.tools.filter((tool) => !isWithheld.has(tool)),
         // A model that may call nothing needs no way to do so.
@@ -147,13 +158,13 @@ const searchTool = (search: ToolSearch): Tool => {
   return {
     description: description ?? '',
     parameters: parameters as JsonObject,
-    run: (input) => Promise.resolve(resultOf(input, search)),
+    run: (input) => Promise.resolve(resultOf(input, search, searchWork())),
   }
 }
 
-const resultOf = (input: JsonObject, search: ToolSearch): ToolResult => {
-  const found = findTools(input, search)
-  return 'fault' in found ? found : searchResult(found, search.tools)
+const resultOf = (input: JsonObject, search: ToolSearch, work: Work): ToolResult => {
+  const found = findTools(input, search, work)
+  return 'fault' in found ? found : searchResult(found, search.tools, work)
 }
 
 /** The same result for the same search, so the conversation need not bring it back whole. */
@@ -161,7 +172,7 @@ const asModelReadThem = (
   messages: readonly Message[],
   { search }: DeferredConfig,
   catalogue: Catalogue,
-  asked: ToolSearch,
+  searchAgain: (input: JsonObject) => ToolResult | null,
 ): readonly Message[] =>
   rewriteCalls(messages, {
     call(call) {
@@ -173,7 +184,7 @@ const asModelReadThem = (
     result(call, shown) {
       if (call.name === SEARCH_WRAPPER && search.type !== 'custom') {
         const input = readJson(call.arguments)
-        return isObject(input) ? resultOf(input as JsonObject, asked) : null
+        return isObject(input) ? searchAgain(input as JsonObject) : null
       }
       return search.type === 'custom' && call.name === search.tool_id ? withDefinitions(shown.text, search, catalogue) : null
     },
