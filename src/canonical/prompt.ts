@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { BuiltInTool } from './built-in-tools.ts'
+import type { PlaceOfCall } from './place-of-call.ts'
 import type { ReasoningProof } from './reasoning.ts'
 import type { Settings } from './settings.ts'
 import type { WaitingAgent } from './waiting-agent.ts'
@@ -58,8 +59,8 @@ export type Part =
       readonly arguments: string
       readonly custom?: true
       readonly proof?: ReasoningProof
-      /** The service ran it, for an answer that the client brings back: in this turn of that answer. */
-      readonly ranInTurn?: number
+      /** The service ran it, for an answer that the client brings back: in this place of that answer. */
+      readonly ran?: PlaceOfCall
       /** For a search over withheld tools: the catalogue that was searched, by its hash. */
       readonly catalog?: string
       /** It has not ended yet: its result, which comes next, only holds its place. */

@@ -23,20 +23,6 @@ export const SERVER_TOOLS = [
 
 export type ServerTool = (typeof SERVER_TOOLS)[number]
 
-/**
- * Ids of the items and blocks of calls tell the service's own from a vendor's, and in which turn of its answer a model made
- * the call: calls of one turn come back as one turn.
- */
-export const serverCallId = (prefix: string, turn: number, unique: string): string => `${prefix}${OWN_ID}${turn}_${unique}`
-
-/** Null for an id that the service did not give. */
-export const turnOfServerCall = (id: string): number | null => {
-  const [, turn] = /^[a-z]+_svc(\d{1,6})_/.exec(id) ?? []
-  return turn === undefined ? null : Number(turn)
-}
-
-export const OWN_ID = '_svc'
-
 export const isServerTool = (name: string | null): name is ServerTool => SERVER_TOOLS.some((tool) => tool === name)
 
 /** One call, as a model made it. */

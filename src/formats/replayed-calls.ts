@@ -2,6 +2,7 @@
  * Calls of server tools in an answer that a client brings back: each is a call with its result again, in the place where it
  * was made, so that nothing runs twice (docs/contract/tools.md#server-tools).
  */
+import type { PlaceOfCall } from '../canonical/place-of-call.ts'
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
 
@@ -13,18 +14,18 @@ export interface ReplayedCall {
   readonly instance: string | null
   /** JSON text. */
   readonly arguments: string
-  readonly turn: number
+  readonly place: PlaceOfCall
   /** For a search over withheld tools: the catalogue that was searched. */
   readonly catalog: string | null
 }
 
-export const replayedCall = ({ id, tool, instance, arguments: json, turn, catalog }: ReplayedCall): Part => ({
+export const replayedCall = ({ id, tool, instance, arguments: json, place, catalog }: ReplayedCall): Part => ({
   type: 'tool-call',
   id,
   // Other services of this dialect have a prefix of their own.
   name: instance !== null && /^(?:service|openrouter)_/.test(instance) ? instance.replace(/^openrouter_/, 'service_') : `service_${tool}`,
   arguments: json,
-  ranInTurn: turn,
+  ran: place,
   ...(catalog === null ? {} : { catalog }),
 })
 
@@ -61,7 +62,7 @@ export const withReplayedTurns = (messages: readonly Message[]): Message[] => {
   return turns
 }
 
-const ranHere = (part: Part): boolean => part.type === 'tool-call' && part.ranInTurn !== undefined
+const ranHere = (part: Part): boolean => part.type === 'tool-call' && part.ran !== undefined
 
 const isResult = ({ type }: Part): boolean => type === 'tool-result'
 
@@ -69,10 +70,15 @@ const turnsOf = (message: Message): readonly Message[] => {
   const turns: Message[] = []
   let said: Part[] = []
   let results: Part[] = []
-  let turn: number | undefined
+  let place: PlaceOfCall | undefined
   const end = (): void => {
-    if (said.length > 0) turns.push({ ...message, parts: said })
-    if (results.length > 0) turns.push({ role: 'user', parts: results, ...(message.at === undefined ? {} : { at: message.at }) })
+    if (said.length > 0) turns.push({ ...message, parts: inModelsOrder(said) })
+    if (results.length > 0)
+      turns.push({
+        role: 'user',
+        parts: inOrderOf(turns.at(-1)?.parts ?? [], results),
+        ...(message.at === undefined ? {} : { at: message.at }),
+      })
     said = []
     results = []
   }
@@ -81,11 +87,37 @@ const turnsOf = (message: Message): readonly Message[] => {
       results.push(part)
       continue
     }
-    const ranInTurn = part.type === 'tool-call' ? part.ranInTurn : undefined
-    if (results.length > 0 && (ranInTurn === undefined || ranInTurn !== turn)) end()
-    if (ranInTurn !== undefined) turn = ranInTurn
+    const ran = part.type === 'tool-call' ? part.ran : undefined
+    // Behind the results of a turn with calls of the client's stand these calls, and then the answer ends.
+    const isSameTurn = ran === undefined ? place?.besideCalls === true : ran.turn === place?.turn
+    if (results.length > 0 && !isSameTurn) end()
+    place = ran ?? place
     said.push(part)
   }
   end()
   return turns
+}
+
+type CallPart = Extract<Part, { type: 'tool-call' }>
+
+/** Clients see calls where they could be told, such as behind results. */
+const inModelsOrder = (said: readonly Part[]): readonly Part[] => {
+  const calls = said.filter((part): part is CallPart => part.type === 'tool-call')
+  if (calls.length < 2) return said
+  const placed = new Map<number, CallPart>()
+  for (const call of calls) {
+    const position = call.ran?.position ?? null
+    if (position !== null && position < calls.length && !placed.has(position)) placed.set(position, call)
+  }
+  const known = new Set(placed.values())
+  const others = calls.filter((call) => !known.has(call)).values()
+  const ordered = calls.flatMap((_, position) => placed.get(position) ?? others.next().value ?? []).values()
+  return said.map((part) => (part.type === 'tool-call' ? (ordered.next().value ?? part) : part))
+}
+
+/** Tools that ran at once are told as they ended. */
+const inOrderOf = (said: readonly Part[], results: readonly Part[]): readonly Part[] => {
+  const positions = new Map(said.flatMap((part, position) => (part.type === 'tool-call' ? [[part.id, position] as const] : [])))
+  const positionOf = (part: Part): number => (part.type === 'tool-result' ? (positions.get(part.callId) ?? 0) : 0)
+  return results.toSorted((a, b) => positionOf(a) - positionOf(b))
 }

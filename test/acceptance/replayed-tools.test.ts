@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, type Answer } from '../support/calls.ts'
+import { streamEvents } from '../support/client-stream.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
 
@@ -72,6 +73,11 @@ const resultOf = (dialect: Dialect, id: string): Json => {
   return { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'Booked.' }] }
 }
 
+const outputsOf = (dialect: Dialect, ids: readonly string[]): readonly Json[] => {
+  const results = ids.map((id) => resultOf(dialect, id))
+  return dialect === 'messages' ? [{ role: 'user', content: results.flatMap(({ content }) => content as Json[]) }] : results
+}
+
 const REPLIES: Readonly<Record<Dialect, Json>> = {
   chat: {
     id: 'c',
@@ -134,7 +140,33 @@ const pairsIn = (body: Json): { readonly calls: readonly string[]; readonly resu
   return { calls: ids(['function_call', 'tool_use']), results: ids(['function_call_output', 'tool_result']) }
 }
 
-const MIXED = [{ text: 'Let me see.', calls: [{ name: 'service:datetime' }, { name: 'book', arguments: {} }] }]
+const [CLOCKS, BOOKS] = [{ name: 'service:datetime' }, { name: 'book', arguments: {} }]
+const MIXED = [{ text: 'Let me see.', calls: [CLOCKS, BOOKS] }]
+
+/** Calls as a client meets them in an answer, whole or streamed: `service` for one with its result. */
+const shownIn = (dialect: Dialect, { text, json }: Answer): readonly string[] => {
+  const { output, content } = json as AnswerWire
+  const isWhole = text.startsWith('{')
+  if (isWhole) return (dialect === 'responses' ? output : content).flatMap(kindOf)
+  return streamEvents(text).flatMap(({ data }) => {
+    const { type, item, content_block: block, choices } = data as StreamedWire
+    if (type === 'response.output_item.done') return kindOf(item ?? {})
+    if (type === 'content_block_start') return kindOf(block ?? {})
+    const { reasoning_details: details = [], tool_calls: calls = [] } = choices?.[0]?.delta ?? {}
+    return [...details, ...calls].flatMap(kindOf)
+  })
+}
+
+interface StreamedWire extends Json {
+  readonly item?: Json
+  readonly content_block?: Json
+  readonly choices?: readonly { readonly delta: { readonly reasoning_details?: readonly Json[]; readonly tool_calls?: readonly Json[] } }[]
+}
+
+const kindOf = ({ type, id }: Json): readonly string[] => {
+  if (/^(?:service:datetime|service_tool_result|reasoning\.server_tool_call)$/.test(String(type))) return ['service']
+  return /^(?:function_call|tool_use|function)$/.test(String(type)) && id !== undefined ? ['client'] : []
+}
 
 describe.each(DIALECTS)('a client of %s', (dialect) => {
   const mixed = async (): Promise<Answer> => {
@@ -159,6 +191,30 @@ describe.each(DIALECTS)('a client of %s', (dialect) => {
     }
   })
 
+  test.each([false, true])('gets a result in front of the calls that stand behind its call, streamed: %p', async (stream) => {
+    const script = [{ calls: [BOOKS, CLOCKS, BOOKS, CLOCKS] }]
+    const answer = await ask(dialect, [said('Book it.')], { stream, sandbox: { script }, tools: [TOOL, BOOK[dialect]] })
+    expect(answer.status).toBe(200)
+    // A whole message of chat has its calls apart from all else.
+    if (dialect !== 'chat' || stream) expect(shownIn(dialect, answer)).toEqual(['client', 'service', 'service', 'client'])
+  })
+
+  test.each(DIALECTS)(
+    'brings back calls of both kinds, and a model of %s reads one turn with them in its own order',
+    async (upstreamDialect) => {
+      const calls = [BOOKS, CLOCKS, BOOKS, CLOCKS]
+      const first = await ask(dialect, [said('Book it.')], { sandbox: { script: [{ calls }] }, tools: [TOOL, BOOK[dialect]] })
+      const history = [said('Book it.'), ...kept(dialect, first), ...outputsOf(dialect, ['call_sandbox_0', 'call_sandbox_2'])]
+      const { status } = await ask(dialect, history, { model: `t/${upstreamDialect}`, tools: [TOOL, BOOK[dialect]] })
+      expect(status).toBe(200)
+      const { calls: told, results } = pairsIn(upstream.last.body)
+      expect(told).toEqual(['call_sandbox_0', 'call_sandbox_1', 'call_sandbox_2', 'call_sandbox_3'])
+      expect(results.slice(0, 2)).toEqual(['call_sandbox_1', 'call_sandbox_3'])
+      const messages = (upstream.last.body['messages'] ?? []) as readonly Json[]
+      if (messages.length > 0) expect(messages.filter(({ role }) => role === 'assistant')).toHaveLength(1)
+    },
+  )
+
   test.each(DIALECTS)(
     'brings it back, and a model of %s reads both calls with both results, and is asked once',
     async (upstreamDialect) => {
@@ -171,8 +227,8 @@ describe.each(DIALECTS)('a client of %s', (dialect) => {
       expect(headers.get('x-service-warnings')).toBeNull()
       expect(upstream.exchanges.length - asked).toBe(1)
       const { calls, results } = pairsIn(upstream.last.body)
-      expect(calls.toSorted()).toEqual(['call_sandbox_0', 'call_sandbox_1'])
-      expect(results.toSorted()).toEqual(['call_sandbox_0', 'call_sandbox_1'])
+      expect(calls).toEqual(['call_sandbox_0', 'call_sandbox_1'])
+      expect(results).toEqual(['call_sandbox_0', 'call_sandbox_1'])
       expect(upstream.last.text).toContain('+09:00')
       expect(upstream.last.text).not.toMatch(/_svc\d|service:|server_tool/)
     },

@@ -118,7 +118,7 @@ const said = (value: unknown): unknown =>
     }),
   )
 const ADDED = new Set(['parsed', 'parsed_arguments', 'parsed_output', 'encrypted_content'])
-const OWN_IDS = /\b(?:[a-z]+_svc\d+_|msg_|fc_|rs_|ap_)[\w-]+/g
+const OWN_IDS = /\b(?:[a-z]+_svc\d+p\d+b?_|msg_|fc_|rs_|ap_)[\w-]+/g
 const TIMES = /\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)/g
 
 interface Fold {

@@ -1,7 +1,8 @@
 /** Blocks of server tools that a client sends back, as calls and results: the reverse of server-tool-blocks.ts. */
+import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
-import { isServerTool, type ServerTool, turnOfServerCall } from '../../canonical/server-tools.ts'
+import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
 import { isObject } from '../../lib/json.ts'
 import { type Node, optionalText, requiredText } from '../json-node.ts'
 import { type PartReaders, unknownContent } from '../prompt-reader.ts'
@@ -9,9 +10,9 @@ import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
 const readUse = (block: Node): readonly Part[] => {
   const [id, name] = [requiredText(block, 'id'), requiredText(block, 'name')]
-  const turn = turnOfServerCall(id)
+  const place = placeOfServerCall(id)
   const own = serverToolName(name)
-  const tool = isServerTool(own) ? own : turn === null ? undefined : claudesTool(name)
+  const tool = isServerTool(own) ? own : place === null ? undefined : claudesTool(name)
   // A call that a vendor ran has a result that only this vendor can read.
   if (tool === undefined) return [unknownContent('server_tool_use', block)]
   return [
@@ -20,7 +21,7 @@ const readUse = (block: Node): readonly Part[] => {
       tool,
       instance: optionalText(block, 'instance_name'),
       arguments: JSON.stringify(block.members['input'] ?? {}),
-      turn: turn ?? 0,
+      place: place ?? UNKNOWN_PLACE,
       catalog: optionalText(block, 'catalog'),
     }),
   ]
@@ -34,7 +35,7 @@ const readResult =
   (type: string, isOwn: boolean) =>
   (block: Node): readonly Part[] => {
     const id = requiredText(block, 'tool_use_id')
-    if (!isOwn && turnOfServerCall(id) === null) return [unknownContent(type, block)]
+    if (!isOwn && placeOfServerCall(id) === null) return [unknownContent(type, block)]
     const { content } = block.members
     const result = shownResult(content)
     return [

@@ -4,7 +4,6 @@ import { child, children, type Node, optionalChild, optionalText, requiredText }
 import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { readReasoning } from './read-reasoning.ts'
-import { BESIDE_CALLS } from './read-server-tool-detail.ts'
 
 export const readAssistant = (message: Node): Part[] => {
   const refusal = optionalText(message, 'refusal')
@@ -13,25 +12,22 @@ export const readAssistant = (message: Node): Part[] => {
     message,
     calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : [])),
   )
-  const ran = calls.length > 0 && children(message, 'reasoning_details').some(isBesideCalls) ? lastTurnRan(thought) : thought.length
+  const ran = calls.length > 0 ? lastTurnRan(thought) : thought.length
   return [
     ...thought.slice(0, ran),
     ...readAssistantContent(message),
     ...(refusal === null ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...children(message, 'images').flatMap((image) => readerFor(CONTENT_PARTS, 'image_url')?.(image) ?? []),
     ...NO_WORD.filter((key) => isThere(message, key)).map((key) => unknownPart(key, { path: `${message.path}.${key}` })),
-    ...calls,
     ...thought.slice(ran),
+    ...calls,
   ]
 }
 
-const isBesideCalls = ({ members }: Node): boolean => members[BESIDE_CALLS] === true
-
-/** Where the calls of the service begin that were made in the last turn; the length where it made none. */
+/** Where the calls of the service begin that were made in one turn with calls of the client's; the length where there are none. */
 const lastTurnRan = (thought: readonly Part[]): number => {
-  const turn = thought.findLast((part) => part.type === 'tool-call')?.ranInTurn
-  if (turn === undefined || thought.at(-1)?.type !== 'tool-result') return thought.length
-  return thought.findIndex((part) => part.type === 'tool-call' && part.ranInTurn === turn)
+  const first = thought.findIndex((part) => part.type === 'tool-call' && part.ran?.besideCalls === true)
+  return first < 0 ? thought.length : first
 }
 
 /** Speech that is named by its id, and the forerunner of `tool_calls`. */

@@ -1,13 +1,12 @@
 /** An entry of `reasoning_details` for a call that the service ran: a call with its result. */
+import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
-import { isServerTool, turnOfServerCall } from '../../canonical/server-tools.ts'
+import { isServerTool } from '../../canonical/server-tools.ts'
 import { type Node, optionalText } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
 export const SERVER_TOOL_DETAIL = 'reasoning.server_tool_call'
-/** For a call that was made in one turn with calls of the client's: these stand apart, in `tool_calls`. */
-export const BESIDE_CALLS = 'beside_tool_calls'
 
 /** Null for a tool that is none of the service's. */
 export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
@@ -23,7 +22,7 @@ export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
       tool,
       instance: optionalText(detail, 'instance_name'),
       arguments: optionalText(detail, 'arguments') ?? '{}',
-      turn: (id === null ? null : turnOfServerCall(id)) ?? 0,
+      place: (id === null ? null : placeOfServerCall(id)) ?? UNKNOWN_PLACE,
       catalog: optionalText(detail, 'catalog'),
     }),
     replayedResult({ callId, text: optionalText(detail, 'result') ?? '', failed: false, sealed: null }),

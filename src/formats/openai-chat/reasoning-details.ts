@@ -7,7 +7,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { BESIDE_CALLS, SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
+import { SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
 export interface ReasoningDetails {
   /** The pieces that an event adds; most add none. */
@@ -16,8 +16,6 @@ export interface ReasoningDetails {
 
 export const createReasoningDetails = (): ReasoningDetails => {
   let count = 0
-  /** A turn with such a call is the last one. */
-  let calledClient = false
   let open: { readonly index: number; readonly summary: boolean } | null = null
 
   const begin = (summary: boolean): { readonly index: number; readonly summary: boolean } => {
@@ -59,7 +57,6 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'reasoning-end':
           return event.proof === null ? unproven() : [proven(event.proof)]
         case 'tool-call': {
-          calledClient = true
           const before = unproven()
           // Whatever its kind, the proof of a call is told by the call's id, which only this type of detail carries.
           return event.proof === undefined ? before : [...before, proven({ ...event.proof, kind: 'encrypted', id: event.id })]
@@ -68,7 +65,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'refusal':
           return event.text === '' ? NONE : unproven()
         case 'server-tool-end':
-          return [...unproven(), serverCall(event.call, event.outcome, { index: count++, calledClient })]
+          return [...unproven(), serverCall(event.call, event.outcome, count++)]
         case 'image':
         case 'finish':
         case 'server-tool-start':
@@ -94,7 +91,7 @@ const NONE: readonly JsonObject[] = []
 const serverCall = (
   { askedAs, arguments: json, callId, id, name, tool, catalog }: ServerCall,
   { text }: ServerOutcome,
-  { index, calledClient }: { readonly index: number; readonly calledClient: boolean },
+  index: number,
 ): JsonObject => ({
   type: SERVER_TOOL_DETAIL,
   tool_name: askedAs,
@@ -103,7 +100,6 @@ const serverCall = (
   tool_call_id: callId,
   ...(name === `service_${tool}` ? {} : { instance_name: name }),
   id,
-  ...(calledClient ? { [BESIDE_CALLS]: true } : {}),
   ...(catalog === undefined ? {} : { catalog }),
   format: 'unknown',
   index,

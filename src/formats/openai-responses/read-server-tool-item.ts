@@ -1,7 +1,8 @@
 /** Items of server tools that a client sends back, as calls with their results: the reverse of server-tool-items.ts. */
+import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
-import { isServerTool, type ServerTool, turnOfServerCall } from '../../canonical/server-tools.ts'
+import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type Node, optionalText } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
@@ -9,9 +10,9 @@ import { replayedCall, replayedResult } from '../replayed-calls.ts'
 /** Null for an item that is none of the service's. */
 export const readServerToolItem = (type: string, item: Node): readonly Part[] | null => {
   const id = optionalText(item, 'id') ?? ''
-  const turn = turnOfServerCall(id)
+  const place = placeOfServerCall(id)
   const own = serverToolName(type)
-  const native = own === null && turn !== null ? OPENAI_TYPES[type] : undefined
+  const native = own === null && place !== null ? OPENAI_TYPES[type] : undefined
   const tool = isServerTool(own) ? own : native?.tool
   if (tool === undefined) return null
   const {
@@ -32,7 +33,7 @@ export const readServerToolItem = (type: string, item: Node): readonly Part[] | 
     tool,
     instance: typeof instance === 'string' ? instance : null,
     arguments: json,
-    turn: turn ?? 0,
+    place: place ?? UNKNOWN_PLACE,
     catalog: typeof catalog === 'string' ? catalog : null,
   })
   const answer = replayedResult({

@@ -12,27 +12,41 @@ const passed = (events: readonly ModelEvent[], isFirst = true) => {
   return { turn, events: turn.take(frames(...events)).flatMap((frame) => frame.events) }
 }
 
-test('the client sees what is said, and of the calls only its own, numbered anew', () => {
+test('the client sees what is said, and of the calls only its own, numbered anew; those behind a call of the service come later', () => {
   const { events, turn } = passed([
     START,
     text('Let me look.'),
-    call(0, 'service_web_search'),
-    args(0, '{"query":'),
-    call(1, 'book_table'),
-    args(0, '"bun"}'),
-    args(1, '{"seats":2}'),
+    call(0, 'book_table'),
+    args(0, '{"seats":1}'),
+    call(1, 'service_web_search'),
+    args(1, '{"query":'),
+    call(2, 'book_table'),
+    args(1, '"bun"}'),
+    args(2, '{"seats":2}'),
     finish('tool_calls'),
     used,
   ])
   expect(events).toEqual([
     START,
     text('Let me look.'),
-    { type: 'tool-call', index: 0, id: 'call_1', name: 'book_table' },
-    args(0, '{"seats":2}'),
+    { type: 'tool-call', index: 0, id: 'call_0', name: 'book_table' },
+    args(0, '{"seats":1}'),
   ])
-  expect(turn.serverCalls).toEqual([{ id: 'call_0', name: 'service_web_search', arguments: '{"query":"bun"}' }])
-  expect(turn.clientCalls).toBe(1)
+  expect(turn.held.flatMap((frame) => frame.events)).toEqual([
+    { type: 'tool-call', index: 1, id: 'call_2', name: 'book_table' },
+    args(1, '{"seats":2}'),
+  ])
+  expect(turn.serverCalls).toEqual([{ id: 'call_1', name: 'service_web_search', arguments: '{"query":"bun"}', position: 1 }])
+  expect(turn.clientCalls).toBe(2)
   expect(turn.finish).toMatchObject({ reason: 'tool_calls' })
+})
+
+test('texts that the provider set apart go back to the model as texts of their own', () => {
+  const { turn } = passed([text('One.'), { type: 'text-break' }, text('Two'), text('.')])
+  expect(turn.parts()).toEqual([
+    { type: 'text', text: 'One.' },
+    { type: 'text', text: 'Two.' },
+  ])
 })
 
 test('a later turn does not begin the answer again', () => {

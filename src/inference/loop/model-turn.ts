@@ -13,6 +13,8 @@ export interface ModelCall {
   readonly proof?: ReasoningProof
   /** JSON text as the model wrote it. */
   arguments: string
+  /** Among all calls of its turn, from 0. */
+  readonly position: number
   /** It was made for an earlier answer, and goes on. */
   readonly waiting?: WaitingAgent
 }
@@ -24,6 +26,8 @@ export interface ModelTurn {
   readonly serverCalls: readonly ModelCall[]
   /** Calls that the client runs. */
   readonly clientCalls: number
+  /** Those of them that stand behind a call of the service's: the client gets them behind its result, in the order of the calls. */
+  readonly held: readonly Frame[]
   readonly finish: { readonly reason: FinishReason; readonly native: string | null } | null
   /** A call that is the client's after all, under another name: its events, for the client. */
   passOn(call: ModelCall, as: { readonly name: string; readonly arguments: string }): Frame
@@ -40,12 +44,19 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
   const parts: Part[] = []
   const serverCalls: ModelCall[] = []
   /** By the model's index: the call, and the client's index of it; null for one that is the service's. */
-  const calls = new Map<number, { readonly said: ModelCall; readonly part: number; readonly index: number | null }>()
+  const calls = new Map<
+    number,
+    { readonly said: ModelCall; readonly part: number; readonly index: number | null; readonly isHeld: boolean }
+  >()
+  const held: ModelEvent[] = []
   let clientCalls = 0
   let finish: ModelTurn['finish'] = null
+  /** The next text is one of its own. */
+  let isBroken = false
 
   const say = (type: 'text' | 'refusal', text: string): void => {
-    const last = parts.at(-1)
+    const last = isBroken ? undefined : parts.at(-1)
+    if (text !== '') isBroken = false
     if (last?.type === type) parts[parts.length - 1] = { ...last, text: last.text + text }
     else if (text !== '') parts.push({ type, text })
   }
@@ -66,16 +77,22 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
 
   const open = ({ index, id, name, proof, ...rest }: Extract<ModelEvent, { type: 'tool-call' }>): ModelEvent | null => {
     if (calls.has(index)) return null
-    const said: ModelCall = { id, name, arguments: '', ...(proof === undefined ? {} : { proof }) }
+    const said: ModelCall = { id, name, arguments: '', position: calls.size, ...(proof === undefined ? {} : { proof }) }
     const isOurs = isServerTool(name)
-    calls.set(index, { said, part: parts.length, index: isOurs ? null : clientCalls })
-    parts.push({ ...rest, ...said, type: 'tool-call' })
+    const isHeld = !isOurs && serverCalls.length > 0
+    calls.set(index, { said, part: parts.length, index: isOurs ? null : clientCalls, isHeld })
+    parts.push({ ...rest, type: 'tool-call', id, name, arguments: '', ...(proof === undefined ? {} : { proof }) })
     if (isOurs) {
       serverCalls.push(said)
       return null
     }
     clientCalls += 1
-    return { ...rest, type: 'tool-call', index: clientCalls - 1, id, name, ...(proof === undefined ? {} : { proof }) }
+    return passOrHold({ ...rest, type: 'tool-call', index: clientCalls - 1, id, name, ...(proof === undefined ? {} : { proof }) }, isHeld)
+  }
+
+  const passOrHold = (event: ModelEvent, isHeld: boolean): ModelEvent | null => {
+    if (isHeld) held.push(event)
+    return isHeld ? null : event
   }
 
   const passed = (event: ModelEvent): ModelEvent | null => {
@@ -99,7 +116,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       case 'tool-arguments': {
         const call = calls.get(event.index)
         if (call !== undefined) call.said.arguments += event.json
-        return call === undefined || call.index === null ? null : { ...event, index: call.index }
+        return call === undefined || call.index === null ? null : passOrHold({ ...event, index: call.index }, call.isHeld)
       }
       case 'finish':
         finish = event
@@ -108,6 +125,8 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
         // The sum of all turns is told at the end.
         return null
       case 'text-break':
+        isBroken = true
+        return event
       case 'citation':
       case 'image':
       case 'logprobs':
@@ -145,6 +164,9 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       return first
     },
     leaveOut: (call) => void serverCalls.splice(serverCalls.indexOf(call), 1),
+    get held() {
+      return held.length === 0 ? [] : [{ events: held }]
+    },
     get clientCalls() {
       return clientCalls
     },

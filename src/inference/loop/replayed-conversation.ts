@@ -3,8 +3,8 @@
  * items are the service's own, so no provider gets them as they are, the one that speaks the client's dialect neither.
  */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
+import { OWN_ID } from '../../canonical/place-of-call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
-import { OWN_ID } from '../../canonical/server-tools.ts'
 import type { Warning } from '../../canonical/warning.ts'
 
 export interface ReplayedConversation {
@@ -53,7 +53,7 @@ export const conversationFor = (messages: readonly Message[], offered: (name: st
   const reported = new Map<string, string>()
   for (const { parts } of messages) {
     for (const part of parts) {
-      if (part.type === 'tool-call' && part.ranInTurn !== undefined && !offered(part.name))
+      if (part.type === 'tool-call' && part.ran !== undefined && !offered(part.name))
         reported.set(part.id, `${part.name} ${part.arguments}`)
     }
   }
@@ -69,7 +69,7 @@ const withoutCalls = (message: Message, reported: ReadonlyMap<string, string>): 
   })
   const kept = message.parts.filter(
     (part) =>
-      !(part.type === 'tool-call' && part.ranInTurn !== undefined && reported.has(part.id)) &&
+      !(part.type === 'tool-call' && part.ran !== undefined && reported.has(part.id)) &&
       !(part.type === 'tool-result' && reported.has(part.callId)),
   )
   if (kept.length === message.parts.length) return [message]

@@ -1,8 +1,9 @@
 /** Runs the calls of one turn: several at once, each to exactly one result, whatever goes wrong with it. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { serverCallId } from '../../canonical/place-of-call.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
-import { serverCallId, type ServerCall, type ServerOutcome, type ServerTool, type ServerToolFault } from '../../canonical/server-tools.ts'
+import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
 import { cutToBytes } from '../../lib/cut-to-bytes.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { objectIn } from '../../lib/json.ts'
@@ -15,6 +16,8 @@ import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 export interface CallsOfTurn {
   /** The number of the turn in its answer, from 1. */
   readonly number: number
+  /** It has calls of the client's functions, too. */
+  readonly besideCalls: boolean
   readonly calls: readonly ModelCall[]
   /** Null for a call that runs, else why it does not. */
   readonly refusalOf: (call: ModelCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
@@ -126,13 +129,21 @@ export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>
     ...(outcome.fault === null ? {} : { isError: true }),
   }))
 
-const serverCall = (said: ModelCall, { offered, dialect, number, reportsProgress }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
+const serverCall = (
+  said: ModelCall,
+  { offered, dialect, number, besideCalls, reportsProgress }: CallsOfTurn,
+  { ids }: RunCallsParts,
+): ServerCall => {
   const tool = offered.byName.get(said.name)
   const kind = tool?.asked.tool ?? 'datetime'
   return {
     tool: kind,
     askedAs: tool?.asked.askedAs ?? said.name,
-    id: serverCallId(dialect === 'messages' ? 'srvtoolu' : (ID_PREFIXES[kind] ?? 'st'), number, ids.prefixed('').slice(1)),
+    id: serverCallId(
+      dialect === 'messages' ? 'srvtoolu' : (ID_PREFIXES[kind] ?? 'st'),
+      { turn: number, position: said.position, besideCalls },
+      ids.prefixed('').slice(1),
+    ),
     callId: said.id,
     name: said.name,
     arguments: said.arguments === '' ? '{}' : said.arguments,

@@ -2,7 +2,7 @@
  * An answer that takes several turns of a model: it calls tools that the service runs, reads their results, and goes on, until
  * it answers or a limit ends the loop. The client sees one answer (docs/contract/tools.md#server-tools).
  */
-import type { FinishReason, TakeFrames } from '../../canonical/event.ts'
+import type { FinishReason, Frame, TakeFrames } from '../../canonical/event.ts'
 import type { Call } from '../../canonical/call.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -106,9 +106,11 @@ class ToolLoop {
         return error
       }
       this.#report.said(turn)
-      const refusals = await this.#passOn(turn)
-      if (isFinal || turn.serverCalls.length === 0) return this.#end(turn)
-      const ended = await this.#runTools(turn.serverCalls, refusals)
+      const { frames, refusals } = this.#unwrap(turn)
+      const hasCalls = !isFinal && turn.serverCalls.length > 0
+      const ended = hasCalls ? await this.#runTools(turn.serverCalls, refusals, turn.clientCalls > 0) : []
+      await this.#deliver([...turn.held, ...frames])
+      if (!hasCalls) return this.#end(turn)
       await this.#passOnCalls(ended, turn)
       if (connection.stopped) {
         this.#report.stoppedBy = 'cancelled'
@@ -128,7 +130,7 @@ class ToolLoop {
     const [first] = request.plan.attempts
     const waiting = first === undefined ? [] : waitingCalls(this.#offered.promptFor(first).messages, this.#isAgent)
     if (waiting.length === 0) return false
-    const ended = await this.#runTools(waiting, NO_REFUSALS)
+    const ended = await this.#runTools(waiting, NONE_WITHHELD.refusals, false)
     let clientCalls = 0
     const makeRoom = (calls: number): number => {
       clientCalls += calls
@@ -158,8 +160,7 @@ class ToolLoop {
       ...callIds(this.#admitted.request.call),
       ...turn.parts().flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])),
     ])
-    const behind = this.#take(callsOfAgents(ended, taken, turn.makeRoom, this.#parts.ids))
-    if (behind !== undefined) await behind
+    await this.#deliver(callsOfAgents(ended, taken, turn.makeRoom, this.#parts.ids))
   }
 
   get #isFirst(): boolean {
@@ -207,12 +208,14 @@ class ToolLoop {
   }
 
   /** Calls of withheld tools become the client's own; those that cannot be are refused to the model. */
-  async #passOn(turn: ModelTurn): Promise<UnwrappedCalls['refusals']> {
-    if (this.#isFinal || this.#offered.deferred === undefined) return NO_REFUSALS
-    const { frames, refusals } = unwrapCalls(turn, this.#offered.deferred, this.#report, (warning) => this.#admitted.log.warn(warning))
+  #unwrap(turn: ModelTurn): UnwrappedCalls {
+    if (this.#isFinal || this.#offered.deferred === undefined) return NONE_WITHHELD
+    return unwrapCalls(turn, this.#offered.deferred, this.#report, (warning) => this.#admitted.log.warn(warning))
+  }
+
+  async #deliver(frames: readonly Frame[]): Promise<void> {
     const behind = frames.length === 0 ? undefined : this.#take(frames)
     if (behind !== undefined) await behind
-    return refusals
   }
 
   /** Only streams of Responses have words for it, and strict clients stumble over words that they did not ask for. */
@@ -226,7 +229,7 @@ class ToolLoop {
     )
   }
 
-  async #runTools(calls: readonly ModelCall[], refusals: UnwrappedCalls['refusals']): Promise<readonly EndedCall[]> {
+  async #runTools(calls: readonly ModelCall[], refusals: UnwrappedCalls['refusals'], besideCalls: boolean): Promise<readonly EndedCall[]> {
     const { request, connection, log } = this.#admitted
     const { clock, ids, sealedResults } = this.#parts
     const before = this.#report.steps
@@ -239,6 +242,7 @@ class ToolLoop {
       const ended = await runCalls(
         {
           number: this.#report.turns,
+          besideCalls,
           calls,
           refusalOf: ({ name }, index) => {
             if (before + index >= this.#limits.steps) return LIMIT_REACHED
@@ -299,8 +303,7 @@ class ToolLoop {
   }
 
   async #finish(reason: FinishReason, native: string | null): Promise<void> {
-    const behind = this.#take([{ events: [{ type: 'finish', reason, native }] }])
-    if (behind !== undefined) await behind
+    await this.#deliver([{ events: [{ type: 'finish', reason, native }] }])
   }
 }
 
@@ -338,7 +341,7 @@ const callIds = ({ body }: Call): readonly string[] => {
   return input.flatMap((item: unknown) => (isObject(item) && typeof item['call_id'] === 'string' ? [item['call_id']] : []))
 }
 
-const NO_REFUSALS: UnwrappedCalls['refusals'] = new Map()
+const NONE_WITHHELD: UnwrappedCalls = { frames: [], refusals: new Map() }
 
 const LIMIT_REACHED = { code: 'max_uses_exceeded', message: 'The limit of tool calls is reached. Answer with what is known.' } as const
 

@@ -15,7 +15,7 @@ export const waitingCalls = (messages: readonly Message[], isOffered: (name: str
   messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
       part.type === 'tool-call' && part.waiting !== undefined && isOffered(part.name)
-        ? [{ id: part.id, name: part.name, arguments: part.arguments, waiting: part.waiting }]
+        ? [{ id: part.id, name: part.name, arguments: part.arguments, position: part.ran?.position ?? 0, waiting: part.waiting }]
         : [],
     ),
   )

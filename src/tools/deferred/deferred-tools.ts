@@ -190,7 +190,7 @@ const asModelReadThem = (
     },
   })
 
-const isSearch = ({ name, ranInTurn }: ToolCall): boolean => name === SEARCH_WRAPPER || (name === PLAIN_SEARCH && ranInTurn !== undefined)
+const isSearch = ({ name, ran }: ToolCall): boolean => name === SEARCH_WRAPPER || (name === PLAIN_SEARCH && ran !== undefined)
 
 /** A client's own search answers with names; what these tools take is added for the model. */
 const withDefinitions = (
