@@ -15,8 +15,6 @@ import type { Pipeline } from '../inference/pipeline.ts'
 import { Refused } from '../inference/refused.ts'
 import { refusalMetadata } from '../inference/routing-metadata.ts'
 import type { Clock } from '../lib/clock.ts'
-import { JsonBody } from '../lib/json-body.ts'
-import { JSON_LIMITS } from '../lib/json-scan.ts'
 import { once } from '../lib/once.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { errorHeaders } from './error-boundary.ts'
@@ -44,13 +42,7 @@ export interface InferenceAnswering {
 }
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
-  const bytes = await request.received()
-  const received = receivedOf(request, {
-    apiType: 'completions',
-    format,
-    body: JsonBody.ofBytes(bytes, JSON_LIMITS),
-    bytes: bytes.byteLength,
-  })
+  const received = receivedOf(request, { apiType: 'completions', format, ...(await request.json()) })
   if (wantsDryRun(request.headers)) {
     const shown = await parts.pipeline.dryRun(received)
     return shown instanceof Refused ? refusal(shown, format, request.headers) : jsonResponse(shown)

@@ -2,6 +2,7 @@
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { asFailure } from '../inference/as-failure.ts'
+import { createLargeSteps } from '../inference/large-steps.ts'
 import type { MakeRequest } from '../inference/own-request.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { isPerson } from '../keys/caller.ts'
@@ -37,7 +38,7 @@ import type { Sessions } from '../sign-in/sessions.ts'
 import { LongAnswer } from './json-response.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { pacedBody } from './paced-body.ts'
-import { consumeBody, readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
+import { consumeBody, readBodyText, readJsonBody, readObject, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from '../reference/reference-page.ts'
 import { endWithSession } from './end-with-session.ts'
 import type { Policy } from './policies.ts'
@@ -113,7 +114,7 @@ export interface AppParts {
   /** Null where the file names no provider of identities. */
   readonly oidc: OidcRouteParts | null
   readonly bodyRoom: BodyRoom
-  readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
+  readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space' | 'pause'>
   readonly version: string
 }
 
@@ -218,7 +219,7 @@ export const createApp = (parts: AppParts): App => {
   )
   const router = createRouter(mounts)
   const doors = doorsOf(parts)
-  const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }
+  const bodyLimits = { ...parts.bodyLimits, clock: parts.clock, pause: createLargeSteps(parts.clock) }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
   const answer = async (request: HttpRequest, literalPath?: string, peers: Peers = UNKNOWN): Promise<Response> => {
@@ -274,7 +275,8 @@ export const createApp = (parts: AppParts): App => {
             permit,
             signal: request.signal,
             text: () => readBodyText(request, limits),
-            received: () => readBody(request, limits),
+            object: () => readObject(request, limits),
+            json: () => readJsonBody(request, limits),
             consume: (maxBytes, consume) => consumeBody(request, maxBytes, limits, consume),
           }),
         )

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { rejection } from '../storage/testing/rejection.ts'
-import { readBodyText } from './read-body.ts'
+import { type BodyLimits, readBodyText, readJsonBody, readObject } from './read-body.ts'
 
 const LIMIT = 100
 const clock = createFakeClock()
-const LIMITS = { maxBytes: LIMIT, clock, totalMs: 60_000, idleMs: 10_000, space: { take: () => null } }
+const LIMITS = { maxBytes: LIMIT, clock, totalMs: 60_000, idleMs: 10_000, space: { take: () => null }, pause: () => Promise.resolve() }
 
 const streamOf = (pieces: readonly Uint8Array[], asked: { count: number } = { count: 0 }): ReadableStream<Uint8Array> => {
   let at = 0
@@ -222,5 +222,39 @@ describe('408: a body that does not come', () => {
     }
     expect(await refused).toEqual({ status: 408, type: 'timeout' })
     expect(clock.waiting).toBe(0)
+  })
+})
+
+describe('a large body is read in steps, and one that is four times as long in more of them', () => {
+  const MIB = 1024 * 1024
+  const stepsFor = async (read: (request: Request, limits: BodyLimits) => Promise<unknown>, mebibytes: number): Promise<number> => {
+    let steps = 0
+    const pause = async (): Promise<void> => void (steps += 1)
+    const pieces = Array.from({ length: mebibytes * 16 }, () => bytes('x'.repeat(MIB / 16)))
+    const made = request(streamOf([bytes('{"a":"'), ...pieces, bytes('"}')]))
+    await read(made, { ...LIMITS, maxBytes: 20 * MIB, pause })
+    return steps
+  }
+
+  test('its pieces are put together, and scanned', async () => {
+    expect(await stepsFor(readJsonBody, 16)).toBeGreaterThanOrEqual((await stepsFor(readJsonBody, 4)) + 3)
+    expect(await stepsFor(readJsonBody, 4)).toBeGreaterThanOrEqual(3)
+  })
+
+  test('its members are parsed, where all of them are wanted', async () => {
+    expect(await stepsFor(readObject, 16)).toBeGreaterThan((await stepsFor(readObject, 4)) + 50)
+  })
+
+  test('413: what describes an object of the management API is longer than 4 MiB', async () => {
+    const read = (): Promise<string> =>
+      readBodyText(request(JSON.stringify({ name: 'x'.repeat(5 * MIB) })), { ...LIMITS, maxBytes: 20 * MIB })
+    expect(await rejection(read())).toMatchObject({ type: 'payload_too_large', publicMetadata: { max_bytes: 4 * MIB } })
+  })
+
+  test('what is read in steps is what is read at once', async () => {
+    const object = { seed: 1, a: 'é'.repeat(MIB), b: [{ c: null }], __proto__: null }
+    const { members, text } = await readObject(request(JSON.stringify(object)), { ...LIMITS, maxBytes: 20 * MIB })
+    expect(members).toEqual(object)
+    expect(JSON.parse(text())).toEqual(object)
   })
 })

@@ -3,6 +3,9 @@ import { isUtf8 } from 'node:buffer'
 
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { JsonValue } from '../lib/json.ts'
+import { JsonBody, readJsonObject } from '../lib/json-body.ts'
+import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { writtenOut } from '../lib/written-out.ts'
 import type { BodySpace } from '../limits/body-room.ts'
 
@@ -17,15 +20,39 @@ export interface BodyLimits {
   readonly idleMs: number
   /** Where its bytes are counted while they are in memory. */
   readonly space: Pick<BodySpace, 'take'>
+  /** Awaited between the steps of the work on a large body: resolves when the next one may run. */
+  readonly pause: () => Promise<void>
 }
 
 type Readable = Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>
 
+/** The description of an object of the management API, which is parsed at once. */
 export const readBodyText = async (request: Readable, limits: BodyLimits): Promise<string> =>
-  decoder.decode(await readBody(request, limits))
+  decoder.decode(await readBody(request, { ...limits, maxBytes: Math.min(limits.maxBytes, DESCRIPTION_BYTES_MAX) }))
+
+const DESCRIPTION_BYTES_MAX = 4 * 1024 * 1024
+
+/** An object as long as any body, with its text for those who compare it. Throws GatewayError, and JsonTextError. */
+export const readObject = async (
+  request: Readable,
+  limits: BodyLimits,
+): Promise<{ readonly members: Record<string, JsonValue>; readonly text: () => string }> => {
+  const bytes = await readBody(request, limits)
+  const text = (): string => decoder.decode(bytes)
+  if (bytes.byteLength <= LARGE_BYTES) return { members: readJsonObject(text()), text }
+  const body = await inTurns(JsonBody.readingBytes(bytes), limits.pause)
+  return { members: await inTurns(body.readingAll(), limits.pause), text }
+}
+
+/** The body as JSON whose members are read later, and its length in UTF-8. Throws GatewayError, and JsonTextError for what is not JSON within the limits. */
+export const readJsonBody = async (request: Readable, limits: BodyLimits): Promise<{ readonly body: JsonBody; readonly bytes: number }> => {
+  const read = await readBody(request, limits)
+  const body = read.byteLength <= LARGE_BYTES ? JsonBody.ofBytes(read) : await inTurns(JsonBody.readingBytes(read), limits.pause)
+  return { body, bytes: read.byteLength }
+}
 
 /** Valid UTF-8. Throws GatewayError. */
-export const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Array> => {
+const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Array> => {
   const { maxBytes, totalMs, idleMs, space } = limits
   const declared = Number(request.headers.get('content-length') ?? 0)
   const refusal = typeRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : space.take(declared))
@@ -36,9 +63,33 @@ export const readBody = async (request: Readable, limits: BodyLimits): Promise<U
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return checked(bytes)
   }
-  const bytes = checked(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), declared, limits))
-  return bytes.byteLength < LARGE_BYTES ? bytes : writtenOut(bytes, () => new Promise((resolve) => void limits.clock.after(0, resolve)))
+  if (request.body === null) return new Uint8Array()
+  const pieces = await readPieces(request.body.getReader(), declared, limits)
+  const bytes = checked(pieces.length <= 1 ? (pieces[0] ?? new Uint8Array()) : await joined(pieces, limits.pause))
+  if (bytes.byteLength <= LARGE_BYTES) return bytes
+  await limits.pause()
+  return writtenOut(bytes, limits.pause)
 }
+
+/** The memory of a large body is taken as it is filled, which costs more than to copy: others get their turn meanwhile. */
+const joined = async (pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<Uint8Array> => {
+  const size = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (size <= COPIED_AT_ONCE) return Buffer.concat(pieces)
+  const whole = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let since = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.byteLength
+    since += piece.byteLength
+    if (since < COPIED_AT_ONCE) continue
+    since = 0
+    await pause()
+  }
+  return whole
+}
+
+const COPIED_AT_ONCE = 4 * 1024 * 1024
 
 /**
  * Hands the body on as it comes, for one that is kept elsewhere than in memory: only a part of it counts as such. A body that may be
@@ -85,9 +136,6 @@ async function* boundedPieces(reader: PieceReader, limits: BodyLimits): AsyncGen
   }
 }
 
-/** A smaller body goes on exactly as it came. */
-const LARGE_BYTES = 1024 * 1024
-
 /** Bodies of this length arrive in a few packets. */
 const AT_ONCE_MAX = 64 * 1024
 
@@ -97,7 +145,7 @@ interface PieceReader {
 }
 
 /** `taken`: bytes for which there is room already. */
-const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits): Promise<Uint8Array> => {
+const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits): Promise<readonly Uint8Array[]> => {
   const { maxBytes, space } = limits
   const next = timedReads(reader, limits)
   const pieces: Uint8Array[] = []
@@ -106,7 +154,7 @@ const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits
   try {
     for (;;) {
       const value = await next()
-      if (value === null) return Buffer.concat(pieces)
+      if (value === null) return pieces
       const room = Math.max(taken, size)
       size += value.byteLength
       refusal = size > maxBytes ? tooLarge(maxBytes) : space.take(Math.max(0, size - room))

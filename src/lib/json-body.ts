@@ -10,7 +10,7 @@ import { type JsonText, parseInSteps } from './json-steps.ts'
 import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
 import type { JsonValue, JsonChanges } from './json.ts'
-import type { Steps } from './steps.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 /** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
 const WHOLE_PARSE_MAX = 32_768
@@ -59,12 +59,23 @@ export class JsonBody {
 
   /** The same for text as it came, in valid UTF-8. The bytes must not change afterwards. */
   static ofBytes(bytes: Uint8Array, limits: JsonLimits = JSON_LIMITS): JsonBody {
-    if (bytes.byteLength <= WHOLE_PARSE_MAX) return JsonBody.read(textOf(bytes), limits)
+    return bytes.byteLength <= WHOLE_PARSE_MAX ? JsonBody.read(textOf(bytes), limits) : atOnce(JsonBody.readingBytes(bytes, limits))
+  }
+
+  /** The same in steps. Each copy of a body of megabytes is one: the memory for it costs more than what is copied. */
+  static *readingBytes(bytes: Uint8Array, limits: JsonLimits = JSON_LIMITS): Steps<JsonBody> {
     const octets = octetsOf(bytes)
+    yield
     refuseEscapes(octets, limits)
+    yield
     const members = scanMembers(octets, limits, 'repeated')
     // Names are told apart as text.
-    if (!areAscii(members)) return JsonBody.read(textOf(bytes), limits)
+    if (!areAscii(members)) {
+      yield
+      const text = textOf(bytes)
+      yield
+      return JsonBody.read(text, limits)
+    }
     refuseRepeated(members)
     const body = new JsonBody(octets, ofOctets, members, newValues())
     body.#source = bytes
@@ -137,10 +148,19 @@ export class JsonBody {
   *reading(keys?: readonly string[]): Steps<void> {
     for (const { key, start, end, exact } of this.#members) {
       if (this.#values[key] !== undefined || keys?.includes(key) === false) continue
-      const text: JsonText = { held: this.#held, read: (from, to) => this.#textBetween(from, to), parse: (json) => parse(json, exact) }
-      this.#values[key] = plainNumber(yield* parseInSteps(text, start, end))
+      this.#values[key] = plainNumber(yield* parseInSteps(this.#jsonText(exact), start, end))
       yield
     }
+  }
+
+  /** As `readJsonObject`, in steps. Throws JsonTextError. */
+  *readingAll(): Steps<Record<string, JsonValue>> {
+    const values: [string, JsonValue][] = []
+    for (const { key, start, end, exact } of this.#members) {
+      values.push([key, yield* parseInSteps(this.#jsonText(exact), start, end)])
+      yield
+    }
+    return Object.fromEntries(values)
   }
 
   /** As `get`, with null read as absent: clients send nulls for what they leave open. */
@@ -191,6 +211,10 @@ export class JsonBody {
 
   #rawOf({ start, end }: JsonMember): string {
     return this.#textBetween(start, end)
+  }
+
+  #jsonText(exact: boolean): JsonText {
+    return { held: this.#held, read: (from, to) => this.#textBetween(from, to), parse: (json) => parse(json, exact) }
   }
 
   #textBetween(start: number, end: number): string {

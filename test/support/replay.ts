@@ -10,6 +10,7 @@ import type { Admitted } from '../../src/inference/admitted.ts'
 import { createPipeline } from '../../src/inference/pipeline.ts'
 import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import type { Clock } from '../../src/lib/clock.ts'
+import { JsonBody } from '../../src/lib/json-body.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
@@ -177,7 +178,8 @@ export const replay = async ({
       permit: null,
       signal: new AbortController().signal,
       text: async () => new TextDecoder().decode(given),
-      received: async () => given,
+      object: () => Promise.reject(new TypeError('No inference takes its body as an object.')),
+      json: async () => ({ body: JsonBody.ofBytes(given), bytes: given.byteLength }),
       consume: () => Promise.reject(new TypeError('No inference takes its body in pieces.')),
     },
     FORMATS[client],

@@ -5,7 +5,6 @@ import { requestSchema } from '../../formats/anthropic-messages/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Pipeline } from '../../inference/pipeline.ts'
 import { Refused } from '../../inference/refused.ts'
-import { JsonBody } from '../../lib/json-body.ts'
 import { jsonResponse } from '../json-response.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'
@@ -27,8 +26,7 @@ export const countTokensRoute = (format: ClientFormat, pipeline: Pick<Pipeline, 
   },
   errors: [404, 422, 429, 502, 503, 504],
   async handle(request) {
-    const bytes = await request.received()
-    const received = receivedOf(request, { apiType: 'completions', format, body: JsonBody.ofBytes(bytes), bytes: bytes.byteLength })
+    const received = receivedOf(request, { apiType: 'completions', format, ...(await request.json()) })
     const connection = new AbortController()
     const leave = (): void => connection.abort(new GatewayError('timeout', 'The client closed the connection.'))
     request.signal.addEventListener('abort', leave, { once: true })

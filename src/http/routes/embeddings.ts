@@ -4,7 +4,6 @@ import { embeddingsFormat as format } from '../../formats/embeddings.ts'
 import { answerHead, answerTail } from '../../inference/answer-head.ts'
 import type { Pipeline } from '../../inference/pipeline.ts'
 import { Refused } from '../../inference/refused.ts'
-import { JsonBody } from '../../lib/json-body.ts'
 import { answerHeaders } from '../answer-headers.ts'
 import { errorHeaders } from '../error-boundary.ts'
 import { jsonText } from '../json-response.ts'
@@ -24,8 +23,7 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer'>): R
   answers: { 200: { description: 'The vectors.', schema: embeddingsAnswer } },
   errors: [402, 404, 422, 429, 502, 503, 504],
   async handle(request) {
-    const bytes = await request.received()
-    const received = receivedOf(request, { apiType: 'embeddings', format, body: JsonBody.ofBytes(bytes), bytes: bytes.byteLength })
+    const received = receivedOf(request, { apiType: 'embeddings', format, ...(await request.json()) })
     const admitted = await pipeline.admit(received)
     if (admitted instanceof Refused) throw admitted.error
     leaveWith(request.signal, admitted)

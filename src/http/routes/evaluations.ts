@@ -61,7 +61,7 @@ export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'pay
     errors: [404, 409],
     async handle(request) {
       const ref = refOf(request)
-      const body = validate(evaluationBody, readJsonObject(await request.text()))
+      const body = validate(evaluationBody, (await request.object()).members)
       const payer = await payerOf(request, keys, body.key)
       if (body.dry_run) return jsonResponse({ data: await evaluations.estimate(ref, body, payer) })
       return jsonResponse({ data: await evaluations.start(ref, body, payer, changedBy(request)) }, { status: 201 })

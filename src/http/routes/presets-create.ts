@@ -10,7 +10,6 @@ import { inWorkspace } from '../../contract/workspace.ts'
 import { presetBodySchema as chatBody } from '../../formats/openai-chat/preset-config.ts'
 import { presetBodySchema as responsesBody } from '../../formats/openai-responses/preset-config.ts'
 import { presetBodySchema as messagesBody } from '../../formats/anthropic-messages/preset-config.ts'
-import { readJsonObject } from '../../lib/json-body.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { Formats } from '../error-boundary.ts'
 import { jsonText } from '../json-response.ts'
@@ -46,8 +45,8 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
       const slug = validate(presetSlug, request.params['slug'], ['slug'])
       const key = request.headers.get('idempotency-key')
       const options = readSaveOptions(request.query, request.headers)
-      const bodyText = await request.text()
-      const { content, warnings } = parts.formats[dialect].presetContent(readJsonObject(bodyText))
+      const { members, text } = await request.object()
+      const { content, warnings } = parts.formats[dialect].presetContent(members)
       const { userId } = callerOf(request)
       const saved = await parts.presets.save({
         workspaceId: reachOf(request).workspaceId,
@@ -56,7 +55,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
         content,
         options,
         by: changedBy(request),
-        idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText },
+        idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText: text() },
       })
       const sentences = warnings.map(({ message }) => message)
       if (!options.designate && isServed(saved.body)) sentences.push(FIRST_IS_SERVED)
