@@ -76,6 +76,8 @@ describe('limits of fields that multiply what a request costs, or that name some
     ['top_logprobs', [0, 20], [21, -1, '3']],
     ['safety_identifier', ['', 'x'.repeat(256)], ['x'.repeat(257), 7]],
     ['user', ['x'.repeat(256)], ['x'.repeat(257), {}]],
+    ['model', ['m'.repeat(1024)], ['m'.repeat(1025)]],
+    ['prompt_cache_key', ['x'.repeat(1024)], ['x'.repeat(1025)]],
     ['audio', [{ voice: 'alloy', format: 'wav' }, { voice: { id: 'v' } }], ['alloy', { voice: 7 }, { format: 1 }]],
     ['functions', [[], [{ name: 'f', parameters: {} }]], [{}, [{}], [{ name: '' }], [{ name: 'f', parameters: [] }]]],
     ['function_call', ['auto', 'none', { name: 'f' }], ['required', {}, { name: 7 }]],

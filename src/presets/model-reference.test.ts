@@ -141,3 +141,15 @@ test('any text is read or refused with invalid_request, never anything else', ()
     }),
   )
 })
+
+test('400: a model or a preset of more than 1024 characters', () => {
+  const longest = `vendor/${'m'.repeat(1017)}`
+  expect(parseModelReference(longest, null).model).toBe(longest)
+  for (const [model, preset] of [
+    [`${longest}m`, null],
+    ['a/b', 'p'.repeat(1025)],
+    [`@preset/${'p'.repeat(20_000_000)}`, null],
+  ]) {
+    expect(() => parseModelReference(model, preset)).toThrow('Too long: at most 1024 characters.')
+  }
+})

@@ -4,6 +4,7 @@
  */
 import { presetLabel, presetSlug } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
+import { MODEL_NAME_MAX } from '../request-fields/schemas/routing.ts'
 import type { GatewayError } from '../errors.ts'
 import type { VersionReference } from '../storage/preset-store.ts'
 
@@ -78,6 +79,7 @@ const samePreset = (one: PresetReference, other: PresetReference): boolean =>
 const readText = (value: unknown, field: string): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value !== 'string' || value === '') throw malformed(field, 'Expected a string that is not empty.')
+  if (value.length > MODEL_NAME_MAX) throw malformed(field, `Too long: at most ${MODEL_NAME_MAX} characters.`)
   return value
 }
 

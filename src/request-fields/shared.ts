@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'
 import { debug, endUser, metadata, safetyIdentifier, sessionId, trace } from './schemas/attribution.ts'
-import { cacheControl, promptCacheOptions } from './schemas/cache.ts'
+import { cacheControl, promptCacheKey, promptCacheOptions } from './schemas/cache.ts'
 import { deferredTools } from './schemas/deferred-tools.ts'
 import { imageConfig } from './schemas/output.ts'
 import { PLUGINS, plugins } from './schemas/plugins.ts'
@@ -68,7 +68,7 @@ export const OPENAI = {
   parallel_tool_calls: { schema: z.boolean(), means: 'parallelToolCalls', presets: 'keep', parameters: ['parallel_tool_calls'] },
   max_tool_calls: { schema: maxToolCalls, means: 'none', presets: 'keep' },
   image_config: { schema: imageConfig, means: 'imageConfig', presets: 'keep' },
-  prompt_cache_key: { schema: z.string(), means: 'promptCacheKey' },
+  prompt_cache_key: { schema: promptCacheKey, means: 'promptCacheKey' },
   prompt_cache_options: { schema: promptCacheOptions, means: 'promptCacheOptions', presets: 'keep' },
   metadata: { schema: metadata, means: 'metadata' },
   safety_identifier: { schema: safetyIdentifier, means: 'safetyIdentifier' },

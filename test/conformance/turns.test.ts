@@ -194,6 +194,13 @@ describe('no step of a hostile request takes long', () => {
     (client) => bytesOf(client, [{ role: 'user', content: '"'.repeat(490_000) }]),
     (client) => bytesOf(client, [{ role: 'user', content: 'He said: "Go." and then they left the house.\n'.repeat(300_000) }]),
     (client) => bytesOf(client, [{ role: 'user', content: 'x' }], { stop: list(150_000, String), stop_sequences: list(150_000, String) }),
+    (client) => bytesOf(client, [{ role: 'user', content: 'x' }], { model: 'm'.repeat(17_000_000) }),
+    (client) => bytesOf(client, [{ role: 'user', content: 'x' }], { user: 'u'.repeat(17_000_000) }),
+    (client) => bytesOf(client, [{ role: 'user', content: 'x' }], { metadata: { user_id: 'u'.repeat(17_000_000) } }),
+    (client) => bytesOf(client, [{ role: 'user', content: 'x' }], { instructions: 'Say yes. '.repeat(1_800_000) }),
+    (client) => bytesOf(client, [{ role: 'user', content: 'x' }], { instructions: 'Say yes. '.repeat(1_800_000), stream: true }),
+    (client) =>
+      bytesOf(client, [{ role: 'user', content: 'x' }], { tools: [{ type: 'function', name: 'f', description: 'x'.repeat(17_000_000) }] }),
     (client) => bytesOf(client, rounds(client, 1, String, `[${'1,'.repeat(3_000_000)}`)),
     (client) => bytesOf(client, rounds(client, 1, String, `{"a":"${'\\"'.repeat(240_000)}`)),
     (client) => bytesOf(client, rounds(client, 1, String, `{"a":[${'[],'.repeat(2_000_000)}1]}`)),

@@ -85,6 +85,21 @@ describe('a whole response', () => {
   })
 })
 
+test('instructions and tools of more than 1 MiB are not echoed, whole or failed; shorter ones are', () => {
+  const echoOf = (length: number, instructions?: string): unknown => {
+    const tools = [{ type: 'function', name: 'f', description: 'd'.repeat(length), parameters: {}, strict: true }]
+    const request = JsonBody.read(JSON.stringify({ model: 'a/b', input: 'x', instructions: 'i'.repeat(length), tools }))
+    const head = instructions === undefined ? { ...HEAD, request } : { ...HEAD, request, instructions }
+    const whole = JSON.parse(renderAnswer(head, { events: [] }, TAIL)) as Record<string, unknown>
+    const failed = JSON.parse(renderError(new GatewayError('server'), head, TAIL).body) as Record<string, unknown>
+    for (const name of ['instructions', 'tools']) expect(failed[name]).toEqual(whole[name])
+    return [whole['instructions'], whole['tools']]
+  }
+  expect(echoOf(1024 * 1024)).toEqual([null, []])
+  expect(echoOf(500_000)).toEqual(['i'.repeat(500_000), [expect.objectContaining({ description: 'd'.repeat(500_000) })]])
+  expect(echoOf(500_000, 'own')).toEqual(['own', expect.anything()])
+})
+
 describe('an error that stands alone', () => {
   const error = new GatewayError('rate_limit_exceeded', 'Slow down.', { metadata: { provider_code: 'x' } })
 

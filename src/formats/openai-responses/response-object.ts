@@ -83,23 +83,34 @@ const NEEDED = [
 
 const echoText = (head: AnswerHead): string => (head.request.searchable.length > LARGE_BYTES ? largeEcho(head) : inner(echoed(head)))
 
-/** Megabytes of instructions and tools are not written again: they are taken from the text of the request, once for all that tells of it. */
+/**
+ * Longer instructions, or tools, are not sent back: a stream would tell each of them three times (docs/contract/responses.md#answer).
+ * Shorter ones are taken from the text of a large request, once for all that tells of it.
+ */
+const ECHO_MAX = 1024 * 1024
+
 const largeEcho = (head: AnswerHead): string => {
   const { request, instructions, hidden } = head
   const known = LARGE_ECHOES.get(request)
   if (known !== undefined) return known
-  const given = instructions === undefined ? request.raw('instructions') : JSON.stringify(instructions)
+  const given = isEchoed(request, 'instructions')
+    ? instructions === undefined
+      ? request.raw('instructions')
+      : JSON.stringify(instructions)
+    : undefined
   const tools = hidden === undefined ? toolsAsWritten(request) : JSON.stringify(shownTools(head))
   const echo = `"instructions":${given ?? 'null'},${inner(settingsOf(head))},"tools":${tools},${inner(STATELESS)}`
   LARGE_ECHOES.set(request, echo)
   return echo
 }
 
+const isEchoed = (request: JsonBody, field: 'instructions' | 'tools'): boolean => (request.rawSearchable(field)?.length ?? 0) <= ECHO_MAX
+
 const LARGE_ECHOES = new WeakMap<JsonBody, string>()
 
 const toolsAsWritten = (request: JsonBody): string => {
   const tools = request.value('tools')
-  if (!Array.isArray(tools)) return '[]'
+  if (!Array.isArray(tools) || !isEchoed(request, 'tools')) return '[]'
   // It goes into an event, which is one line.
   return editElements(compactJson(request.raw('tools') ?? '[]'), (text, index) => {
     const tool: unknown = tools[index]
@@ -111,7 +122,9 @@ const toolsAsWritten = (request: JsonBody): string => {
 
 /** The request's own settings, with the defaults of what it left open; strict clients need every key. */
 const echoed = (head: AnswerHead): JsonObject => {
-  const { request, instructions = request.value('instructions') ?? null } = head
+  const { request, instructions: own } = head
+  const given = own === undefined ? (request.value('instructions') ?? null) : own
+  const instructions = isEchoed(request, 'instructions') ? given : null
   return { instructions, ...settingsOf(head), tools: shownTools(head), ...STATELESS }
 }
 
@@ -151,7 +164,7 @@ const FUNCTION_DEFAULTS = { parameters: null, strict: null }
 
 export const shownTools = ({ request, hidden }: AnswerHead): readonly JsonValue[] => {
   const tools = request.value('tools')
-  if (!Array.isArray(tools)) return []
+  if (!Array.isArray(tools) || !isEchoed(request, 'tools')) return []
   return tools.map((tool: JsonValue) => {
     const shown = shownTool(tool, hidden?.texts ?? [])
     return isObject(shown) && shown['type'] === 'function' ? { ...FUNCTION_DEFAULTS, ...shown } : shown

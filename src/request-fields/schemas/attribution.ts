@@ -21,8 +21,8 @@ export const metadata = z
   .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS_MAX, `At most ${METADATA_PAIRS_MAX} pairs.`)
   .meta({ id: 'RequestMetadata', maxProperties: METADATA_PAIRS_MAX })
 
-/** `metadata` of the messages interface is another thing altogether (docs/contract/requests.md#shared-fields). */
-export const messagesMetadata = z.looseObject({ user_id: optionalText })
+/** `metadata` of the messages interface is another thing altogether; Anthropic takes 512 characters (docs/contract/requests.md#bounds). */
+export const messagesMetadata = z.looseObject({ user_id: textUpTo(512).nullish() })
 
 const TRACE_KEYS_MAX = 64
 const TRACE_BYTES_MAX = 16 * 1024

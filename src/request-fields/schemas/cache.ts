@@ -1,13 +1,16 @@
 /** Prompt caching (docs/contract/requests.md#shared-fields). */
 import { z } from 'zod'
 
-import { optionalText } from './scalars.ts'
+import { optionalText, textUpTo } from './scalars.ts'
 
 export const cacheControl = z
   .looseObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() })
   .meta({ id: 'CacheControl', description: 'Marks a cache breakpoint; at top level, on the last block that can be cached.' })
 
 export const optionalCacheControl = cacheControl.nullish()
+
+/** Vendors that take fewer characters get a hash of it. */
+export const promptCacheKey = textUpTo(1024)
 
 export const promptCacheOptions = z
   .looseObject({ mode: z.literal('explicit'), ttl: optionalText })

@@ -4,9 +4,13 @@ import { z } from 'zod'
 import { QUANTIZATIONS } from '../../canonical/endpoint-facts.ts'
 import { optionalFlag, optionalTexts, textUpTo } from './scalars.ts'
 
+/** More than the longest ARN or path of a model that vendors have, with a preset behind it. */
+export const MODEL_NAME_MAX = 1024
+
 export const model = z
   .string()
   .min(1)
+  .max(MODEL_NAME_MAX)
   .meta({ description: 'vendor/model, a preset (@preset/slug), or both.', examples: ['openai/gpt-5.4'] })
 
 /** Ten models are more than any fallback chain needs, and bound what one request can try (docs/contract/routing.md#fallback-models). */

@@ -22,7 +22,7 @@ export const optionalObject = jsonObject.nullish()
 export const textUpTo = (max: number) =>
   z
     .string()
-    .refine((text) => text.length <= max || codePoints(text) <= max, `Too long: at most ${max} characters.`)
+    .refine((text) => text.length <= max || (text.length <= 2 * max && codePoints(text) <= max), `Too long: at most ${max} characters.`)
     .meta({ maxLength: max })
 
 const codePoints = (text: string): number => {
