@@ -83,6 +83,14 @@ describe('an OpenAI-style endpoint', () => {
     expect((await go('openai', { body: flagged }, { texts: [] })).sent).toEqual([])
   })
 
+  test('that judges fewer texts than it is given is asked about the rest, and not for ever', async () => {
+    const one = await go('openai', { body: { results: [{ flagged: false }] } }, { texts: ['a', 'b', 'c'] })
+    expect(one.failure).toBeNull()
+    expect(one.sent.map(({ body }) => (JSON.parse(String(body)) as { input: unknown }).input)).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']])
+    const many = await go('openai', { body: { results: [{ flagged: false }] } }, { texts: Array.from({ length: 40 }, String) })
+    expect([many.failure?.type, many.sent.length]).toEqual(['provider_overloaded', 16])
+  })
+
   test('flag: it is told of, and the request goes on', async () => {
     const { thrown, pipeline } = await go('openai', { body: flagged }, { action: 'flag' })
     expect(thrown).toBeNull()

@@ -51,6 +51,8 @@ const ANSWER_MAX_BYTES = 1024 * 1024
 /** A text that is longer cannot be judged as a whole. */
 const INPUT_MAX = 1_000_000
 const PIECE_MAX = 30_000
+/** An endpoint that judges fewer texts than it is given is asked about the rest. */
+const ROUNDS_MAX = 16
 
 /** Null: nothing flagged, or not judged and allowed so. */
 const judge = async (
@@ -92,7 +94,9 @@ const ask = async (
   texts: readonly string[],
   model: string,
   { post, clock }: { post: SafeFetch; clock: Clock },
+  roundsLeft = ROUNDS_MAX,
 ): Promise<Verdict | null> => {
+  if (roundsLeft === 0) throw new Error('The moderation endpoint judged too few texts.')
   const body = JSON.stringify(
     endpoint.kind === 'openai' ? { model: endpoint.model, input: texts } : { type: 'moderation', model, input: texts },
   )
@@ -106,7 +110,10 @@ const ask = async (
   if (status !== 200) throw new Error(`The moderation endpoint answered ${status}.`)
   const answer: unknown = JSON.parse(text)
   if (!isObject(answer)) throw new Error('The moderation endpoint answered no object.')
-  return endpoint.kind === 'openai' ? openaiVerdict(answer, texts) : webhookVerdict(answer, texts)
+  if (endpoint.kind !== 'openai') return webhookVerdict(answer, texts)
+  const { verdict, judged } = openaiVerdict(answer, texts)
+  // Nothing passes for want of a verdict of its own.
+  return verdict === null && judged < texts.length ? ask(endpoint, texts.slice(judged), model, { post, clock }, roundsLeft - 1) : verdict
 }
 
 const ownHeaders = (endpoint: ModerationEndpoint, body: string, nowMs: number): Readonly<Record<string, string>> => {
@@ -115,7 +122,10 @@ const ownHeaders = (endpoint: ModerationEndpoint, body: string, nowMs: number): 
   return signatureHeader(endpoint.secret, body, nowMs)
 }
 
-const openaiVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonly string[]): Verdict | null => {
+const openaiVerdict = (
+  answer: Readonly<Record<string, unknown>>,
+  texts: readonly string[],
+): { readonly verdict: Verdict | null; readonly judged: number } => {
   const results: unknown = answer['results']
   if (!Array.isArray(results) || results.length === 0) throw new Error('The moderation endpoint answered no results.')
   for (const [at, result] of results.entries()) {
@@ -123,9 +133,9 @@ const openaiVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonl
     if (!result['flagged']) continue
     const categories = isObject(result['categories']) ? result['categories'] : {}
     const reasons = Object.keys(categories).filter((category) => categories[category] === true)
-    return { reasons: reasons.length === 0 ? ['flagged'] : reasons, text: texts[at] ?? '' }
+    return { verdict: { reasons: reasons.length === 0 ? ['flagged'] : reasons, text: texts[at] ?? '' }, judged: at + 1 }
   }
-  return null
+  return { verdict: null, judged: results.length }
 }
 
 const webhookVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonly string[]): Verdict | null => {

@@ -4,12 +4,14 @@
  */
 import { type AddressRange, addressValue, isWithin, rangeOf } from './address-ranges.ts'
 
-/** IANA's special-purpose registries; `base/bits`. */
+/** IANA's special-purpose registries, and whatever of IPv6 is not given to the open internet (2000::/3); `base/bits`. */
 const BLOCKED = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  // A public address by which machines of Azure reach the service that sets them up, and nobody else does.
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -21,22 +23,13 @@ const BLOCKED = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  '::/128',
-  '::1/128',
-  // Deprecated IPv4-compatible addresses.
-  '::/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
+  '::/3',
+  '4000::/2',
+  '8000::/1',
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
-  '5f00::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
 ].map(known)
 
 /** False for what is no address at all. A zone (`%eth0`) names an interface of this machine: never public. */

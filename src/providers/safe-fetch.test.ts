@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'bun:test'
 
@@ -129,6 +132,33 @@ describe('redirects', () => {
     await post(`${local}/`, { trustedHosts: ['127.0.0.1', 'other.example'], resolve: async () => ['127.0.0.1'] })
     expect(received.at(-1)?.headers).toMatchObject({ host: `other.example:${port}`, 'content-type': 'application/json' })
     expect(received.at(-1)?.headers.authorization).toBeUndefined()
+  })
+
+  test('the same host is told no credential in plain text that it was told in TLS', async () => {
+    const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    const pem = readFileSync(join(import.meta.dir, '../../test/fixtures/tls/wrong-name.pem'), 'utf8')
+    const secure = createSecureServer({ key: pem, cert: pem }, (_, response) =>
+      response.writeHead(307, { location: 'http://same.example/end' }).end(),
+    )
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
+    try {
+      answer = (_, response) => void response.end('end')
+      const parts = {
+        trustedHosts: ['same.example'],
+        dial: (_: string, asked: number) => ({
+          address: '127.0.0.1',
+          port: asked === 443 ? (secure.address() as AddressInfo).port : port,
+        }),
+      }
+      expect((await post('https://same.example/', parts)).text).toBe('end')
+      expect(received.at(-1)?.headers).toMatchObject({ host: 'same.example', 'content-type': 'application/json' })
+      expect(received.at(-1)?.headers.authorization).toBeUndefined()
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+      secure.close()
+    }
   })
 
   test('each is checked like the first: to a private address, to plain http, to another protocol', async () => {

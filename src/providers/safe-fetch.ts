@@ -233,11 +233,12 @@ const send = (
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** As browsers do it: only 307 and 308 keep method and body. Another host is told nothing of what the first was told. */
+/** As browsers do it: only 307 and 308 keep method and body. Another host is told nothing of what the first was told, nor is anybody in plain text what was told in TLS. */
 const redirected = (from: Hop, status: number, url: URL): Hop => {
   const keeps = status === 307 || status === 308
   const type = from.headers['content-type']
-  const headers = url.host === from.url.host ? from.headers : type === undefined ? {} : { 'content-type': type }
+  const isSame = url.host === from.url.host && (url.protocol === from.url.protocol || url.protocol === 'https:')
+  const headers = isSame ? from.headers : type === undefined ? {} : { 'content-type': type }
   return { url, method: keeps ? from.method : 'GET', headers, body: keeps ? from.body : '' }
 }
 

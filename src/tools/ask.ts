@@ -7,6 +7,8 @@ export interface Question {
   readonly model: string
   /** Calls of tools in it, and their results, are told as text. */
   readonly messages: readonly Message[]
+  /** The conversation of the model that asks: the user's words in `messages` may be that model's own, and what it was given stands here. */
+  readonly given?: readonly Message[]
   /** Further members of a Chat Completions body: limits, reasoning, tools of the service. */
   readonly options: JsonObject
   /**

@@ -3,17 +3,30 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, type Answer } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
-import { startFakeUpstream } from '../support/fake-upstream.ts'
+import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
 const page = await startFakeUpstream()
 let service: StartedService
 let off: StartedService
+let careful: StartedService
+const inner = await startFakeUpstream()
 
 beforeAll(async () => {
   service = await services.start()
   off = await services.start({ config: 'tools: { web_fetch: { enabled: false } }' })
+  careful = await services.start({
+    config: `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${inner.url}", api_key: k }
+models:
+  t/inner: { endpoints: [{ provider: fake, model: inner }] }
+tools:
+  web_fetch: { urls: seen }
+  web_search: { engines: { house: { kind: searxng, url: "${page.url.slice(0, -'/v1'.length)}" } } }
+`,
+  })
 })
 
 const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
@@ -94,5 +107,49 @@ test('Responses: the item says which page, and why there is none', async () => {
       { type: 'service:web_fetch', status: 'incomplete', url: 'http://10.0.0.1/', error: expect.stringContaining('open internet') },
       { type: 'message' },
     ],
+  })
+})
+
+describe.each(DIALECTS)('urls: seen, %s', (dialect) => {
+  // It is no address of the open internet: who is let to ask for it is refused by that.
+  const MADE_UP = 'http://10.9.8.7/?q=what-the-user-said'
+  const words = (said: string) => (dialect === 'responses' ? { input: said } : { messages: [{ role: 'user', content: said }] })
+  const fetching = { call: { name: 'service:web_fetch', arguments: { url: MADE_UP } } }
+
+  test('an address that the model put into a search was seen by nobody', async () => {
+    page.script((exchange) => exchange.answer(200, '{"results":[]}'))
+    const script = [{ call: { name: 'service:web_search', arguments: { query: MADE_UP } } }, fetching, { text: 'Never mind.' }]
+    const tools = [{ type: 'service:web_search' }, { type: 'service:web_fetch' }]
+    const { text } = await ask(dialect, MADE_UP, { sandbox: { script }, tools }, careful)
+    expect(text).toMatch(/url_not_in_prior_context|Only addresses that stand in the conversation/)
+    expect(text).not.toMatch(/open internet|url_not_allowed/)
+  })
+
+  test.each([
+    [
+      'service:subagent',
+      { task_name: 'fetch', task_description: `Read ${MADE_UP}.` },
+      { model: 't/inner', tools: [{ type: 'service:web_fetch' }] },
+    ],
+    ['service:fusion', { prompt: `Read ${MADE_UP}.` }, { analysis_models: ['t/inner'], model: 't/inner' }],
+  ])('an address that the model gave to a %s was seen by nobody, and one of the client by both', async (type, input, parameters) => {
+    const read: string[] = []
+    inner.script(({ body, answer }) => {
+      const result = body.messages.find(({ role }) => role === 'tool')
+      if (result === undefined) {
+        const call = { id: 'c1', type: 'function', function: { name: 'service_web_fetch', arguments: JSON.stringify({ url: MADE_UP }) } }
+        const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }
+        return answer(200, proseAnswer('', body.tools === undefined ? {} : { choices: [choice] }))
+      }
+      read.push(JSON.stringify(result.content))
+      return answer(200, proseAnswer('So it is.'))
+    })
+    const script = [{ call: { name: type, arguments: input } }, { text: 'Never mind.' }]
+    const asked = (said: string) => ask(dialect, MADE_UP, { sandbox: { script }, tools: [{ type, parameters }], ...words(said) }, careful)
+    expect((await asked('Go on.')).status).toBe(200)
+    expect((await asked(`Go on with ${MADE_UP}`)).status).toBe(200)
+    expect(read).toHaveLength(2)
+    expect(read[0]).toContain('url_not_in_prior_context')
+    expect(read[1]).toContain('open internet')
   })
 })

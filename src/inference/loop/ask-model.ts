@@ -43,7 +43,8 @@ export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskM
   return (outer) => async (question, signal) => {
     try {
       signal.throwIfAborted()
-      const admitted = admitWithin(outer, await plannedFor(outer, question, inner), parts.clock)
+      const own = { ...inner, toolKit: fetchingWhatWasGiven(inner.toolKit, question.given ?? []) }
+      const admitted = admitWithin(outer, await plannedFor(outer, question, own), parts.clock)
       return await answerOf(admitted, question, signal, parts.answer)
     } catch (thrown) {
       return failure(hideInError(asFailure(thrown), outer.request.hidden), question.model)
@@ -174,6 +175,23 @@ const withoutPlugins =
 const withoutAgents = (kit: ToolKit): ToolKit => ({
   ...kit,
   ...(Object.fromEntries(AGENTS.map((tool) => [tool, refusedInside])) as Record<(typeof AGENTS)[number], MakeTool>),
+})
+
+/** The words of its user are those of the model that asks: an address that only they name was given by nobody (docs/contract/tools.md#web-fetch). */
+const fetchingWhatWasGiven = (kit: ToolKit, given: readonly Message[]): ToolKit => ({
+  ...kit,
+  web_fetch(asked, caller) {
+    const tool = kit.web_fetch(asked, caller)
+    return {
+      ...tool,
+      run(input, turn) {
+        const messages = turn.prompt.messages.map((message): Message =>
+          message.role === 'user' ? { ...message, parts: message.parts.filter(({ type }) => type === 'tool-result') } : message,
+        )
+        return tool.run(input, { ...turn, prompt: { ...turn.prompt, messages: [...given, ...messages] } })
+      },
+    }
+  },
 })
 
 const AGENTS = ['advisor', 'subagent', 'fusion'] as const satisfies readonly ServerTool[]

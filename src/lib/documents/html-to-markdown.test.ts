@@ -63,7 +63,11 @@ describe('what a reader is not shown is gone', () => {
     '<div style="display:none"><p>SECRET</p></div>',
     '<div style="color:red; DISPLAY : none !important">SECRET</div>',
     '<div style="display:/**/none">SECRET</div>',
+    '<div style="color:red;/*/display:block;/**/display:none">SECRET</div>',
     '<span style="visibility:hidden">SECRET</span>',
+    String.raw`<p style="display:n\6f ne">SECRET</p><p style="d\69splay:none">SECRET</p><p style="display:\none">SECRET</p>`,
+    `<p style="${'color:red;'.repeat(2000)}display:none">SECRET</p>`,
+    '<p style="opacity:.00">SECRET</p><p style="opacity:0.">SECRET</p>',
     '<span style="opacity:0">SECRET</span><span style="font-size:0px">SECRET</span><span style="opacity:0.0">SECRET</span>',
     '<nav>SECRET</nav><footer>SECRET</footer><aside>SECRET</aside><div role="navigation">SECRET</div>',
     '<meta name="description" content="SECRET"><input value="SECRET"><img src="SECRET">',
@@ -90,7 +94,7 @@ const WHOLE = [
 /** Pieces that leave a reader in the middle of something. */
 const BROKEN = [
   `< > & &#x &#0; " ' <!-- --> <! <? <![CDATA[ ]]> </ <script> <title> <textarea> <plaintext>`.split(' '),
-  ['\0', '< p', '<p a=', '<p "', '<p a="', '<p style="', '<p style="/*">', '\ud800'],
+  ['\0', '< p', '<p a=', '<p "', '<p a="', '<p style="', '<p style="/*">', '/*', '0', '\ud800'],
 ].flat()
 const HIDDEN = ['<script>SECRET</script>', '<style>SECRET</style>', '<template>SECRET</template>', '<!--SECRET-->', '<i hidden>SECRET</i>']
 const pageOf = (pieces: readonly string[], other: fc.Arbitrary<string>): fc.Arbitrary<string> =>
@@ -106,6 +110,17 @@ test('whatever a page is made of, it is read, and what is said of it is within t
     { numRuns: 2000 },
   )
 })
+
+test.each(['/*', 'opacity:0', '0', '\\', ';', ' ', 'display'])(
+  'the work on a style of %j again and again grows with its length',
+  (piece) => {
+    const workOn = (size: number) => {
+      const html = `<p style="opacity:${piece.repeat(size)}">`
+      return () => void htmlToMarkdown(html, { ...LIMITS, maxCharacters: 1000 })
+    }
+    expect(growth(workOn, 20_000)).toBeLessThan(LINEAR)
+  },
+)
 
 test('nothing of scripts, styles, comments and hidden elements is said, wherever they stand', () => {
   fc.assert(

@@ -225,12 +225,31 @@ const isDropped = (name: string, attributes: Attributes): boolean =>
   attributes['hidden'] !== undefined ||
   attributes['aria-hidden']?.trim().toLowerCase() === 'true' ||
   (attributes['role'] !== undefined && DROPPED_ROLES.has(attributes['role'])) ||
-  (attributes['style'] !== undefined && HIDING.test(attributes['style'].slice(0, STYLE_MAX).replace(CSS_COMMENT, '')))
+  (attributes['style'] !== undefined && hides(attributes['style']))
 
-const STYLE_MAX = 2000
-const CSS_COMMENT = /\/\*[^*]*(?:\*(?!\/)[^*]*)*\*\//g
+const hides = (style: string): boolean => HIDING.test(withoutComments(style).replace(CSS_ESCAPE, unescaped))
+
+/** By hand: an expression would look for the end of each of very many beginnings. */
+const withoutComments = (style: string): string => {
+  let kept = ''
+  let from = 0
+  for (let at = style.indexOf('/*'); at >= 0; at = style.indexOf('/*', from)) {
+    kept += style.slice(from, at)
+    const end = style.indexOf('*/', at + 2)
+    if (end < 0) return kept
+    from = end + 2
+  }
+  return kept + style.slice(from)
+}
+
+/** A letter may be written as its number, and any sign with a backslash in front. */
+const CSS_ESCAPE = /\\(?:([0-9a-f]{1,6})\s?|([^\n]))/gi
+const unescaped = (_: string, hex: string | undefined, sign: string): string =>
+  hex === undefined ? sign : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), LAST_CHARACTER))
+const LAST_CHARACTER = 0x10ffff
+
 const HIDING =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0*\.?0+(?:%|[a-z]{1,4})?\s*(?:;|!|$))/i
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*(?:0+(?:\.0*)?|\.0+)(?:%|[a-z]{1,4})?\s*(?:;|!|$))/i
 
 /** Signs of a table's layout, and lines without words. */
 const BLANK = /^[\s|]*$/

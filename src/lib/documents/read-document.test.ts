@@ -89,9 +89,11 @@ test.if(process.platform === 'linux')('one that takes too much memory is killed'
   expect(await greedy(PAGE, Buffer.alloc(0), LONG)).toEqual({ fault: 'too_large' })
 })
 
-test('one that dies, and one that says more than is wanted, have no answer', async () => {
+test('one that dies, one that says something else, and one that says more than is wanted, have no answer', async () => {
   const dying = createReadDocument({ clock: systemClock, program: program('process.kill(process.pid, "SIGSEGV")') })
   expect(await dying(PAGE, Buffer.alloc(100_000), LONG)).toEqual({ fault: 'broken' })
+  const unclear = createReadDocument({ clock: systemClock, program: program('console.log("Warning: a font"); console.log("{}")') })
+  expect(await unclear(PAGE, Buffer.alloc(0), LONG)).toEqual({ fault: 'broken' })
   const talking = createReadDocument({ clock: systemClock, program: program('for (;;) process.stdout.write("x".repeat(65536))') })
   expect(await talking(PAGE, Buffer.alloc(0), LONG)).toEqual({ fault: 'too_large' })
 })

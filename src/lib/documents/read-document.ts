@@ -115,10 +115,19 @@ const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Re
     child.once('error', () => resolve({ fault }))
     child.once('close', (code) => {
       cancelPoll()
-      resolve(code === 0 ? (JSON.parse(Buffer.concat(pieces).toString('utf8')) as DocumentAnswer) : { fault })
+      resolve((code === 0 ? answerIn(Buffer.concat(pieces).toString('utf8')) : null) ?? { fault })
     })
     child.stdin.end(bytes)
   })
+
+/** Null where a parser put words of its own before its answer, or died within it. */
+const answerIn = (said: string): DocumentAnswer | null => {
+  try {
+    return JSON.parse(said) as DocumentAnswer
+  } catch {
+    return null
+  }
+}
 
 /** Zero of a process that has ended, and where the system does not tell: there, only time is bounded. */
 const residentBytes = (pid: number | undefined): number => {

@@ -62,6 +62,7 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
               {
                 model,
                 messages: [{ role: 'user', parts: [textPart(prompt)] }],
+                given: turn.prompt.messages,
                 options: {
                   ...questionOptions(read),
                   ...(tools.length === 0 ? {} : { tools, max_tool_calls: read.max_tool_calls }),

@@ -65,10 +65,16 @@ export const subagentTool = ({ max_calls: mostCalls }: { readonly max_calls: num
             ? {
                 model,
                 messages,
+                given: turn.prompt.messages,
                 items: waiting?.items ?? [],
                 options: { ...itemOptions(read), ...calls, tools: [...functionItems(functions), ...ownTools] },
               }
-            : { model, messages, options: { ...questionOptions(read), ...calls, ...(ownTools.length === 0 ? {} : { tools: ownTools }) } },
+            : {
+                model,
+                messages,
+                given: turn.prompt.messages,
+                options: { ...questionOptions(read), ...calls, ...(ownTools.length === 0 ? {} : { tools: ownTools }) },
+              },
           turn.signal,
         )
         if (answer.fault !== null) return failedTask(answer.fault, answer.model)

@@ -426,6 +426,40 @@ describe('with urls: seen', () => {
     },
   )
 
+  describe('one that a tool only repeats', () => {
+    const called = (name: string, said: string, isError = false) => {
+      const turn = turnOf()
+      const messages = [
+        { role: 'user' as const, parts: [text('Go on.')] },
+        { role: 'assistant' as const, parts: [{ type: 'tool-call', id: 'c', name, arguments: JSON.stringify({ query: URL }) } as Part] },
+        { role: 'user' as const, parts: [{ ...result({}, isError), text: said } as Part] },
+      ]
+      return toolOf({}, { urls: 'seen' }).run({ url: URL }, { ...turn, prompt: { ...turn.prompt, messages } })
+    }
+    const found = (results: unknown) => JSON.stringify({ query: `${URL} "results":["${URL}"]`, untrusted: true, results })
+
+    test.each([
+      ['service_web_search', found([])],
+      ['service_web_search__1', found([{ url: 'http://b.example/' }])],
+      ['service_experimental__search_models', JSON.stringify({ query: URL, models: [] })],
+      ['service_advisor', JSON.stringify({ status: 'ok', advice: `Fetch ${URL}.` })],
+      ['service_shell', JSON.stringify({ output: [{ stdout: URL }] })],
+      ['service_files', JSON.stringify({ content: URL })],
+    ])('%s: %s is not fetched', async (name, said) => {
+      expect((await called(name, said)).fault?.code).toBe('url_not_in_prior_context')
+      expect(received).toEqual([])
+    })
+
+    test.each([
+      ['service_web_search', found([{ url: URL }])],
+      ['service_web_search__1', found([{ url: URL }])],
+      ['service_web_fetch', JSON.stringify({ content: `See ${URL}.` })],
+      ['look_up', `See ${URL}.`],
+    ])('%s: one that it found is', async (name, said) => {
+      expect((await called(name, said)).fault).toBeNull()
+    })
+  })
+
   test('one that only the model itself wrote is not', async () => {
     const turn = turnOf()
     const prompt = { ...turn.prompt, messages: [{ role: 'assistant' as const, parts: [text(URL)] }] }

@@ -53,7 +53,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
     domains: 'none',
     key: (key) => ({ 'x-subscription-token': key }),
     parameters: (search) => ({
-      q: queryWithSites(search),
+      q: fewWords(queryWithSites(search), search.query),
       count: String(search.most),
       result_filter: 'web',
       text_decorations: 'false',
@@ -176,6 +176,12 @@ const queryWithSites = ({ query, allowed, excluded }: Search): string => {
   const whole = [query, wanted, ...excluded.map((domain) => `-site:${domain}`)].filter((word) => word !== '').join(' ')
   return whole.length <= QUERY_MAX ? whole : query
 }
+
+/** Brave refuses more words than that. */
+const WORDS_MAX = 50
+
+const fewWords = (whole: string, query: string): string =>
+  whole.split(' ').length <= WORDS_MAX ? whole : query.split(' ').slice(0, WORDS_MAX).join(' ')
 
 /** The language that is mostly spoken there: `de-DE`. */
 const language = (place: Place | null): Readonly<Record<string, string>> => {

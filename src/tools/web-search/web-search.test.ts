@@ -247,6 +247,19 @@ describe('options', () => {
     expect(rows.map(({ content }) => content)).toEqual(['Text', 'Text', 'Text'])
   })
 
+  test('Brave is sent fifty words at most, which is all that it takes', async () => {
+    const asked = async (count: number, domains: readonly string[] = []): Promise<string> => {
+      first.script(answering({ web: { results: [] } }))
+      const query = Array.from({ length: count }, (_, index) => `w${index}`).join(' ')
+      await toolWith(engine('brave'), { allowed_domains: [...domains] }).run({ query }, turn())
+      return new URL(first.last.path, 'http://x').searchParams.get('q') ?? ''
+    }
+    expect((await asked(80)).split(' ')).toHaveLength(50)
+    expect(await asked(3, ['a.org'])).toBe('w0 w1 w2 site:a.org')
+    const many = Array.from({ length: 24 }, (_, index) => `a${index}.org`)
+    expect(await asked(6, many)).toBe('w0 w1 w2 w3 w4 w5')
+  })
+
   test('an engine is asked for no more than it gives, and for all of it where its answer is filtered here', async () => {
     first.script(answering({ web: { results: [] } }))
     await toolWith(engine('brave'), { max_results: 25 }).run({ query: 'q' }, turn())
