@@ -2,7 +2,6 @@
  * How long the lists, the sums and the search of the request log take over many records:
  * `bin/bun bench/request-log.ts --records 1000000 --days 1`. With `--database-url` it fills an empty PostgreSQL database instead.
  */
-import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,35 +13,17 @@ import { createGenerationList } from '../src/storage/generation-list.ts'
 import { openDatabase } from '../src/storage/open-database.ts'
 import { createSearchStore } from '../src/storage/search-store.ts'
 import { createUsageSeries } from '../src/storage/usage-series.ts'
+import { measureReads, READS_HEAD } from './measure-reads.ts'
 import { fillRequestLog } from './request-log-records.ts'
 
 const { values } = parseArgs({
   options: { records: { type: 'string', default: '1000000' }, days: { type: 'string', default: '1' }, 'database-url': { type: 'string' } },
 })
 const [records, days] = [Number(values.records), Number(values.days)]
-const ROUNDS = 15
 const LIMIT = 51
 const DAY_MS = 86_400_000
 
-const measure = async (name: string, read: () => Promise<unknown>): Promise<void> => {
-  const times: number[] = []
-  let found: unknown
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const startMs = systemClock.monotonicMs()
-    found = await read()
-    times.push(systemClock.monotonicMs() - startMs)
-  }
-  const [first = 0] = times
-  const sorted = times.toSorted((a, b) => a - b)
-  const shown = [first, sorted[Math.floor(ROUNDS / 2)] ?? 0, sorted.at(-1) ?? 0].map((ms) => ms.toFixed(1))
-  process.stdout.write(`| ${name} | ${shown.join(' | ')} | ${idsIn(found)} |\n`)
-}
-
-/** How many records were found, and a mark of their ids in this order, which is the same on each engine. */
-const idsIn = (found: unknown): string => {
-  const ids = JSON.stringify(found).match(/"gen-\d+"/g) ?? []
-  return ids.length === 0 ? '0' : `${ids.length} (${createHash('sha256').update(ids.join()).digest('hex').slice(0, 6)})`
-}
+const measure = measureReads(/"gen-\d+"/g)
 
 const dataDir = mkdtempSync(join(tmpdir(), 'patchbay-bench-'))
 const database = await openDatabase({
@@ -59,7 +40,7 @@ try {
   process.stdout.write(
     `${database.engine}: ${records} records of ${days} days, made in ${Math.round((systemClock.monotonicMs() - startMs) / 1000)} s\n\n`,
   )
-  process.stdout.write('| read | first ms | p50 ms | max ms | records |\n|---|--:|--:|--:|--:|\n')
+  process.stdout.write(READS_HEAD)
   const list = createGenerationList(database)
   const all: GenerationFilter = { from: isoTimestamp(fromMs), to: null, workspaceId: null, ownedBy: null }
   const page = (more: Partial<GenerationFilter>) => () => list.page({ ...all, ...more }, null, LIMIT)

@@ -12,6 +12,7 @@ export interface KeyFilter {
   /** Null, here and below: any. */
   readonly q: string | null
   readonly kind: 'management' | 'inference' | null
+  readonly purpose: 'playground' | 'application' | null
   /** `enabled`: whatever is not disabled. */
   readonly status: 'active' | 'disabled' | 'expired' | 'enabled' | 'all'
   readonly userId: string | null
@@ -21,7 +22,16 @@ export interface KeyFilter {
 }
 
 /** Asks for all of them. */
-export const EVERY_KEY = { onlyUserId: null, q: null, kind: null, status: 'all', userId: null, sort: 'created_at', after: null } as const
+export const EVERY_KEY = {
+  onlyUserId: null,
+  q: null,
+  kind: null,
+  purpose: null,
+  status: 'all',
+  userId: null,
+  sort: 'created_at',
+  after: null,
+} as const
 
 const position = z.tuple([z.enum(KEY_SORTS), z.string().max(512), z.string().max(64)])
 
@@ -32,6 +42,10 @@ export const keyListQuery = {
     .optional()
     .meta({ description: 'A part of the name or of the holder, the last characters of the key, or its hash.' }),
   kind: z.enum(['management', 'inference']).optional(),
+  purpose: z
+    .enum(['playground', 'application'])
+    .optional()
+    .meta({ description: "Keys that the service made: for a person's playground, or for an application that the person allowed." }),
   status: z.enum(['active', 'disabled', 'expired', 'all']).optional().meta({
     description: 'Keys that work, that are disabled, that have expired, or all of them; those that are not disabled when absent.',
   }),
@@ -60,6 +74,7 @@ export const readKeyQuery = (query: URLSearchParams): KeyFilter & { readonly off
   return {
     q: given.q ?? null,
     kind: given.kind ?? null,
+    purpose: given.purpose ?? null,
     status: given.status ?? (given.include_disabled === 'true' ? 'all' : 'enabled'),
     userId: given.user_id ?? null,
     sort,

@@ -34,13 +34,14 @@ const orderedBy: Readonly<Record<KeySort, { readonly value: RawBuilder<string>; 
 
 export const listKeys = (database: Database, input: KeyListInput) => {
   const { value, direction } = orderedBy[input.sort]
-  const { workspaceId, onlyUserId, kind, userId, q, status, after } = input
+  const { workspaceId, onlyUserId, kind, purpose, userId, q, status, after } = input
   return keys(database)
     .select(value.as('sorted'))
     .$if(workspaceId !== null, (query) => query.where('api_keys.workspace_id', '=', workspaceId ?? ''))
     .$if(onlyUserId !== null, (query) => query.where('api_keys.creator_user_id', '=', onlyUserId ?? ''))
     .$if(userId !== null, (query) => query.where('api_keys.creator_user_id', '=', userId ?? ''))
     .$if(kind !== null, (query) => query.where('api_keys.kind', '=', kind ?? 'inference'))
+    .$if(purpose !== null, (query) => query.where('api_keys.purpose', '=', purpose))
     .$if(status !== 'all', (query) => query.where((eb) => statusIs(eb, status, input.now)))
     .$if(q !== null, (query) => query.where((eb) => matches(eb, q ?? '')))
     .$if(after !== null, (query) =>

@@ -18,7 +18,7 @@ export interface PresetStore {
   /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
   createVersion(input: CreateVersionInput): Promise<CreateVersionOutcome>
   /** Most recently updated first. */
-  list(input: PresetQuery & Slice): Promise<Page<PresetResource>>
+  list(input: PresetListInput): Promise<Page<PresetResource>>
   /** With the designated version; null if there is no such preset. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
   /** By number; null if there is no such preset. */
@@ -41,6 +41,8 @@ export interface PresetQuery {
   readonly q?: string | undefined
   readonly status?: PresetResource['status'] | undefined
 }
+
+export type PresetListInput = PresetQuery & Slice
 
 /** `@preset/slug`, `@preset/slug@3`, `@preset/slug@staging` (docs/contract/presets.md#use). */
 export type VersionReference =
@@ -83,7 +85,7 @@ export const createPresetStore = (database: Database, seal: TextSeal): PresetSto
 
 const listPresets = async (
   database: Database,
-  { workspaceId, q, status, offset, limit }: PresetQuery & Slice,
+  { workspaceId, q, status, offset, limit }: PresetListInput,
 ): Promise<Page<PresetResource>> => {
   const wanted = database.kysely
     .selectFrom('presets')

@@ -4,7 +4,8 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
 import type { auditEntry } from '../../../src/contract/workspace.ts'
-import { ask, type Query } from './client.ts'
+import { ask } from './client.ts'
+import type { Query } from './path.ts'
 
 export type AuditEntry = z.output<typeof auditEntry>
 

@@ -2,9 +2,8 @@
 import { API_BASE } from '../page.ts'
 import { ApiError, readApiError } from './api-error.ts'
 import { markReached, markUnreached } from './connection.ts'
+import { pathOf, type Query } from './path.ts'
 import { endSession, sessionHalf } from './session-half.ts'
-
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -48,12 +47,6 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
 
 /** Its 401 says that a link or a key is bad, not that the session is over. */
 const SESSIONS = '/sessions'
-
-/** With the parameters that have a value. */
-export const pathOf = (path: string, query: Query = {}): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '')
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
-}
 
 /** A name in a path: encoded once, since model ids and slugs may hold any character. */
 export const segment = (name: string): string => encodeURIComponent(name)

@@ -10,7 +10,8 @@ import type {
   EvaluationResource,
   EvaluationResult,
 } from '../../../src/contract/evaluation.ts'
-import { ask, type Query, segment } from './client.ts'
+import { ask, segment } from './client.ts'
+import type { Query } from './path.ts'
 
 /** As it stands in a list: its figures are with its items. */
 export type Evaluation = Omit<EvaluationResource, 'summary' | 'items_done'>

@@ -3,7 +3,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
 import type { RecordedGeneration } from '../../../src/contract/generation.ts'
 import type { Warning } from '../parts/warning-text.tsx'
-import { ask, askRaw, type Query } from './client.ts'
+import { ask, askRaw } from './client.ts'
+import type { Query } from './path.ts'
 import { readEvents } from './read-events.ts'
 
 export type Generation = Omit<RecordedGeneration, 'warnings' | 'pipeline'> & {

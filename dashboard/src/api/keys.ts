@@ -37,6 +37,18 @@ export const oneKey = (hash: string) =>
     queryFn: async ({ signal }) => (await ask<{ data: Key }>(`/keys/${segment(hash)}`, { signal })).data,
   })
 
+/** The key that a person's runs are charged to; null before the first one. */
+export const playgroundKey = (userId: string, workspaceId: string) =>
+  queryOptions({
+    queryKey: ['keys', 'playground', userId, workspaceId],
+    queryFn: async ({ signal }) => {
+      const query = { purpose: 'playground', user_id: userId, workspace_id: workspaceId, status: 'all', limit: 1 }
+      const known = (await ask<KeyPage>('/keys', { query, signal })).data[0]
+      // One key alone is read with all that was answered before counted.
+      return known === undefined ? null : (await ask<{ data: Key }>(`/keys/${segment(known.hash)}`, { signal })).data
+    },
+  })
+
 export interface NewKey {
   readonly name: string
   readonly limit: number | null

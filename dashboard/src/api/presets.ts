@@ -12,7 +12,8 @@ import type {
 import type { ListedPresetResource } from '../../../src/contract/preset-query.ts'
 import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
-import { ask, type Query, segment } from './client.ts'
+import { ask, segment } from './client.ts'
+import type { Query } from './path.ts'
 
 export type Preset = ListedPresetResource
 export type PresetVersion = PresetVersionResource
@@ -24,6 +25,16 @@ export const presetList = (query: Query) =>
   queryOptions({
     queryKey: ['presets', 'list', query],
     queryFn: async ({ signal }) => (await ask<{ data: readonly Preset[] }>('/presets', { query: { limit: 100, ...query }, signal })).data,
+  })
+
+/** The first few that have a part of the name: to choose from. */
+export const presetNames = (query: Query) =>
+  queryOptions({
+    queryKey: ['presets', 'names', query],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: readonly Preset[] }>('/presets', { query: { limit: 20, status: 'active', ...query }, signal })).data.map(
+        ({ slug }) => slug,
+      ),
   })
 
 export const preset = (slug: string, query: Query = {}) =>
@@ -104,6 +115,7 @@ export interface PresetTest {
   readonly id: string
   readonly name: string
   readonly messages: readonly Readonly<Record<string, unknown>>[]
+  readonly tools?: readonly Readonly<Record<string, unknown>>[] | null
   /** The answer that an evaluation compares with. */
   readonly expected?: unknown
 }

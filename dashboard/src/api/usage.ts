@@ -2,7 +2,8 @@
 import { queryOptions } from '@tanstack/react-query'
 
 import type { Interval } from '../range.ts'
-import { ask, type Query } from './client.ts'
+import { ask } from './client.ts'
+import type { Query } from './path.ts'
 
 /** The figures that are summed. */
 export interface UsageSums {

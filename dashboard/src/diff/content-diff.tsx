@@ -1,8 +1,8 @@
 /** Two versions of a preset: the prompt first, then the settings. */
 import { useMemo } from 'react'
 
+import { DiffText } from './diff-text.tsx'
 import { settingsDiff } from './settings-diff.ts'
-import { wordDiff } from './word-diff.ts'
 
 export interface PresetContent {
   readonly system: string
@@ -17,7 +17,6 @@ interface ContentDiffProps {
 }
 
 export const ContentDiff = ({ before, after, beforeTitle, afterTitle }: ContentDiffProps) => {
-  const prompt = useMemo(() => wordDiff(before.system, after.system), [before.system, after.system])
   const settings = useMemo(() => settingsDiff(before.settings, after.settings), [before.settings, after.settings])
   const isPromptSame = before.system === after.system
   if (isPromptSame && settings.length === 0) {
@@ -35,17 +34,7 @@ export const ContentDiff = ({ before, after, beforeTitle, afterTitle }: ContentD
       {isPromptSame ? null : (
         <section>
           <h3>System prompt</h3>
-          <div className="said diff-text">
-            {prompt.map(({ kind, text }, index) =>
-              kind === 'same' ? (
-                <span key={index}>{text}</span>
-              ) : kind === 'removed' ? (
-                <del key={index}>{text}</del>
-              ) : (
-                <ins key={index}>{text}</ins>
-              ),
-            )}
-          </div>
+          <DiffText before={before.system} after={after.system} />
         </section>
       )}
       {settings.length === 0 ? null : (

@@ -1,21 +1,5 @@
 /** The call of the API that made what is on the screen. */
-import { pathOf, type Query } from '../api/client.ts'
+import { type Call, curlOf } from '../curl.ts'
 import { Copy } from './copy.tsx'
-
-interface Call {
-  readonly method?: string
-  readonly path: string
-  readonly query?: Query
-  readonly body?: unknown
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
-export const curlOf = ({ method = 'GET', path, query, body }: Call, key = 'MANAGEMENT_KEY'): string =>
-  [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}"$PATCHBAY_URL"${quoted(`/api/v1${pathOf(path, query)}`)}`,
-    `-H "Authorization: Bearer $${key}"`,
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
-  ].join(' \\\n  ')
 
 export const CopyCurl = (call: Call) => <Copy text={curlOf(call)} label="Copy as curl" />

@@ -2,7 +2,7 @@ import { useState } from 'react'
 
 import { toast } from '../shell/toasts.tsx'
 
-const copyText = async (text: string): Promise<boolean> => {
+export const copyText = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text)
     return true

@@ -7,8 +7,10 @@ import { generation } from '../api/generations.ts'
 import type { PresetShape } from '../api/presets.ts'
 import { count, duration, money } from '../format.ts'
 import { Button } from '../parts/button.tsx'
+import { Copy } from '../parts/copy.tsx'
 import { FoldedText } from '../parts/folded-text.tsx'
 import { JsonText } from '../parts/json-text.tsx'
+import { Loaded } from '../parts/loaded.tsx'
 import { warningKey, WarningText } from '../parts/warning-text.tsx'
 import type { Message } from './conversation-input.ts'
 import type { Answer } from './read-answer.ts'
@@ -27,6 +29,7 @@ export const AnswerView = ({ title, run, interface: dialect, onResults }: Answer
     <header className="answer-head">
       <h3 className="cut">{title}</h3>
       {run === undefined ? null : <span className="faint small">{run.preset ?? ''}</span>}
+      {run === undefined || run.state === 'running' || run.answer.text === '' ? null : <Copy text={run.answer.text} label="Copy answer" />}
     </header>
     <div className="answer-body">
       {run === undefined ? <p className="faint">The answer appears here.</p> : <AnswerText run={run} />}
@@ -38,6 +41,7 @@ export const AnswerView = ({ title, run, interface: dialect, onResults }: Answer
     {run === undefined || run.warnings === 0 || run.generationId === null || run.state === 'running' ? null : (
       <RunWarnings id={run.generationId} count={run.warnings} />
     )}
+    {run === undefined || run.generationId === null || run.state === 'running' ? null : <Attempts id={run.generationId} />}
   </section>
 )
 
@@ -76,6 +80,31 @@ const Figures = ({ run: { answer, firstMs, totalMs, generationId, state } }: { r
     )}
   </footer>
 )
+
+/** Lists those who were asked, in order; they are looked up when somebody wants to know. */
+const Attempts = ({ id }: { id: string }) => {
+  const [isOpen, setOpen] = useState(false)
+  const record = useQuery({ ...generation(id), enabled: isOpen })
+  return (
+    <details className="answer-attempts small" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Attempts</summary>
+      {isOpen ? (
+        <Loaded query={record} rows={1}>
+          {({ provider_responses: attempts }) => (
+            <ol>
+              {(attempts ?? []).map(({ provider_name: provider, status, latency, message }, index) => (
+                <li key={index}>
+                  {provider ?? 'nobody'} · {status ?? 'no answer'} · {duration(latency)}
+                  {message == null ? '' : ` · ${message}`}
+                </li>
+              ))}
+            </ol>
+          )}
+        </Loaded>
+      ) : null}
+    </details>
+  )
+}
 
 /** Names each field that the request asked for and did not get. */
 const RunWarnings = ({ id, count }: { id: string; count: number }) => {

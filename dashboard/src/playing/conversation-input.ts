@@ -42,6 +42,29 @@ export const requestBody = ({ interface: dialect, system, messages, settings, st
   return { ...settings, messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns], ...streaming }
 }
 
+/** The conversation as a test keeps it: turns of Chat Completions and the tools of one. `left`: turns of another interface. */
+export const testInputOf = ({
+  interface: dialect,
+  messages,
+  settings,
+}: Pick<Asked, 'interface' | 'messages' | 'settings'>): { readonly input: TestInput; readonly left: number } => {
+  const isChat = dialect === 'chat'
+  const turns = messages.flatMap((message): TestInput['messages'] => {
+    if (message.role === 'raw') return isChat && message.interface === 'chat' ? (message.values as TestInput['messages']) : []
+    return message.text === '' ? [] : [{ role: message.role, content: message.text }]
+  })
+  const { tools } = settings
+  return {
+    input: { messages: turns, ...(isChat && Array.isArray(tools) ? { tools: tools as TestInput['messages'] } : {}) },
+    left: messages.filter((message) => message.role === 'raw' && !(isChat && message.interface === 'chat')).length,
+  }
+}
+
+interface TestInput {
+  readonly messages: readonly Readonly<Record<string, unknown>>[]
+  readonly tools?: readonly Readonly<Record<string, unknown>>[]
+}
+
 /** The conversation of a request that was kept, as far as it is text. */
 export const askedFrom = (
   body: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 
-import type { Query } from '../../api/client.ts'
+import type { Query } from '../../api/path.ts'
 import { usage } from '../../api/usage.ts'
 import { count } from '../../format.ts'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'

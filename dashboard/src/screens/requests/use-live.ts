@@ -1,7 +1,7 @@
 /** New requests as they end. While the list is read, they wait and are counted. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-import type { Query } from '../../api/client.ts'
+import type { Query } from '../../api/path.ts'
 import { followGenerations, type GenerationRow } from '../../api/generations.ts'
 import { messageOf } from '../../parts/error-note.tsx'
 

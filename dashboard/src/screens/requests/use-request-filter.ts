@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 
-import type { Query } from '../../api/client.ts'
+import type { Query } from '../../api/path.ts'
 import { keyList } from '../../api/keys.ts'
 import { readFilter, type ReadFilter } from './filter.ts'
 

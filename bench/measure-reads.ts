@@ -1,0 +1,31 @@
+/** How long a read takes, again and again, as a row of a table, with a mark of what it found. */
+import { createHash } from 'node:crypto'
+
+import { systemClock } from '../src/lib/clock.ts'
+
+const ROUNDS = 15
+
+export const READS_HEAD = '| read | first ms | p50 ms | max ms | records |\n|---|--:|--:|--:|--:|\n'
+
+/** `ids`: the form of the ids that are counted, all of them in the answer. */
+export const measureReads =
+  (ids: RegExp) =>
+  async (name: string, read: () => Promise<unknown>): Promise<void> => {
+    const times: number[] = []
+    let found: unknown
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const startMs = systemClock.monotonicMs()
+      found = await read()
+      times.push(systemClock.monotonicMs() - startMs)
+    }
+    const [first = 0] = times
+    const sorted = times.toSorted((a, b) => a - b)
+    const shown = [first, sorted[Math.floor(ROUNDS / 2)] ?? 0, sorted.at(-1) ?? 0].map((ms) => ms.toFixed(1))
+    process.stdout.write(`| ${name} | ${shown.join(' | ')} | ${idsIn(found, ids)} |\n`)
+  }
+
+/** How many records were found, and a mark of their ids in this order, which is the same on each engine. */
+const idsIn = (found: unknown, form: RegExp): string => {
+  const ids = JSON.stringify(found).match(form) ?? []
+  return ids.length === 0 ? '0' : `${ids.length} (${createHash('sha256').update(ids.join()).digest('hex').slice(0, 6)})`
+}

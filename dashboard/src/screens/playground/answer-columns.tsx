@@ -1,0 +1,67 @@
+/** A column a model: what is asked, with which settings, and its answer. */
+import { AnswerView } from '../../playing/answer-view.tsx'
+import { AnswersDiff } from '../../playing/answers-diff.tsx'
+import type { Message } from '../../playing/conversation-input.ts'
+import { ModelInput } from '../../playing/model-input.tsx'
+import type { Run } from '../../playing/run.ts'
+import type { PresetShape } from '../../api/presets.ts'
+import { ColumnParams } from './column-params.tsx'
+
+export interface Column {
+  readonly id: string
+  readonly model: string
+  /** Over those of the request. */
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+interface AnswerColumnsProps {
+  readonly columns: readonly Column[]
+  readonly runs: Readonly<Record<string, Run>>
+  readonly interface: PresetShape
+  readonly onModel: (column: Column, model: string) => void
+  readonly onSettings: (column: Column, settings: Column['settings']) => void
+  readonly onRemove: (index: number) => void
+  readonly onResults: (results: readonly Message[]) => void
+}
+
+export const AnswerColumns = ({ columns, runs, interface: dialect, onModel, onSettings, onRemove, onResults }: AnswerColumnsProps) => (
+  <>
+    <div className="columns" data-count={columns.length}>
+      {columns.map((column, index) => (
+        <div className="column" key={column.id}>
+          <div className="column-head">
+            <ModelInput
+              aria-label={columns.length === 1 ? 'Model' : `Model of column ${index + 1}`}
+              value={column.model}
+              onChange={(model) => onModel(column, model)}
+            />
+            {columns.length === 1 ? null : (
+              <ColumnParams
+                title={`column ${index + 1}`}
+                shape={dialect}
+                settings={column.settings}
+                onChange={(settings) => onSettings(column, settings)}
+              />
+            )}
+            {index === 0 ? null : (
+              <button type="button" className="icon-button" aria-label={`Remove column ${index + 1}`} onClick={() => onRemove(index)}>
+                ×
+              </button>
+            )}
+          </div>
+          <AnswerView
+            title={column.model === '' ? 'Choose a model' : column.model}
+            run={runs[column.id]}
+            interface={dialect}
+            onResults={onResults}
+          />
+        </div>
+      ))}
+    </div>
+    <AnswersDiff answers={columns.map(({ id, model }, index) => ({ title: titleOf(columns, model, index), run: runs[id] }))} />
+  </>
+)
+
+/** The model, and the number of the column where two ask the same one. */
+const titleOf = (columns: readonly Column[], model: string, index: number): string =>
+  columns.filter((one) => one.model === model).length === 1 ? model : `${model} (column ${index + 1})`

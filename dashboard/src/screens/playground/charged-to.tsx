@@ -1,0 +1,34 @@
+/** Whose money a run is: that of the person's own key, which the first run makes. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
+
+import { playgroundKey } from '../../api/keys.ts'
+import { currentSession } from '../../api/session.ts'
+import { money } from '../../format.ts'
+import { Meter } from '../../parts/meter.tsx'
+
+export const ChargedTo = ({ isRunning }: { isRunning: boolean }) => {
+  const session = useQuery(currentSession).data
+  const key = useQuery({ ...playgroundKey(session?.user_id ?? '', session?.workspace_id ?? ''), enabled: session !== undefined })
+  const { refetch } = key
+  useEffect(() => {
+    if (!isRunning) void refetch()
+  }, [isRunning, refetch])
+  if (key.data === undefined) return <p className="charged-to small" />
+  if (key.data === null)
+    return <p className="charged-to small soft">Charged to your own key for the playground, which the first run makes.</p>
+  const { hash, name, limit, limit_remaining: left, usage, disabled } = key.data
+  const spent = limit === null ? usage : limit - (left ?? 0)
+  return (
+    <p className="charged-to small soft">
+      Charged to{' '}
+      <Link to="/keys" search={{ key: hash }}>
+        {name}
+      </Link>{' '}
+      <span className="number">{limit === null ? money(spent) : `${money(spent)} of ${money(limit)}`}</span>{' '}
+      {limit === null ? null : <Meter label={`Spent by ${name}`} used={spent} limit={limit} />}
+      {disabled ? ' It is disabled: an admin can enable it.' : null}
+    </p>
+  )
+}

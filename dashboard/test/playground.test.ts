@@ -1,0 +1,163 @@
+/** The playground beside its answers: who pays, settings by column, what a link holds, what is kept as a test, the request as a program. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { proseAnswer, say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+const upstream = await startFakeUpstream()
+
+const config = `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: k }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: one, prices: { prompt: 3, completion: 7 } }] }
+  fake/two: { endpoints: [{ provider: fake, model: two, prices: { prompt: 3, completion: 7 } }] }
+`
+
+const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] }
+const COPIED = 'navigator.clipboard.readText()'
+
+describe.skipIf(BROWSER_PATH === null)('the playground', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start({ config })
+  })
+
+  test('says which key pays, and after a run how much of its limit is spent', async () => {
+    upstream.script(say('well'))
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one')
+    await page.getByText('Charged to your own key for the playground, which the first run makes.').waitFor()
+    await visitor.checkAccessible()
+    await page.getByLabel('Message 1', { exact: true }).fill('Hello')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('region', { name: 'fake/one' }).getByRole('link', { name: 'Request' }).waitFor()
+    await page.getByText(/Charged to playground \(.+\) \$0\.\d+ of \$5\.00/).waitFor({ timeout: 20_000 })
+    await visitor.checkAccessible()
+    await page.getByRole('link', { name: /^playground \(/ }).click()
+    await page.getByText('$5.00').first().waitFor()
+    visitor.check()
+  })
+
+  test('each column has settings of its own over those of the request, and the answers are compared word by word', async () => {
+    const seen: Record<string, unknown>[] = []
+    upstream.script(async (exchange) => {
+      seen.push(exchange.body)
+      await exchange.answer(200, proseAnswer(exchange.body.temperature === 1 ? 'Your parcel is lost' : 'Your parcel is near'))
+    })
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&model2=fake/one&columns=2')
+    await page.getByLabel('Stream').uncheck()
+    await page.getByLabel('Temperature').fill('0.5')
+    await page.getByRole('button', { name: 'Settings of column 2' }).click()
+    await page.getByRole('dialog').getByLabel('Temperature').fill('1')
+    await visitor.checkAccessible()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('Compare the answers').click()
+    await page.locator('.answers-diff del', { hasText: /^near$/ }).waitFor()
+    await page.locator('.answers-diff ins', { hasText: /^lost$/ }).waitFor()
+    expect(new Set(seen.map(({ temperature }) => temperature))).toEqual(new Set([0.5, 1]))
+    await page.getByRole('region', { name: 'fake/one' }).first().getByText('Attempts').click()
+    await page.getByText(/Fake · 200/).waitFor()
+    await visitor.checkAccessible()
+  })
+
+  test('a link holds models and parameters, and neither texts nor tools; whoever opens it has the same', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&model2=fake/two&columns=2', clipboard)
+    await page.getByLabel('System prompt').fill('A secret prompt')
+    await page.getByLabel('Message 1', { exact: true }).fill('A secret message')
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    const tools = [{ type: 'function', function: { name: 'secret_tool', parameters: {} } }]
+    await page.getByLabel('Settings as JSON').fill(JSON.stringify({ temperature: 0.25, reasoning: { effort: 'low' }, tools }))
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('menuitem', { name: 'Copy link: models and settings' }).click()
+    await page.getByText('It holds no texts. Nor does it hold the system prompt, tools.').waitFor()
+    const link = String(await page.evaluate(COPIED))
+    expect(decodeURIComponent(link)).not.toContain('secret')
+    await page.goto(link)
+    await page.getByLabel('Model of column 2').waitFor()
+    expect(await page.getByLabel('Model of column 2').inputValue()).toBe('fake/two')
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.25')
+    await page.getByText('reasoning').first().waitFor()
+    expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('')
+    visitor.check()
+  })
+
+  test('texts are shared as the request that holds them, and only where they are stored', async () => {
+    upstream.script(say('well'))
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one', clipboard)
+    const share = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Share' }).click()
+      await page.getByRole('menuitem', { name: 'Copy link with the texts' }).click()
+    }
+    await share()
+    await page.getByText('Run it first').waitFor()
+    const run = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByRole('region', { name: 'fake/one' }).getByRole('link', { name: 'Request' }).waitFor()
+    }
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await run()
+    await share()
+    await page.getByText('The texts of this request are not stored.').waitFor()
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    await run()
+    await until(
+      async () => (await manage<{ data: unknown[] }>(service, '/generations?has_content=true')).data.length > 0,
+      'the texts of the request',
+    )
+    await share()
+    await page.getByText('Copied a link to this request with its texts.').waitFor()
+    const link = String(await page.evaluate(COPIED))
+    expect(decodeURIComponent(link)).not.toContain('parcel')
+    await page.goto('about:blank')
+    await page.goto(link)
+    await until(
+      async () => (await page.getByLabel('Message 1', { exact: true }).inputValue()) === 'Where is my parcel?',
+      'the message of the request',
+    )
+    visitor.check()
+  })
+
+  test('Save as test keeps the conversation and its tools with a preset', async () => {
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=@preset/support-bot')
+    const save = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Save as test' }).click()
+      await page.getByLabel('Name of the test').fill('parcel')
+    }
+    await save()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save as test' }).click()
+    await page.getByText('Write a message first').waitFor()
+    await visitor.checkAccessible()
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    const tools = [{ type: 'function', function: { name: 'find', parameters: { type: 'object' } } }]
+    await page.getByLabel('Settings as JSON').fill(JSON.stringify({ tools }))
+    await save()
+    await page.getByLabel('Expected answer').fill('On its way')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save as test' }).click()
+    await page.getByText('Saved parcel with the tests of support-bot.').waitFor()
+    const { data } = await manage<{ data: unknown[] }>(service, '/presets/support-bot/tests')
+    expect(data).toMatchObject([
+      { name: 'parcel', messages: [{ role: 'user', content: 'Where is my parcel?' }], tools, expected: 'On its way' },
+    ])
+    visitor.check()
+  })
+
+  test('Code copies the request as a program', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&interface=messages', clipboard)
+    await page.getByLabel('Message 1', { exact: true }).fill('Hello')
+    await page.getByRole('button', { name: 'Code' }).click()
+    await page.getByRole('menuitem', { name: 'Copy for Anthropic SDK for Python' }).click()
+    await page.getByText('Copied the request for Anthropic SDK for Python.').waitFor()
+    expect(String(await page.evaluate(COPIED))).toContain('client.messages.create(')
+    await visitor.checkAccessible()
+  })
+})
