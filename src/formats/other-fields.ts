@@ -23,6 +23,8 @@ const passedOver = (client: ClientDialect): ReadonlySet<string> =>
   new Set([
     ...SERVICE_FIELDS,
     ...fieldsWhere((row) => meaningsOf(row).includes('written'), [client]),
+    // The loop of tools heeds it, and without tools of the service there is nothing that it bounds.
+    'max_tool_calls',
     // Sent as a header; the body's copy is for clients (docs/contract/messages.md#request).
     'betas',
   ])

@@ -91,7 +91,6 @@ const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
 /** Fields that do not go to a provider of the client's own dialect as they are: this interface has further words for them. */
 const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, FieldOutcome>>>> = {
   chat: {
-    max_tool_calls: 'service',
     stream_options: 'mapped',
     reasoning: 'mapped',
     include_reasoning: 'mapped',
@@ -99,13 +98,15 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
     function_call: 'mapped',
   },
   responses: { store: 'mapped' },
-  messages: { max_tool_calls: 'service', user: 'mapped', service_tier: 'mapped' },
+  messages: { user: 'mapped', service_tier: 'mapped' },
 }
 
 /** The outcome of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */
 export const fieldOutcomes = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldOutcome[] => {
   const meanings = fieldMeanings(client, field)
   const own = dialect === OWN_DIALECT[client]
+  // OpenAI bounds its own tools by it; all else is for the service's.
+  if (field === 'max_tool_calls') return [own && client === 'responses' ? 'bytes' : 'service']
   return [...new Set(meanings.map((meaning) => outcomeOf(meaning, dialect, own ? (OWN_EXCEPTIONS[client][field] ?? 'bytes') : null)))]
 }
 

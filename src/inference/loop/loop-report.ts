@@ -18,7 +18,8 @@ export type StoppedBy =
   | 'cancelled'
 
 export interface ReportedCall {
-  readonly tool: ServerTool
+  /** `unknown`: the model made it up. */
+  readonly tool: ServerTool | 'unknown'
   readonly status: 'completed' | 'failed'
   /** It was given to its tool. */
   readonly executed: boolean
@@ -62,10 +63,10 @@ export class LoopReport {
     for (const part of turn.parts()) if (part.type === 'tool-call') this.called.add(part.name)
   }
 
-  ran({ call, outcome, executed, startedMs, durationMs, feeNanos, engine }: EndedCall): void {
+  ran({ call, isKnown, outcome, executed, startedMs, durationMs, feeNanos, engine }: EndedCall): void {
     const status = outcome.fault === null ? 'completed' : 'failed'
     this.calls.push({
-      tool: call.tool,
+      tool: isKnown ? call.tool : 'unknown',
       status,
       executed,
       id: call.id,
@@ -77,6 +78,7 @@ export class LoopReport {
       step: this.calls.length + 1,
     })
     if (executed) this.executed += 1
+    if (!isKnown) return
     for (const name of [call.tool, call.askedAs, ...serverToolTypes(call.tool)]) this.called.add(name)
   }
 }

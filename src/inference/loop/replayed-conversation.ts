@@ -49,28 +49,35 @@ const unopened = (field: string): Warning => ({
 })
 
 /** A call of a tool that the model is not offered this time is told as text: a provider may refuse a call that no tool explains. */
-export const conversationFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] => {
+export const conversationFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] =>
+  withTexts(messages, ({ ran, name }) => ran !== undefined && !offered(name))
+
+/** The same of every call, for a model that is told of no tools. */
+export const asTexts = (messages: readonly Message[]): readonly Message[] => withTexts(messages, () => true)
+
+type CallPart = Extract<Part, { type: 'tool-call' }>
+
+const withTexts = (messages: readonly Message[], isToldAsText: (call: CallPart) => boolean): readonly Message[] => {
   const reported = new Map<string, string>()
   for (const { parts } of messages) {
-    for (const part of parts) {
-      if (part.type === 'tool-call' && part.ran !== undefined && !offered(part.name))
-        reported.set(part.id, `${part.name} ${part.arguments}`)
-    }
+    for (const part of parts) if (part.type === 'tool-call' && isToldAsText(part)) reported.set(part.id, `${part.name} ${part.arguments}`)
   }
-  return reported.size === 0 ? messages : messages.flatMap((message) => withoutCalls(message, reported))
+  return reported.size === 0 ? messages : messages.flatMap((message) => withoutCalls(message, reported, isToldAsText))
 }
 
-const withoutCalls = (message: Message, reported: ReadonlyMap<string, string>): readonly Message[] => {
+const withoutCalls = (
+  message: Message,
+  reported: ReadonlyMap<string, string>,
+  isToldAsText: (call: CallPart) => boolean,
+): readonly Message[] => {
   const texts = message.parts.flatMap((part): readonly Part[] => {
     const called = part.type === 'tool-result' ? reported.get(part.callId) : undefined
     return part.type === 'tool-result' && called !== undefined
-      ? [{ type: 'text', text: `(earlier tool result) ${called}\n${part.text}` }]
+      ? [{ type: 'text', text: `(earlier tool result) ${called}\n${part.text}` }, ...(part.media ?? [])]
       : []
   })
   const kept = message.parts.filter(
-    (part) =>
-      !(part.type === 'tool-call' && part.ran !== undefined && reported.has(part.id)) &&
-      !(part.type === 'tool-result' && reported.has(part.callId)),
+    (part) => !(part.type === 'tool-call' && isToldAsText(part)) && !(part.type === 'tool-result' && reported.has(part.callId)),
   )
   if (kept.length === message.parts.length) return [message]
   const results = kept.filter(({ type }) => type === 'tool-result')

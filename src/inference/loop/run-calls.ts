@@ -56,6 +56,8 @@ export interface RunCallsParts {
 /** A call that has its result. */
 export interface EndedCall {
   readonly call: ServerCall
+  /** There is such a tool. */
+  readonly isKnown: boolean
   readonly outcome: ServerOutcome
   /** It was given to its tool. */
   readonly executed: boolean
@@ -74,7 +76,7 @@ export interface EndedCall {
 export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise<readonly EndedCall[]> => {
   const calls = turn.calls.map((said) => ({ said, tool: turn.offered.byName.get(said.name), call: serverCall(said, turn, parts) }))
   // One that waited was announced when it began to.
-  const reported = calls.filter(({ tool, said }) => tool?.silent !== true && said.waiting === undefined)
+  const reported = calls.filter(({ tool, said }) => isShown(tool) && said.waiting === undefined)
   const behind =
     reported.length === 0 ? undefined : parts.take([{ events: reported.map(({ call }) => ({ type: 'server-tool-start', call })) }])
   if (behind !== undefined) await behind
@@ -93,6 +95,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
       const outcome = await outcomeOf(result, parts)
       ended[index] = {
         call,
+        isKnown: one.tool !== undefined,
         outcome,
         executed: refusal === null && !NOT_BEGUN.has(result.fault?.code ?? null),
         startedMs,
@@ -102,7 +105,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
         endsTurn: result.endsTurn === true,
         ...(result.waitsFor === undefined ? {} : { waitsFor: result.waitsFor }),
       }
-      if (one.tool?.silent === true || result.waitsFor !== undefined) continue
+      if (!isShown(one.tool) || result.waitsFor !== undefined) continue
       const begun: readonly ModelEvent[] = one.said.waiting === undefined ? [] : [{ type: 'server-tool-start', call }]
       const full = parts.take([{ events: [...begun, { type: 'server-tool-end', call, outcome }] }])
       if (full !== undefined) await full
@@ -111,6 +114,9 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
   await Promise.all(Array.from({ length: Math.min(parts.parallel, calls.length) }, work))
   return ended
 }
+
+/** There is no item, block or detail for a tool that nobody has. */
+const isShown = (tool: OfferedTool | undefined): boolean => tool !== undefined && tool.silent !== true
 
 /** Faults of calls that their tool did not begin. */
 const NOT_BEGUN: ReadonlySet<ServerToolFault | null> = new Set([

@@ -19,11 +19,13 @@ import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool } from '../../tools/tool.ts'
 import type { Admitted } from '../admitted.ts'
 import { runJudged } from '../judge/run-judged.ts'
+import { dialectOf } from '../run/dialect-of.ts'
 import type { RunParts } from '../run/run.ts'
 import { type LoopLimits, loopLimits, stopAfter } from './loop-limits.ts'
 import { LoopReport } from './loop-report.ts'
 import { readModelTurn, type ModelTurn, type ModelCall } from './model-turn.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
+import { conversationOfTurn, forgetResults } from './conversation-of-turn.ts'
 import { screenToolText } from './screen-tool-text.ts'
 import { unwrapCalls, type UnwrappedCalls } from './unwrap-calls.ts'
 import type { OfferedTools } from './offered-tool.ts'
@@ -98,7 +100,7 @@ class ToolLoop {
     if (await this.#resumeAgents()) return connection.stopReason
     for (;;) {
       const isFinal = this.#isFinal
-      const turn = readModelTurn((name) => isFinal || this.#offered.byName.has(name), this.#isFirst)
+      const turn = readModelTurn((name) => isFinal || this.#offered.byName.has(name) || this.#isMadeUp(name), this.#isFirst)
       const error = await this.#ask(turn)
       if (error !== null) {
         if (this.#endsOnReserve()) continue
@@ -122,6 +124,21 @@ class ToolLoop {
       }
       this.#goOn(turn, ended)
     }
+  }
+
+  /** A call of a tool that nobody has is answered here. A vendor's own tools have names that are not known here. */
+  #isMadeUp(name: string): boolean {
+    const planned = this.#planned
+    if (planned === undefined) return false
+    const { tools } = this.#offered.promptFor(planned)
+    if (tools.some(({ type }) => type === 'provider')) return false
+    return [...tools, ...this.#admitted.request.call.prompt().tools].every((tool) => tool.type === 'provider' || tool.name !== name)
+  }
+
+  /** The endpoint that is asked, or was asked last. */
+  get #planned(): PlannedAttempt | undefined {
+    const { log, request } = this.#admitted
+    return log.current?.planned ?? request.plan.attempts[0]
   }
 
   /** Agents that waited for the client go on before the model does. True: the answer ends with that, since one waits again. */
@@ -193,7 +210,12 @@ class ToolLoop {
     const place = { isFirst: this.#isFirst, isFinal: this.#isFinal }
     return (planned) => {
       const prompt = this.#offered.promptFor(planned)
-      return conversation({ ...prompt, messages: withResults(prompt.messages, this.#resumed) }, this.#appended, place)
+      const { messages } = prompt
+      return conversationOfTurn(
+        { ...prompt, messages: [...withResults(messages, this.#resumed), ...this.#appended] },
+        place,
+        dialectOf(planned, this.#admitted.request.call),
+      )
     }
   }
 
@@ -230,7 +252,7 @@ class ToolLoop {
   }
 
   async #runTools(calls: readonly ModelCall[], refusals: UnwrappedCalls['refusals'], besideCalls: boolean): Promise<readonly EndedCall[]> {
-    const { request, connection, log } = this.#admitted
+    const { request, connection } = this.#admitted
     const { clock, ids, sealedResults } = this.#parts
     const before = this.#report.steps
     const controller = connection.open()
@@ -238,7 +260,7 @@ class ToolLoop {
     try {
       const within = calls.slice(0, Math.max(0, this.#limits.steps - before))
       this.#isBroke = !(await this.#admitted.canPay(within.reduce((sum, { name }) => sum + mostFee(this.#offered, name), 0)))
-      const planned = log.current?.planned ?? request.plan.attempts[0]
+      const planned = this.#planned
       const ended = await runCalls(
         {
           number: this.#report.turns,
@@ -309,23 +331,6 @@ class ToolLoop {
 
 const MALFORMED: ReadonlySet<ServerToolFault | null> = new Set(['invalid_tool_input', 'unknown_tool'] as const)
 
-/** The first choice of tools is the client's; behind a result it is the model's, or the loop would never end. The last turn calls none. */
-const conversation = (
-  prompt: Prompt,
-  appended: readonly Message[],
-  { isFirst, isFinal }: { readonly isFirst: boolean; readonly isFinal: boolean },
-): Prompt => ({
-  ...prompt,
-  messages: [...prompt.messages, ...appended],
-  toolChoice: isFinal
-    ? { type: 'none' }
-    : isFirst
-      ? prompt.toolChoice
-      : prompt.toolChoice.type === 'none'
-        ? prompt.toolChoice
-        : { type: 'auto' },
-})
-
 /** The endpoint that answered before, then others of its model: nothing of the new turn was said yet. */
 const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly PlannedAttempt[] => {
   const before = log.current?.planned
@@ -357,17 +362,6 @@ const AFTER_LIMIT = {
   field: 'tools',
   message: 'The model called a tool in its last turn; the call was left out.',
 } as const
-
-/** Results that were too dear to send: the model is told that they are missing. */
-const forgetResults = (appended: Message[]): void => {
-  const last = appended.at(-1)
-  if (last === undefined) return
-  const note = JSON.stringify({ error: 'budget_exhausted', message: 'The budget of this request is used up. Answer with what is known.' })
-  appended[appended.length - 1] = {
-    ...last,
-    parts: last.parts.map((part) => (part.type === 'tool-result' ? { ...part, text: note, isError: true } : part)),
-  }
-}
 
 /** Texts of different turns are texts of their own. */
 const breakingText =

@@ -1,0 +1,30 @@
+/** The conversation as a model gets it in one turn of a loop: which tools it may call, and which it must. */
+import type { Message, Prompt } from '../../canonical/prompt.ts'
+import type { ProviderDialect } from '../../models/provider-dialects.ts'
+import { asTexts } from './replayed-conversation.ts'
+
+/** The first choice of tools is the client's; behind a result it is the model's, or the loop would never end. The last turn calls none. */
+export const conversationOfTurn = (
+  prompt: Prompt,
+  { isFirst, isFinal }: { readonly isFirst: boolean; readonly isFinal: boolean },
+  dialect: ProviderDialect,
+): Prompt => {
+  if (isFinal && WITHOUT_NONE.has(dialect))
+    return { ...prompt, tools: [], toolChoice: { type: 'auto' }, messages: asTexts(prompt.messages) }
+  if (isFinal) return { ...prompt, toolChoice: { type: 'none' } }
+  return isFirst || prompt.toolChoice.type === 'none' ? prompt : { ...prompt, toolChoice: { type: 'auto' } }
+}
+
+/** Tools that are declared there may be called, and calls of an earlier turn demand that they are declared. */
+const WITHOUT_NONE: ReadonlySet<ProviderDialect> = new Set(['bedrock'] as const)
+
+/** Results that were too dear to send: the model is told that they are missing. */
+export const forgetResults = (appended: Message[]): void => {
+  const last = appended.at(-1)
+  if (last === undefined) return
+  const note = JSON.stringify({ error: 'budget_exhausted', message: 'The budget of this request is used up. Answer with what is known.' })
+  appended[appended.length - 1] = {
+    ...last,
+    parts: last.parts.map((part) => (part.type === 'tool-result' ? { ...part, text: note, isError: true } : part)),
+  }
+}
