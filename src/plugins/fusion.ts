@@ -44,6 +44,7 @@ const answeringModel = (
   presets: Readonly<Record<string, readonly string[]>>,
 ): string | undefined => {
   if (typeof model === 'string') return model
-  const [first] = Array.isArray(panel) ? panel : (presets[typeof preset === 'string' ? preset : (Object.keys(presets)[0] ?? '')] ?? [])
+  const named = typeof preset === 'string' ? preset : (Object.keys(presets)[0] ?? '')
+  const [first] = Array.isArray(panel) ? panel : ((Object.hasOwn(presets, named) ? presets[named] : undefined) ?? [])
   return typeof first === 'string' ? first : undefined
 }

@@ -20,10 +20,14 @@ export const applyPatchTool: MakeTool = () => {
   }
 }
 
+const PATH_MAX = 4096
+
 const faultOf = (input: Readonly<Record<string, unknown>>): string | null => {
   const { type, path, diff } = input
   if (builtInCall('apply_patch', JSON.stringify(input)) === null) return 'A patch needs type, path and, but to delete a file, diff.'
   if (typeof path === 'string' && path.trim() === '') return 'The path is empty.'
+  if (typeof path === 'string' && (path.includes('\0') || path.length > PATH_MAX))
+    return `The path has a NUL or more than ${PATH_MAX} characters.`
   if (type === 'create_file' && typeof diff === 'string') {
     const wrong = linesOf(diff).findIndex((line) => !line.startsWith('+'))
     return wrong < 0 ? null : `Line ${wrong + 1} of a new file does not begin with "+".`

@@ -332,6 +332,13 @@ describe.each(['service/fusion', 'openrouter/fusion', 'patchbay/fusion'])('the m
     }
   })
 
+  test.each(['constructor', '__proto__'])('400: there is no preset of the name %s', async (preset) => {
+    const tools = [{ type: 'service:fusion', parameters: { preset } }]
+    expect((await ask('chat', [], tools, { model, sandbox: undefined })).status).toBe(400)
+    expect((await ask('chat', [DONE], tools)).status).toBe(400)
+    expect(asked).toEqual([])
+  })
+
   test('400: no panel is named, and none is configured', async () => {
     const { status, text } = await ask('chat', [], [], { model, sandbox: undefined })
     expect(status).toBe(400)
@@ -487,7 +494,9 @@ test('the models that a tool asks are in the record, and their tokens are not in
 })
 
 describe('apply_patch', () => {
-  const patch = (diff: string): Json => ({ call: { name: 'service:apply_patch', arguments: { type: 'create_file', path: 'a.txt', diff } } })
+  const patch = (diff: string, path = 'a.txt'): Json => ({
+    call: { name: 'service:apply_patch', arguments: { type: 'create_file', path, diff } },
+  })
   const TOOLS = [{ type: 'service:apply_patch' }]
 
   test('a patch of a wrong form goes back to the model, and one of the right form ends the turn as an item', async () => {
@@ -499,6 +508,11 @@ describe('apply_patch', () => {
       { status: 'completed', operation: { type: 'create_file', path: 'a.txt', diff: '+hello\n' }, call_id: expect.any(String) },
     ])
     expect(JSON.stringify(json)).not.toContain(DONE.text)
+  })
+
+  test.each(['', 'a\0b', 'x'.repeat(4097)])('a path that nobody can write to goes back to the model: %j', async (path) => {
+    const { json } = await ask('responses', [patch('+hello\n', path), DONE], TOOLS)
+    expect((json as Wire).output).toMatchObject([{ status: 'incomplete', error: expect.stringContaining('The path') }, { type: 'message' }])
   })
 
   test('the client’s outcome goes back to the model as the result of its call', async () => {

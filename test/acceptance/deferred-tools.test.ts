@@ -264,6 +264,17 @@ for (const dialect of DIALECTS) {
         expect(asked).toHaveLength(1)
       })
 
+      test('a withheld tool that the model calls by its own name is checked as behind its wrapper, and told to the model so', async () => {
+        plays({ calls: [['get_weather', { city: 7 }]] }, { calls: [['get_weather', { city: 'Oslo' }]] })
+        const answer = await ask(dialect, { stream })
+        expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
+        expect(answer.text).not.toContain('call_1')
+        expect(asked[1]?.body.messages.at(-2)).toMatchObject({
+          tool_calls: [{ function: { name: 'service_call_tool', arguments: '{"name":"get_weather","arguments":{"city":7}}' } }],
+        })
+        expect(JSON.parse(lastMessage(asked[1] as Exchange).content)).toMatchObject({ issues: [{ path: '$.city' }] })
+      })
+
       test('a search beside a call runs first, and the answer ends with the call alone', async () => {
         plays({ calls: [...(SEARCH.calls ?? []), ...(CALL.calls ?? [])] })
         const answer = await ask(dialect, { stream })
@@ -288,6 +299,7 @@ for (const dialect of DIALECTS) {
 
     test.each<[string, Request, string]>([
       ['nothing to defer', { tools: [{ name: 'loaded', deferred: false }] }, 'deferred_tools'],
+      ['a name of two tools', { tools: [...TOOLS, { name: 'get_weather', deferred: false }] }, 'get_weather'],
       ['code mode', { more: { deferred_tools: { ...DEFERRED, interface: 'code_mode' } } }, 'deferred_tools.interface'],
       ['another protocol', { more: { deferred_tools: { ...DEFERRED, protocol: 'v2' } } }, 'deferred_tools.protocol'],
       ['a wrapper of the client', { tools: [...TOOLS, { name: 'service_search_tools', deferred: false }] }, 'service_search_tools'],

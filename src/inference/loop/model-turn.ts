@@ -9,7 +9,7 @@ import type { WaitingAgent } from '../../canonical/waiting-agent.ts'
 
 export interface ModelCall {
   readonly id: string
-  readonly name: string
+  name: string
   readonly proof?: ReasoningProof
   /** JSON text as the model wrote it. */
   arguments: string
@@ -177,7 +177,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       for (const { said, part } of calls.values()) {
         const call = parts[part]
         if (call?.type === 'tool-call')
-          parts[part] = { ...call, arguments: said.arguments === '' && call.custom !== true ? '{}' : said.arguments }
+          parts[part] = { ...call, name: said.name, arguments: said.arguments === '' && call.custom !== true ? '{}' : said.arguments }
       }
       return parts
     },

@@ -114,8 +114,13 @@ const behindWrappers = (tools: OfferedTools, deferred: DeferredTools, dialect: C
           catalog: deferred.catalogue.hash,
         }
   const own = new Map([[CALL_WRAPPER, CALL], ...(search === null ? [] : [[SEARCH_WRAPPER, search] as const])])
+  // Some models call by its own name what a search found.
+  const found = (name: string): OfferedTool | undefined => (deferred.catalogue.byName.has(name) ? CALL : undefined)
   return {
-    byName: { get: (name) => own.get(name) ?? tools.byName.get(name), has: (name) => own.has(name) || tools.byName.has(name) },
+    byName: {
+      get: (name) => own.get(name) ?? tools.byName.get(name) ?? found(name),
+      has: (name) => own.has(name) || tools.byName.has(name) || found(name) !== undefined,
+    },
     promptFor: (planned) => deferred.promptOf(tools.promptFor(planned)),
     deferred,
   }

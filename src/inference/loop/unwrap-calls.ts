@@ -3,7 +3,7 @@ import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
 import { plainJson } from '../../tools/deferred/replayed-calls.ts'
-import type { RefusedCall, UnwrappedCall } from '../../tools/deferred/wrapped-call.ts'
+import { type RefusedCall, type UnwrappedCall, wrappedArguments } from '../../tools/deferred/wrapped-call.ts'
 import { CALL_WRAPPER, SEARCH_WRAPPER } from '../../tools/deferred/wrappers.ts'
 import type { ToolResult } from '../../tools/tool.ts'
 import type { LoopReport } from './loop-report.ts'
@@ -19,7 +19,7 @@ export interface UnwrappedCalls {
 /** Beside a call that goes to the client the turn ends, so calls that are refused have nobody to read why: they are left out. */
 export const unwrapCalls = (
   turn: ModelTurn,
-  { unwrap }: DeferredTools,
+  { unwrap, catalogue }: Pick<DeferredTools, 'unwrap' | 'catalogue'>,
   report: Pick<LoopReport, 'called'>,
   warn: (warning: Warning) => void,
 ): UnwrappedCalls => {
@@ -28,6 +28,10 @@ export const unwrapCalls = (
   for (const said of turn.serverCalls.slice()) {
     // As a replay gives it to the model, whatever spaces it wrote.
     if (said.name === SEARCH_WRAPPER) said.arguments = plainJson(said.arguments)
+    if (catalogue.byName.has(said.name)) {
+      said.arguments = wrappedArguments(said.name, said.arguments)
+      said.name = CALL_WRAPPER
+    }
     if (said.name !== CALL_WRAPPER) continue
     const call = unwrap(said.arguments)
     if (call.name !== null) report.called.add(call.name)

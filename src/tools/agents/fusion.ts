@@ -115,7 +115,8 @@ const askPanel = async (question: Question, { ask, signal, reportProgress }: Too
 }
 
 const modelsOf = (preset: string | undefined, presets: FusionSettings['presets'], { at, askedAs }: AskedTool): readonly string[] => {
-  const models = presets[preset ?? Object.keys(presets)[0] ?? '']
+  const name = preset ?? Object.keys(presets)[0] ?? ''
+  const models = Object.hasOwn(presets, name) ? presets[name] : undefined
   if (models !== undefined) return models
   const path = `${at}.parameters.${preset === undefined ? 'analysis_models' : 'preset'}`
   const configured = Object.keys(presets)

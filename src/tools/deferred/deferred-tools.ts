@@ -55,7 +55,11 @@ export const deferTools = (
   checkConfig(config, tools, choice)
   const withheld = withheldBy(config, tools)
   if (withheld.length === 0) return null
-  checkCatalogue(withheld)
+  const isWithheld = new Set<PromptTool>(withheld)
+  checkCatalogue(
+    withheld,
+    tools.filter((tool) => !isWithheld.has(tool)),
+  )
   const catalogue = createCatalogue(withheld)
   if (catalogue.size > BYTES_MAX) throw refuse('tools', `The withheld tools may have ${BYTES_MAX} bytes in all.`)
   if (config.profile === 'portable') checkUnchanged(messages, catalogue, (hash) => memory.digestsOf(workspaceId, hash))
@@ -67,7 +71,6 @@ export const deferTools = (
     maxResults: search.max_results ?? DEFAULT_RESULTS,
   }
   const searchAgain = createSearchAgain((input, work) => resultOf(input, asked, work))
-  const isWithheld = new Set<PromptTool>(withheld)
   const wrappers = search.type === 'custom' ? [CALL_TOOL] : [search.type === 'regex' ? SEARCH_BY_PATTERN : SEARCH_BY_WORDS, CALL_TOOL]
   return {
     catalogue,
@@ -118,13 +121,18 @@ const checkConfig = ({ interface: form, search }: DeferredConfig, tools: readonl
     throw refuse('deferred_tools.search.tool_id', 'The function that searches must not be deferred itself.')
 }
 
-const checkCatalogue = (tools: readonly FunctionTool[]): void => {
+/** `shown`: the rest of the request's tools, of which a call must be told apart. */
+const checkCatalogue = (tools: readonly FunctionTool[], shown: readonly PromptTool[]): void => {
   if (tools.length > TOOLS_MAX) throw refuse('tools', `${TOOLS_MAX} tools may be withheld at most.`)
   const names = new Set<string>()
   for (const { name } of tools) {
     if (name.length > NAME_MAX) throw refuse('tools', `The name of a withheld tool may have ${NAME_MAX} characters at most.`)
     if (names.has(name)) throw refuse('tools', `Two withheld tools have the name ${name}.`)
     names.add(name)
+  }
+  for (const tool of shown) {
+    if (tool.type === 'function' && tool.namespace === undefined && names.has(tool.name))
+      throw refuse('tools', `The name ${tool.name} is that of a withheld tool and of another one.`)
   }
 }
 
