@@ -29,5 +29,24 @@ export const isInDomains = ({ hostname, pathname }: URL, domains: readonly strin
     return isBelow(hostname.replace(/\.$/, ''), host) && (path === '' || `${pathname}/`.startsWith(`${path}/`))
   })
 
+/** As `isInDomains`, for domains that are not to be reached: also by a path that a server reads as one of theirs. */
+export const isExcludedBy = (url: URL, domains: readonly string[]): boolean =>
+  isInDomains(url, domains) || (domains.length > 0 && isInDomains(asServersRead(url), domains))
+
+/** Without escapes, doubled slashes and the steps that they hide. */
+const asServersRead = ({ hostname, pathname }: URL): URL => {
+  const url = new URL(`http://${hostname}`)
+  url.pathname = decoded(pathname).replace(/[/\\]+/g, '/')
+  return url
+}
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path // no escape at all
+  }
+}
+
 /** On the border of a label: `notexample.com` is not below `example.com`. */
 const isBelow = (hostname: string, domain: string): boolean => hostname === domain || hostname.endsWith(`.${domain}`)

@@ -23,6 +23,7 @@ tools:
   web_search:
     engines:
       house: { kind: searxng, url: "${engine.url.slice(0, -'/v1'.length)}", price_per_request: 0.005 }
+      generous: { kind: searxng, url: "${engine.url.slice(0, -'/v1'.length)}", price_per_extra_result: 0.001 }
 `
 
 let service: StartedService
@@ -249,6 +250,16 @@ test('the record counts the search before the answer, and those of the tool besi
   const both = await ask(service, 'chat', { ...WEB, model: 'sandbox/agent', tools: [{ type: 'service:web_search' }], sandbox: { script } })
   expect(await recordOf(both)).toMatchObject({ num_search_results: 4, web_search_engine: 'house', steps: 1 })
   expect(await recordOf(await ask(service, 'chat', {}))).toMatchObject({ num_search_results: null, web_search_engine: null })
+})
+
+test('403: a key whose limit cannot bear what an engine may give beyond what it was asked for', async () => {
+  const made = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.01 } })
+  const { key } = made.json as { readonly key: string }
+  const before = engine.exchanges.length
+  const plugins = [{ id: 'web', engine: 'generous', max_results: 5 }]
+  const body = { model: 't/plain', messages: [{ role: 'user', content: QUESTION }], max_tokens: 10, plugins }
+  expect((await infer(service, body, { key })).status).toBe(403)
+  expect(engine.exchanges.length).toBe(before)
 })
 
 test('403: a key whose limit cannot bear the search, which is then not made', async () => {

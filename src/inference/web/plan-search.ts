@@ -15,8 +15,7 @@ import { dialectOf } from '../run/dialect-of.ts'
 import type { PlannedSearch } from './planned-search.ts'
 
 /** The cost that it may have before the model is asked. A provider's own search is part of what the provider charges. */
-export const searchNanos = (search: PlannedSearch | null): number =>
-  search?.type === 'ours' ? search.asked.engines.dearestNanos(search.asked.search.most) : 0
+export const searchNanos = (search: PlannedSearch | null): number => (search?.type === 'ours' ? search.asked.engines.dearestNanos : 0)
 
 export interface SearchPlan {
   readonly search: PlannedSearch

@@ -44,7 +44,7 @@ export const createFetchPage =
         url,
         headers: { 'user-agent': userAgent, accept: ACCEPT },
         body: null,
-        timeoutMs: Math.max(0, untilMs - clock.monotonicMs()),
+        timeoutMs: Math.max(0, Math.ceil(untilMs - clock.monotonicMs())),
         maxBytes: BYTES_MAX,
         redirects: REDIRECTS_MAX,
         refuse: (hop) => (hop.href.length > URL_MAX ? TOO_LONG : refuse(hop)),

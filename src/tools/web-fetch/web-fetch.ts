@@ -5,7 +5,7 @@ import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import { serverFetchMembers } from '../../request-fields/schemas/web-search.ts'
-import { isInDomains, normalDomains } from '../domains.ts'
+import { isExcludedBy, isInDomains, normalDomains } from '../domains.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { cutToTokens } from './cut-to-tokens.ts'
 import { type FetchPage, NoPage } from './fetch-page.ts'
@@ -40,7 +40,7 @@ export const webFetchTool =
     const allowed = normalDomains(wanted.allowed_domains ?? [], `${at}.parameters.allowed_domains`)
     const blocked = normalDomains(wanted.blocked_domains ?? [], `${at}.parameters.blocked_domains`)
     const refuse = (hop: URL): string | null => {
-      if (isInDomains(hop, blocked)) return `${hop.hostname} is a blocked domain`
+      if (isExcludedBy(hop, blocked)) return `${hop.hostname} is a blocked domain`
       return allowed.length > 0 && !isInDomains(hop, allowed) ? `${hop.hostname} is not among the allowed domains` : null
     }
     const tokens = Math.min(wanted.max_content_tokens ?? TOKENS_DEFAULT, TOKENS_MAX)

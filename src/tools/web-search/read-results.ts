@@ -1,7 +1,7 @@
 /** The answer of an engine, which is as hostile as the pages that it tells of: every member is checked and bounded. */
 import { cutText } from '../../lib/cut-text.ts'
 import { isObject } from '../../lib/json.ts'
-import { isInDomains } from '../domains.ts'
+import { isExcludedBy, isInDomains } from '../domains.ts'
 import { plainText } from '../outside-text.ts'
 import type { EngineKind } from './engine-kinds.ts'
 import type { Found, Search } from './search.ts'
@@ -37,7 +37,7 @@ const readResult = (kind: EngineKind, result: Readonly<Record<string, unknown>>,
   const url = new URL(address)
   if ((url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '') return null
   if (search.allowed.length > 0 && !isInDomains(url, search.allowed)) return null
-  if (isInDomains(url, search.excluded)) return null
+  if (isExcludedBy(url, search.excluded)) return null
   return {
     title: shown(result['title'], TITLE_MAX),
     url: url.href,

@@ -19,8 +19,8 @@ export interface SearchAnswer {
 export interface AskedEngines {
   /** Throws an EngineFailure, or the signal's reason. */
   search(search: Search, signal: AbortSignal): Promise<SearchAnswer>
-  /** The cost of a search for so many results at the dearest of them. */
-  dearestNanos(most: number): number
+  /** The most that a search costs at the dearest of them: some give more results than they are asked for. */
+  readonly dearestNanos: number
 }
 
 export interface SearchEngines {
@@ -59,12 +59,12 @@ export const createSearchEngines = (settings: WebSearchSettings, clock: Clock): 
         const { code, engine } = failures.at(-1) ?? NOBODY
         throw new EngineFailure(code, engine, failures.map(({ message }) => message).join(' '))
       },
-      dearestNanos: (most) => Math.max(0, ...asked.map((engine) => feeOf(engine, most))),
+      dearestNanos: dearestOf(asked),
     }
   }
   return {
     names: engines.map(({ name }) => name),
-    mostFeeNanos: Math.max(0, ...engines.map((engine) => feeOf(engine, ENGINE_KINDS[engine.kind].most))),
+    mostFeeNanos: dearestOf(engines),
     using(name) {
       if (name === null) return engines.length === 0 ? null : using(engines)
       const engine = engines.find((one) => one.name === name) ?? engines.find(({ kind }) => kind === name)
@@ -77,6 +77,9 @@ const NOBODY = { code: 'unavailable', engine: '' } as const
 
 /** The first, and one that stands in for it. */
 const ASKED_MAX = 2
+
+const dearestOf = (engines: readonly Engine[]): number =>
+  Math.max(0, ...engines.map((engine) => feeOf(engine, ENGINE_KINDS[engine.kind].most)))
 
 const feeOf = ({ price_per_request: each, price_per_extra_result: extra }: Engine, results: number): number =>
   nanosOf(each) + Math.max(0, results - RESULTS_INCLUDED) * nanosOf(extra)

@@ -8,7 +8,7 @@ import { systemClock, type Clock } from '../../lib/clock.ts'
 import type { Exchange, Script } from '../../../test/support/fake-upstream.ts'
 import { startFakeUpstream } from '../../../test/support/fake-upstream.ts'
 import { toolCaller, toolTurn } from '../../../test/support/tool-turn.ts'
-import { isInDomains, normalDomain } from '../domains.ts'
+import { isExcludedBy, isInDomains, normalDomain } from '../domains.ts'
 import { plainText } from '../outside-text.ts'
 import type { ToolTurn } from '../tool.ts'
 import type { KindName } from './engine-kinds.ts'
@@ -483,6 +483,18 @@ describe('what engines say is hostile', () => {
     )
     expect(isInDomains(new URL('https://example.com/docs/a'), ['example.com/docs'])).toBe(true)
     expect(isInDomains(new URL('https://example.com/docsx'), ['example.com/docs'])).toBe(false)
+  })
+
+  test.each(['/docs', '/docs/a', '/%64ocs', '//docs', '/a/%2e%2e/docs', '/a%2f..%2fdocs/b', '/%5cdocs'])(
+    'a path that a server may read as one that is excluded is excluded: %s',
+    (path) => {
+      expect(isExcludedBy(new URL(`https://example.com${path}`), ['example.com/docs'])).toBe(true)
+      expect(isExcludedBy(new URL(`https://example.org${path}`), ['example.com/docs'])).toBe(false)
+    },
+  )
+
+  test.each(['/docsx', '/a/docs', '/%'])('another path is not: %s', (path) => {
+    expect(isExcludedBy(new URL(`https://example.com${path}`), ['example.com/docs'])).toBe(false)
   })
 })
 
