@@ -225,7 +225,7 @@ export const OTEL_SETTINGS = {
     integer(60_000, 100, 86_400_000),
   ),
   serviceName: setting(null, 'OTEL_SERVICE_NAME', 'patchbay', 'Name of the service in traces and metrics.', optionalText),
-  resourceAttributes: setting(null, 'OTEL_RESOURCE_ATTRIBUTES', 'none', 'What else is told of the service: `key=value,key=value`.', pairs),
+  resourceAttributes: setting(null, 'OTEL_RESOURCE_ATTRIBUTES', 'none', 'Further attributes of the service: `key=value,key=value`.', pairs),
   sampler: setting(
     null,
     'OTEL_TRACES_SAMPLER',

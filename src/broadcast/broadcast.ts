@@ -17,7 +17,7 @@ import type { TraceQueue } from './trace-queue.ts'
 import { createSender, type Sender } from './senders.ts'
 
 export interface Broadcast {
-  /** Who is to be told of requests of this workspace; null: nobody. */
+  /** The destinations that get requests of this workspace; null: none. */
   watchers(workspaceId: string): Watchers | null
   /** Sends it to whom it concerns. Never waits, never throws. */
   add(trace: RequestTrace): void

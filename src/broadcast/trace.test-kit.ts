@@ -1,4 +1,4 @@
-/** A finished request as those who watch are told of it, of which a test names only what it is about. */
+/** A finished request as the destinations of traces get it; a test names only the members that it is about. */
 import type { RequestTrace } from './request-trace.ts'
 
 export const traceWith = (more: Partial<RequestTrace> = {}): RequestTrace => ({

@@ -69,7 +69,7 @@ test('a workspace without any has no look-up at all', async () => {
   expect(keys.forCaller('w', user)).toBeNull()
 })
 
-test('one that does not open is told of, and the others are used', async () => {
+test('one that does not open is reported, and the others are used', async () => {
   const { keys, faults } = open([{ ...record('a'), sealedSecret: record('b').sealedSecret }, record('c')])
   const lookup = await keys.forCaller('w', user)
   expect(lookup?.('fake', () => true).keys.map(({ id, apiKey }) => [id, apiKey])).toEqual([['c', 'secret of c']])

@@ -76,7 +76,7 @@ export type ServerToolFault =
   | 'model_not_found'
   | 'prompt_too_long'
 
-/** How many calls an answer's usage tells of. */
+/** How many calls an answer's usage counts. */
 export interface ServerToolUse {
   readonly requested: number
   /** Those that were given to their tool. */
@@ -95,7 +95,7 @@ export interface ServerOutcome {
   readonly text: string
   /** Pages that the result is made of; an answer that names one of them cites it. */
   readonly sources: readonly Pick<UrlCitation, 'url' | 'title'>[]
-  /** Pictures for the client, as data: addresses. The model is told of them and does not see them. */
+  /** Pictures for the client, as data: addresses. The model hears that they were made, and does not see them. */
   readonly pictures?: readonly string[]
   /** The text that the model read, sealed, for interfaces on which a client does not see all of it: it comes back with the conversation. */
   readonly sealed?: string

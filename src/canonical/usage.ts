@@ -52,7 +52,7 @@ export const inputTokens = (usage: Usage): number =>
 
 export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning
 
-/** The counts that were told, with `least` tokens of each kind where nothing sane was told of it; null: what was told stands. */
+/** The counts that were told, with `least` tokens of each kind that has no sane count; null: the reported counts stand. */
 export const withEstimates = (reported: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage =>
   least.input === null && least.output === null ? reported : estimated(reported, least)
 

@@ -38,7 +38,7 @@ const start = async () => {
     counter,
     failing,
     stop,
-    /** Gives what happens when the database tells of a change, without any time that passes. */
+    /** Gives what happens when the database announces a change, without any time that passes. */
     async hear(times = 1): Promise<readonly string[]> {
       happened.length = 0
       for (let time = 0; time < times; time += 1) notify()

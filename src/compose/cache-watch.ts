@@ -21,7 +21,7 @@ const POLL_MS = 500
 export const startCacheWatch = async (parts: {
   readonly clock: Clock
   readonly counter: ChangeCounter
-  /** Calls `heard` for each change, as far as it is told of them; until stopped. */
+  /** Calls `heard` for each change that it learns of, until stopped. */
   readonly listen: (heard: () => void) => () => void
   /** Refreshed in this order: what others depend on first. */
   readonly caches: readonly WatchedCache[]

@@ -1,4 +1,4 @@
-/** Who is told of requests and figures: the destinations of workspaces, and the operator's own collector. */
+/** Who gets traces of requests, and figures: the destinations of workspaces, and the operator's own collector. */
 import { type Broadcast, createBroadcast, type OperatorWatch } from '../broadcast/broadcast.ts'
 import { createDestinations, type Destinations } from '../broadcast/destinations.ts'
 import { type ResourceFacts, resourceAttributes } from '../broadcast/encode-traces.ts'

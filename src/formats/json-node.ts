@@ -1,6 +1,6 @@
 /**
  * Objects of a request that know where they stand, so that every fault names its path. A watched one remembers which of
- * its members were asked for: what nobody asked for has no word in the middle, and a translation tells of it.
+ * its members were asked for: what nobody asked for has no word in the middle, and a translation reports it.
  */
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'

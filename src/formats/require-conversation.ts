@@ -55,7 +55,7 @@ const isEmptyMessage = (message: JsonObject): boolean => {
   return isEmptyContent(content) && Object.entries(rest).every(([name, value]) => NOT_SAID.has(name) || isNothing(value))
 }
 
-/** They tell of a message and are not part of it. */
+/** They describe a message and are not part of it. */
 const NOT_SAID: ReadonlySet<string> = new Set(['name', 'id', 'status', 'phase'])
 
 const isEmptyContent = (content: JsonValue): boolean =>

@@ -1,4 +1,4 @@
-/** The findings of filters in one request: the error that stops it, and the stages that tell of it. Never the text that was found. */
+/** The findings of filters in one request: the error that stops it, and the stages that report it. Never the text that was found. */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { FilterAction } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
@@ -13,7 +13,7 @@ export interface Detections {
   assertPassed(): void
 }
 
-/** `pipeline` is told of every find, as soon as it is made. `what` was looked at, for the error's sentence. */
+/** `pipeline` gets every find as soon as it is made. `what` was looked at, for the error's sentence. */
 export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'Response' = 'Request'): Detections => {
   const stages = new Map<string, { readonly at: number; readonly found: Found }>()
   const blocked = { filters: new Set<string>(), injections: new Set<string>() }

@@ -91,7 +91,7 @@ describe('an OpenAI-style endpoint', () => {
     expect([many.failure?.type, many.sent.length]).toEqual(['provider_overloaded', 16])
   })
 
-  test('flag: it is told of, and the request goes on', async () => {
+  test('flag: it is reported, and the request goes on', async () => {
     const { thrown, pipeline } = await go('openai', { body: flagged }, { action: 'flag' })
     expect(thrown).toBeNull()
     expect(pipeline).toMatchObject([{ data: { action: 'flagged' } }])

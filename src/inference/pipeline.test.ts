@@ -343,7 +343,7 @@ describe('failover', () => {
     ])
   })
 
-  test('a failure after content tells of the attempts before it too', async () => {
+  test('a failure after content lists the attempts before it too', async () => {
     const { run } = await outcome([[fail('server')], [say('b'), fail('timeout')]])
     expect(run.log.error?.metadata['previous_errors']).toEqual([
       { provider_name: 'A', model: 'm/one', code: 500, error_type: 'server', message: 'Internal Server Error' },
@@ -756,7 +756,7 @@ describe('the generation record', () => {
     })
   })
 
-  test('tells of every attempt, and of the last one alone what it said', async () => {
+  test('lists every attempt, and only for the last one what it said', async () => {
     const { run } = await outcome(
       [
         [start, wait(1000), say('a'), event({ type: 'finish', reason: 'length', native: 'max' }), fail('provider_overloaded')],

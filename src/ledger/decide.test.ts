@@ -39,7 +39,7 @@ describe('a request', () => {
     expect(decide([bound(scope('key_limit'), 1000)], 0, NO_CREDIT)).toMatchObject({ cause: 'spent' })
   })
 
-  test('is told of what waiting cannot help before what it can', () => {
+  test('names what waiting cannot help before what it can', () => {
     const busy = bound(scope('member'), 0, 1000)
     const spent = bound(scope('key_limit'), 1000)
     expect(decide([busy, spent], 1, NO_CREDIT)).toMatchObject({ cause: 'spent', bound: spent })

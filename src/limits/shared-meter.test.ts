@@ -134,7 +134,7 @@ describe('while the store is away', () => {
     expect(await enterMany(30, limited)).toBe(2)
   })
 
-  test('it is found again by itself, is told what was used meanwhile, and both turns are told of once', async () => {
+  test('it is found again by itself, learns what was used meanwhile, and both turns are reported once', async () => {
     const { meter, clock, be, reported, asked, corrected, enterMany } = await open(3)
     const limited = bounds({ requestsPerMinute: 30, tokensPerMinute: 600, concurrency: 30 })
     be('fails')
@@ -155,7 +155,7 @@ describe('while the store is away', () => {
     expect(asked).toHaveLength(before + 1)
   })
 
-  test('a store that was never there is told of once, and the service starts', async () => {
+  test('a store that was never there is reported once, and the service starts', async () => {
     const { store, be } = scripted()
     be('fails')
     const reported: unknown[] = []

@@ -1,4 +1,4 @@
-/** Which models of a list fit what a client asked for, in the order that it asked for. What nobody told of a model does not fit. */
+/** Which models of a list fit what a client asked for, in the order that it asked for. A fact that is not known of a model does not fit. */
 import type { ModelQuery } from '../contract/model-query.ts'
 import type { Model } from './model.ts'
 

@@ -23,7 +23,7 @@ export const keepAccepted = (
     if (row === undefined || RULED[dialect].has(name) || accepts(name)) continue
     const value = fields.value(name)
     fields.remove(name)
-    // The tools were told of.
+    // The tools were reported.
     if (saysNothing(name, value) || (toolsGo && name === 'tool_choice')) continue
     const field = fields.reported(name)
     warn({

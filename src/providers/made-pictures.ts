@@ -4,7 +4,7 @@
  */
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
 
-/** `lose`: told of pictures behind which nobody says anything. */
+/** `lose`: called with pictures behind which nobody says anything. */
 export const withPicturesOfUser = (prompt: Prompt, lose: (field: string, message: string) => void): Prompt => {
   if (!prompt.messages.some(holdsPicture)) return prompt
   let moved: Part[] = []

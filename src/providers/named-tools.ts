@@ -67,7 +67,7 @@ const REQUEST: Readonly<Record<ClientDialect, readonly Place[]>> = {
 
 const ANSWER: Readonly<Record<ClientDialect, readonly Place[]>> = {
   chat: places(...CHAT_CALLS.flatMap((call) => [`choices[].message.${call}`, `choices[].delta.${call}`])),
-  // An event that tells of a call's arguments names the tool itself.
+  // An event that carries a call's arguments names the tool itself.
   responses: [[], ...places('item', ...RESPONSES_ANSWER, ...RESPONSES_ANSWER.map((place) => `response.${place}`))],
   messages: places('content[]', 'content_block'),
 }

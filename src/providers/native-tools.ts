@@ -28,7 +28,7 @@ export const hasOfItsOwn = (
 ): boolean => {
   if (dialect === 'openai-responses' && openAiModel(upstreamModel).refusedTools.test(tool)) return false
   const isVendors = serverToolName(asked.kind) === null
-  // In its own words a client asks for a tool of that vendor, which is the vendor's to run where it can be told of it.
+  // In its own words a client asks for a tool of that vendor, which the vendor runs where the request can name it.
   if (isVendors && speaks(dialect, client) && VENDORS_DIALECT[provider] === client && (!rewritten || isCarried(asked, dialect))) return true
   if (tool !== 'web_search') return false
   switch (dialect) {

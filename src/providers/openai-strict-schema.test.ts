@@ -22,7 +22,7 @@ describe('strict mode takes', () => {
   })
 })
 
-test('a schema of a Messages client is enforced where it can be, and told of where not; others say themselves', () => {
+test('a schema of a Messages client is enforced where it can be, and reported where not; others say themselves', () => {
   const reported: string[] = []
   const hold = (schema: unknown, dialect: 'chat' | 'messages') =>
     heldFormat({ type: 'json-schema', name: 'r', schema }, dialect, ({ code, field }) => void reported.push(`${code} ${field}`))

@@ -92,7 +92,7 @@ describe('a schema that OpenAI refuses', () => {
     expect(mend({ type: 'object' })).toEqual({ called: { name: 'f', parameters: { type: 'object', properties: {} } }, reported: [] })
   })
 
-  test('alternatives become one object that requires what each of them requires, and the model is told of them', () => {
+  test('alternatives become one object that requires what each of them requires, and they are described to the model', () => {
     const alternatives = [
       { properties: { kind: { const: 'a' }, by: text }, required: ['kind', 'by'] },
       { properties: { kind: { const: 'b' }, to: number }, required: ['kind'] },

@@ -73,7 +73,7 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
     typeof word === 'string' && word !== '' ? [word] : typeof word === 'number' ? [String(word)] : [],
   )
   return {
-    // A bare status is the least telling of them.
+    // A bare status says the least.
     words: [...words.filter((word) => !isFailure(Number(word))), ...words.filter((word) => isFailure(Number(word)))],
     message:
       sentenceOf(error['message']) ?? sentenceOf(envelope['error']) ?? sentenceOf(error['detail']) ?? sentenceOf(envelope['message']),

@@ -63,7 +63,7 @@ export interface SafeFetchParts {
   readonly clock: Clock
   /** `host` or `host:port`: these may be private, and spoken to without TLS. */
   readonly trustedHosts: readonly string[]
-  /** The setting that names them: refusals tell of it. Null where there is none. */
+  /** The setting that names them: refusals mention it. Null where there is none. */
   readonly trustedBy?: string | null
   /** Says whether the open internet may be spoken to without TLS. */
   readonly plainHttp?: boolean

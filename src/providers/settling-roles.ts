@@ -84,7 +84,7 @@ const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDi
   return prompt === null ? attempt : { ...attempt, call: { ...call, prompt: () => prompt.request } }
 }
 
-/** The request is encoded again: what was told of it is not told twice. */
+/** The request is encoded again: no warning about it is given twice. */
 const once = (warn: Attempt['warn']): Attempt['warn'] => {
   const reported = new Set<string>()
   return (warning: Warning) => {

@@ -46,7 +46,7 @@ const readMarked = (part: Part): Part => {
 /** The function of one string that stands for such a tool. */
 export const functionOf = ({ name, description, grammar, at }: CustomTool, warn: (warning: Warning) => void): FunctionTool => {
   if (grammar !== null)
-    warn({ code: 'mapped_field', field: at, message: `The grammar of ${name} is not enforced; the model is told of it in words.` })
+    warn({ code: 'mapped_field', field: at, message: `The grammar of ${name} is not enforced; it was described to the model in words.` })
   const language = grammar === null ? {} : { description: `Text that this ${grammar.syntax} grammar accepts: ${grammar.definition}` }
   return {
     type: 'function',

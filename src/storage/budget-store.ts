@@ -1,4 +1,4 @@
-/** Budgets and credit of workspaces. Whoever keeps them in memory is told of every change by the change counter. */
+/** Budgets and credit of workspaces. The change counter announces every change to processes that keep them in memory. */
 import { type Kysely, sql, type Selectable } from 'kysely'
 
 import type { JsonObject } from '../lib/json.ts'

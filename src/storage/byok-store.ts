@@ -30,7 +30,7 @@ export interface ByokRecord {
 }
 
 export interface ByokStore {
-  /** `auditWorkspaceId`: whose audit log tells of it, where it is for every workspace. */
+  /** `auditWorkspaceId`: whose audit log has its entry, where it is for every workspace. */
   insert(record: ByokRecord, auditWorkspaceId: string, by: ChangedBy, once?: Once<void>): Promise<void>
   get(id: string): Promise<ByokRecord | null>
   /** By provider and sort order. `everywhere`: with those for every workspace. */

@@ -8,7 +8,7 @@ const RETRY_MS = 1000
 
 /**
  * Calls `heard` for each change, and after each time that none could be heard. It is silent about faults: what asks the
- * database itself, every now and then, tells of them.
+ * database itself, every now and then, reports them.
  */
 export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, heard: () => void): (() => void) => {
   let stopped = false

@@ -1,4 +1,4 @@
-/** Rollouts as they are kept: one row for each preset, which tells of the newest; earlier ones are in the audit log. */
+/** Rollouts as they are kept: one row for each preset, which holds the newest; earlier ones are in the audit log. */
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 
 import type { HaltRule, RolloutState, Split, Sticky } from '../contract/rollout.ts'

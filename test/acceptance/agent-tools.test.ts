@@ -196,7 +196,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(answer.text).toContain(dialect === 'responses' ? '"failure_reason":"fusion_invocation_capped"' : 'fusion_invocation_capped')
   })
 
-  test('a picture goes to the client once, and the model is told of it without its bytes', async () => {
+  test('a picture goes to the client once, and the model hears of it without its bytes', async () => {
     const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     const url = `data:image/png;base64,${data}`
     let turn = 0
@@ -399,7 +399,7 @@ describe('how tools that ask models get on, in a stream of Responses', () => {
     }
   })
 
-  test('a fusion tells of each of its panel, and of the comparison, in order', async () => {
+  test('a fusion shows each of its panel, and the comparison, in order', async () => {
     const analysis = { consensus: ['Yes'], contradictions: [], partial_coverage: [], unique_insights: [], blind_spots: [] }
     answerWith(({ body, answer }) => {
       if (body.model === 'third') return answer(200, proseAnswer(JSON.stringify(analysis)))

@@ -294,7 +294,7 @@ describe('a trace', () => {
     ])
   })
 
-  test('continues that of the client, and only a trusted provider is told of it', async () => {
+  test('continues that of the client, and only a trusted provider gets it', async () => {
     await enter()
     const parent = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'vendor=1' }
     await ask({}, parent)

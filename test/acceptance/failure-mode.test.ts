@@ -1,4 +1,4 @@
-/** Who is told of a provider's failure by the status, and who by the body of a 200: the request decides, else its key, else the server, else the client. */
+/** Who gets a provider's failure as the status, and who as the body of a 200: the request decides, else its key, else the server, else the client. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

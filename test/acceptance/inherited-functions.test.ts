@@ -215,7 +215,7 @@ test('a stream announces it once with its task and never ends it; the account co
   expect(items).toEqual(['response.output_item.added in_progress', 'response.output_item.done completed'])
 })
 
-test('what the record tells of an answer that only resumed an agent', async () => {
+test('the record of an answer that only resumed an agent', async () => {
   worker([{}], [{}])
   const first = outputOf(await ask([DELEGATE, DONE], [ASKED]))
   const second = await ask([DELEGATE, DONE], [ASKED, ...first, ...callsIn(first).map((one) => result(one))])

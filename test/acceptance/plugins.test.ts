@@ -65,7 +65,7 @@ describe('what may be asked for', () => {
     expect([status, error.message]).toEqual([400, 'plugins[1].id: The plugin "moderation" is named twice.'])
   })
 
-  test('an unknown plugin is told of, and refused where the request is strict', async () => {
+  test('an unknown plugin is reported, and refused where the request is strict', async () => {
     upstream.script(say('Fine.'))
     const plugins = [{ id: 'of-tomorrow' }]
     expect(answerOf(await ask({ plugins })).service_metadata.warnings).toMatchObject([{ code: 'unknown_plugin', field: 'plugins[0].id' }])

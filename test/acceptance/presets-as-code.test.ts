@@ -116,7 +116,7 @@ config:
     expect((await presets('diff', path)).stdout).toContain('changed here: preset drafted')
   })
 
-  test('tells of drift, leaves it alone on push, and takes it back on apply', async () => {
+  test('reports drift, leaves it alone on push, and takes it back on apply', async () => {
     await save('drifting', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()
     await presets('pull', path)

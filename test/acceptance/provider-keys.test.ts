@@ -1,4 +1,4 @@
-/** Several keys of one provider: which one is used, when the next one is, and what is told of it. */
+/** Several keys of one provider: which one is used, when the next one is, and how that is reported. */
 import { beforeAll, beforeEach, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

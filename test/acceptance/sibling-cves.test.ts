@@ -254,7 +254,7 @@ test('13, CVE-2026-59822: an unknown scheme is 401 and never passed on', async (
   expect(upstream.exchanges).toHaveLength(before)
 })
 
-test('14, 43, 47: the routes that need no key are these, and none of them tells of the installation', async () => {
+test('14, 43, 47: the routes that need no key are these, and none of them describes the installation', async () => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { security: unknown[] }>>
   }

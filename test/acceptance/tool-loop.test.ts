@@ -145,7 +145,7 @@ const recordOf = async ({ headers }: Answer, to = service): Promise<Json> => {
   return found ?? {}
 }
 
-/** The queries of the searches that a stream of Responses tells of, as they begin. */
+/** The queries of the searches in a stream of Responses, as they begin. */
 const announcedIn = (text: string): readonly (string | undefined)[] =>
   streamEvents(text).flatMap(({ data }) => {
     const { type, item } = data as Reported
@@ -301,7 +301,7 @@ describe('limits', () => {
     expect(answer.status).toBe(200)
     expect(asked()).toHaveLength(calls)
     expect(asked().at(-1)?.body['tool_choice']).toBe('none')
-    // It calls in its last turn too: the call is left out, and told of.
+    // It calls in its last turn too: the call is left out, and reported.
     expect(wire(answer).choices[0]).toMatchObject({ finish_reason: 'stop' })
     expect(wire(answer).choices[0]?.message).not.toHaveProperty('tool_calls')
     expect(answer.text).toContain('tool_call_after_limit')

@@ -194,7 +194,7 @@ describe('input, redact: every attempt gets the placeholder', () => {
   }
 })
 
-describe('input, flag: it is told of, and nothing is changed', () => {
+describe('input, flag: it is reported, and nothing is changed', () => {
   for (const way of WAYS) {
     test(nameOf(way), async () => {
       const { status, sent, text } = await go(way, 'flag', 'input')
@@ -310,7 +310,7 @@ describe('output, redact: text, thinking and arguments have the placeholder', ()
   }
 })
 
-describe('output, flag: the answer is as it was, and told of', () => {
+describe('output, flag: the answer is as it was, and it is reported', () => {
   for (const way of WAYS) {
     test(nameOf(way), async () => {
       const { text } = await go(way, 'flag', 'output')

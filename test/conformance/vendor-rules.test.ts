@@ -128,7 +128,7 @@ const OWN_RULES: ReadonlySet<string> = new Set(['conversation', 'written', 'maxO
 for (const upstream of ['chat', 'responses', 'messages'] as const) {
   describe(`vendors of ${upstream}`, () => {
     for (const client of ['chat', 'responses', 'messages'] as const) {
-      test(`a ${client} client’s fields, in any company, are accepted there, or told of, or refused`, () => {
+      test(`a ${client} client’s fields, in any company, are accepted there, or reported, or refused`, () => {
         fc.assert(
           fc.property(
             fc.constantFrom(...VENDORS[upstream]),

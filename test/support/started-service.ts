@@ -156,7 +156,7 @@ const endNow = async (child: ChildProcess): Promise<void> => {
   await ended
 }
 
-/** Waits for what no event tells of. */
+/** Waits for what no event announces. */
 export const until = async (reached: () => boolean | Promise<boolean>, what: string, withinMs = patient(3000)): Promise<void> => {
   const deadline = performance.now() + withinMs
   while (!(await reached())) {

@@ -202,7 +202,7 @@ const SETTINGS = [
   'tool_choice',
 ] as const
 
-/** Parameters that name the deployment, or that were told of already. */
+/** Parameters that name the deployment, or that were reported already. */
 const NAMING: ReadonlySet<string> = new Set([
   'model',
   'api_key',
@@ -295,7 +295,7 @@ const reportSettings = (config: JsonObject, report: Report): void => {
     report(['environment_variables', name], 'changed', `set the variable ${name} where the service starts`)
 }
 
-/** Null: told of elsewhere. */
+/** Null: reported elsewhere. */
 const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   fallbacks: null,
   model_group_alias: null,

@@ -70,7 +70,7 @@ const ESTIMATED = (inputEstimate: number): JsonObject => ({
   cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
 })
 
-/** Keys that typed clients expect and no event tells of. */
+/** Keys that typed clients expect and no event carries. */
 const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: null }
 
 /** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. One that is no object tells nothing. */

@@ -28,7 +28,7 @@ export const choiceIndex = (choice: JsonBody): number => {
 
 /**
  * A choice that has ended, with the reason as this service names it and the upstream's own word beside it. The events
- * tell of the first choice only; further ones keep what the upstream says.
+ * are those of the first choice only; further ones keep what the upstream says.
  */
 export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
   const own = choice.get('finish_reason') ?? null

@@ -110,7 +110,7 @@ class ChatStream implements StreamRenderer {
 
   #event(event: ModelEvent): string {
     const details = this.#details.pieces(event)
-    // Thinking and what is told of it come in one chunk; what an event ends comes before it.
+    // Thinking and its details come in one chunk; what an event ends comes before it.
     if (event.type === 'reasoning') return details.length === 0 ? '' : this.#reasoning(event.text, details)
     return (details.length === 0 ? '' : this.#chunk(`"reasoning_details":${JSON.stringify(details)}`)) + this.#content(event)
   }

@@ -75,7 +75,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
 
 const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
 
-/** Says whether the preset serves the version that this answer tells of. */
+/** Says whether the preset serves the version in this answer. */
 const isServed = (answer: string): boolean => (JSON.parse(answer) as z.output<typeof savedAnswer>).data.saved_version === undefined
 
 const HEADER_MAX = 1000

@@ -13,7 +13,7 @@ export interface OfferedTool {
   readonly instance: string | null
   /** For a search over withheld tools: the catalogue that is searched, by its hash. */
   readonly catalog?: string
-  /** The client is not told of its calls. */
+  /** Its calls are not shown to the client. */
   readonly silent?: true
 }
 

@@ -27,7 +27,7 @@ export const screenToolText = (
   }
 }
 
-/** Sources as the screened text still tells of them: an address that was taken out is none, and so is a title. */
+/** Sources as the screened text still names them: an address that was taken out is none, and so is a title. */
 export const screenedSources = (sources: ServerOutcome['sources'], text: string): ServerOutcome['sources'] => {
   const reported = (part: string): boolean => text.includes(JSON.stringify(part).slice(1, -1))
   return sources.flatMap(({ url, title }) => (reported(url) ? [{ url, title: title !== null && reported(title) ? title : null }] : []))

@@ -74,7 +74,7 @@ export class AttemptLog {
     return contentMs === null ? null : contentMs - this.startedMs
   }
 
-  /** The failure that the client is told of; while an attempt goes on, that of the one before it. */
+  /** The failure that the client gets; while an attempt goes on, that of the one before it. */
   get error(): GatewayError | null {
     return this.#error
   }
@@ -206,7 +206,7 @@ export class AttemptLog {
     return error
   }
 
-  /** The answer is this failure: what the client is told of all attempts. */
+  /** The answer is this failure: the one that the client gets for all attempts. */
   refuse(error: GatewayError): GatewayError {
     this.#error = error
     return error

@@ -1,4 +1,4 @@
-/** A finished request as those who watch are told of it. */
+/** A finished request as the destinations of traces get it. */
 import type { RequestTrace, TracedAttempt, TracedContent, TracedError, TracedMessage, TracedPart } from '../../broadcast/request-trace.ts'
 import type { TraceParent } from '../../broadcast/trace-ids.ts'
 import type { PipelineStage } from '../../canonical/pipeline.ts'

@@ -1,5 +1,5 @@
 /**
- * Watches requests for those who want to be told of them. All work is done behind the answer, a little in each turn of the
+ * Watches requests for the destinations of traces. All work is done behind the answer, a little in each turn of the
  * event loop; a request that nobody watches costs a look into a map.
  */
 import type { Broadcast, Watchers } from '../../broadcast/broadcast.ts'
@@ -34,7 +34,7 @@ export interface TracingParts {
   readonly broadcast: Pick<Broadcast, 'watchers' | 'add'>
   /** The name of a key; null where there is none any more. */
   readonly keyName: (hash: string) => Promise<string | null>
-  /** `host` or `host:port` of providers that are told of which trace a request is part. */
+  /** `host` or `host:port` of providers that get the trace of a request. */
   readonly trustedHosts: () => ReadonlySet<string>
   readonly clock: Clock
   /** Called with what was left out of traces, or how many of them there was no room for. */

@@ -32,7 +32,7 @@ export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedF
       warnOfLoosened(closed.loosened, field, context)
       return { schema: closed.schema }
     }
-    context.mapped(field, `${upstreamModel} cannot be held to ${closed.obstacle}; the model is told of the schema in words.`)
+    context.mapped(field, `${upstreamModel} cannot be held to ${closed.obstacle}; the schema was described to the model in words.`)
     return { words: schemaWords(schema as JsonValue) }
   }
   context.mapped(field, `${upstreamModel} cannot be held to a schema that is no object; the model is asked for JSON in words.`)
@@ -45,5 +45,5 @@ export const warnOfLoosened = (
   { mapped, target }: Pick<EncodeContext, 'mapped' | 'target'>,
 ): void => {
   if (loosened.length > 0)
-    mapped(field, `${target.providerName} does not enforce ${loosened.join(', ')}; the model is told of it in words.`)
+    mapped(field, `${target.providerName} does not enforce ${loosened.join(', ')}; it was described to the model in words.`)
 }

@@ -66,7 +66,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
 
-/** Those that the provider accepts; the others are told of under the client's own names. */
+/** Those that the provider accepts; the others are reported under the client's own names. */
 const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: EncodeContext, attempt: Attempt): JsonObject => {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, JsonValue][]
   const paths = [...settingFields('messages')].map(([name, [field]]) => [field, context.fieldOf(name)])

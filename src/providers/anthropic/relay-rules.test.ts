@@ -88,7 +88,7 @@ describe('thinking as the model takes it', () => {
       ['mapped_field tool_choice'],
     ],
     [
-      'a model without schemas is told of one in words',
+      'a model without schemas has one described in words',
       'claude-3-7-sonnet-20250219',
       { system: 'S', output_config: { format: { type: 'json_schema', schema: {} } } },
       { system: [{ type: 'text', text: 'S' }, schemaWords], max_tokens: 20_000 },

@@ -119,7 +119,7 @@ describe('calls of tools', () => {
     expect(reported).toEqual([])
   })
 
-  test('whose arguments are no object, and failures that a model cannot be told of, are told', () => {
+  test('whose arguments are no object, and failures for which the dialect has no word, are reported', () => {
     const messages = talk(
       ['user', 'Go'],
       ['assistant', { type: 'tool-call', id: 'c1', name: 'f', arguments: '{"a":' }],

@@ -36,7 +36,7 @@ export const encodeTools = (turns: readonly Turn[], context: EncodeContext): Enc
   if (toolChoice.type === 'tool' && !given.some((tool) => tool.type === 'function' && tool.name === toolChoice.name))
     refuseChoice(toolChoice.name)
   if (toolChoice.type === 'none') {
-    // The dialect has no word for it: tools that may not be called are not told of.
+    // The dialect has no word for it: tools that may not be called are left out.
     if (!called) return NONE
     context.mapped('tool_choice', `${context.target.providerName} cannot be kept from calling tools that were called before.`)
     return { toolConfig: { tools }, forced: false }

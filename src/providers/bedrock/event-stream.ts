@@ -85,7 +85,7 @@ const decoded = (codec: EventStreamCodec, bytes: Uint8Array): ReturnType<EventSt
 interface ByteBuffer {
   readonly size: number
   append(bytes: Uint8Array): void
-  /** The length that the next message tells of itself; null before it can be read. */
+  /** The length that the next message states; null before it can be read. */
   lengthOfNext(): number | null
   /** The next bytes; what was taken is valid until more is appended. */
   take(length: number): Uint8Array

@@ -106,7 +106,7 @@ describe('settings', () => {
     })
   })
 
-  test('each has an outcome at every vendor: sent or told of, under the field that the client wrote', () => {
+  test('each has an outcome at every vendor: sent or reported, under the field that the client wrote', () => {
     for (const vendor of [
       'acme',
       'openai',

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import type { MessageContext } from './message-context.ts'
 
-/** Members of the message. Proofs that cannot go back are told of; readable thinking alone is of no further use to a model. */
+/** Members of the message. Proofs that cannot go back are reported; readable thinking alone is of no further use to a model. */
 export const encodeThinking = (parts: readonly Part[], at: string, context: MessageContext): JsonObject => {
   const { vendor, target } = context
   let lost = false

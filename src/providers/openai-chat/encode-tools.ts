@@ -99,14 +99,15 @@ const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly
   enable_search: [],
 }
 
-/** Where each interface keeps the format, for what is told of it. */
+/** Where each interface keeps the format, for warnings about it. */
 export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
   chat: 'response_format',
   responses: 'text.format',
   messages: 'output_config.format',
 }
 
-export const NO_SCHEMA = 'This provider takes no schema; it was asked for a JSON object, and the model is told of the schema in words.'
+export const NO_SCHEMA =
+  'This provider takes no schema; it was asked for a JSON object, and the schema was described to the model in words.'
 
 export const encodeFormat = (format: OutputFormat): JsonObject => {
   if (format.type === 'text') return {}

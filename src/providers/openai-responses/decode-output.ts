@@ -34,11 +34,11 @@ export interface Output {
 }
 
 interface ItemState {
-  /** Characters told of each part, by kind and position. */
+  /** Characters of each part that have gone out, by kind and position. */
   readonly reported: Map<string, number>
   /** Where the text of each part begins in that of the answer. */
   readonly starts: Map<number, number>
-  /** Annotations told of each part. */
+  /** Annotations of each part that have gone out. */
   readonly cited: Map<number, number>
   /** A tool call: our index of it, what its arguments are said to be at first, and how much of them was told. */
   call: { readonly index: number; held: string; reported: number } | null

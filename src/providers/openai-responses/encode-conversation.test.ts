@@ -132,7 +132,7 @@ describe('a translated request', () => {
     expect(() => encode({ messages: [user(text('a'), part)] })).toThrow(`${field}: `)
   })
 
-  test('tells of names and failed tools; a picture that the assistant made is shown by the user', () => {
+  test('reports names and failed tools; a picture that the assistant made is shown by the user', () => {
     const { sent, lost } = encode({
       messages: [
         { ...user(text('a')), name: 'Ann' },
@@ -144,7 +144,7 @@ describe('a translated request', () => {
     expect(JSON.stringify(sent['input'])).toContain('data:image/png;base64,AA==')
   })
 
-  test('marks the cache where the model knows marks, else tells of them once', () => {
+  test('marks the cache where the model knows marks, else reports them once', () => {
     const messages = [user({ ...text('a'), cache: {} } as Part, { ...text('b'), cache: { ttl: '1h' } } as Part)]
     expect(encode({ messages }).lost).toEqual(['messages[0]'])
     const { sent, lost } = encode({ messages }, { model: 'gpt-5.6-sol' })

@@ -40,8 +40,8 @@ export const encodeSettings = (translation: Translation, context: SettingsContex
   return { fields, paths: pathsOf(translation) }
 }
 
-/** The settings by which the fields of the dialect are told of. */
-const TOLD_BY: Readonly<Record<string, SettingName>> = {
+/** The settings under which losses of the dialect's fields are reported. */
+const REPORTED_UNDER: Readonly<Record<string, SettingName>> = {
   temperature: 'temperature',
   top_p: 'topP',
   max_output_tokens: 'maxOutputTokens',
@@ -57,7 +57,7 @@ const TOLD_BY: Readonly<Record<string, SettingName>> = {
 }
 
 const pathsOf = ({ prompt: { settings } }: Translation): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(TOLD_BY).map(([field, name]) => [field, settings[name]?.field ?? name]))
+  Object.fromEntries(Object.entries(REPORTED_UNDER).map(([field, name]) => [field, settings[name]?.field ?? name]))
 
 /** In our words, which the rules turn into the dialect's. */
 const reasoning = (translation: Translation): JsonObject | undefined => {

@@ -53,7 +53,7 @@ export interface LimitStore {
 /** How long a node that says nothing more keeps the places of its requests. */
 export const RUNNING_LEASE_MS = 10_000
 
-/** How long places that a node told of are believed. */
+/** How long the places that a node reported are believed. */
 export const PLACES_LEASE_MS = 5000
 
 /** As scripts and functions number what they refuse by; 0: nothing. */

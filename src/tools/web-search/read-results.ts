@@ -1,4 +1,4 @@
-/** The answer of an engine, which is as hostile as the pages that it tells of: every member is checked and bounded. */
+/** The answer of an engine, which is as hostile as the pages that it lists: every member is checked and bounded. */
 import { cutText } from '../../lib/cut-text.ts'
 import { isObject } from '../../lib/json.ts'
 import { isExcludedBy, isInDomains } from '../domains.ts'

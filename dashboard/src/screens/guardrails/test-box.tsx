@@ -74,7 +74,7 @@ const isOfPattern = (thrown: unknown): boolean => thrown instanceof ApiError && 
 
 const OUTCOMES: Readonly<Record<GuardrailTest['outcome'], readonly [Mark, string]>> = {
   passed: ['ok', 'Passes as it is'],
-  flagged: ['left', 'Passes, and is told of'],
+  flagged: ['left', 'Passes, and is reported'],
   redacted: ['left', 'Passes, redacted'],
   blocked: ['error', 'Blocked: 403, nobody is asked'],
 }

@@ -33,7 +33,7 @@ export const RequestScreen = () => {
   return id.startsWith('req-') ? <RequestOfClient requestId={id} /> : <RecordedRequest id={id} />
 }
 
-/** By the id that the client was told of its request: leads to what was generated for it. */
+/** By the id of the request that the client got: leads to what was generated for it. */
 const RequestOfClient = ({ requestId }: { requestId: string }) => {
   const found = useQuery(newestGenerations({ request_id: requestId }, 1))
   return (
