@@ -52,7 +52,7 @@ const unopened = (field: string): Warning => ({
 export const conversationFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] =>
   withTexts(messages, ({ ran, name }) => ran !== undefined && !offered(name))
 
-/** The same of every call, for a model that is told of no tools. */
+/** The same of every call, for a model that gets no tools. */
 export const asTexts = (messages: readonly Message[]): readonly Message[] => withTexts(messages, () => true)
 
 type CallPart = Extract<Part, { type: 'tool-call' }>
