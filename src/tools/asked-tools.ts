@@ -26,20 +26,21 @@ export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialec
   return { tool, askedAs: kind, at, parameters: parametersOf(raw, own !== null) }
 }
 
-/** Tools that only some interfaces have words for. */
-const INTERFACES: Readonly<Partial<Record<ServerTool, readonly ClientDialect[]>>> = {
-  apply_patch: ['responses'],
-  shell: ['responses', 'messages'],
-  bash: ['messages'],
+/** Tools that only some interfaces have words for. `instead`: another tool that does the same elsewhere. */
+const INTERFACES: Readonly<Partial<Record<ServerTool, { readonly on: readonly ClientDialect[]; readonly instead?: string }>>> = {
+  apply_patch: { on: ['responses'] },
+  shell: { on: ['responses', 'messages'] },
+  bash: { on: ['messages'], instead: 'Responses has service:shell.' },
 }
 
 const refuseElsewhere = (tool: ServerTool, kind: string, at: string, dialect: ClientDialect): void => {
   const interfaces = INTERFACES[tool]
-  if (interfaces === undefined || interfaces.includes(dialect)) return
+  if (interfaces === undefined || interfaces.on.includes(dialect)) return
+  const { on, instead = '' } = interfaces
   throw invalidRequest([
     {
       path: at,
-      message: `${kind} is for ${interfaces.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone.${tool === 'bash' ? ' Responses has service:shell.' : ''}`,
+      message: `${kind} is for ${on.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone. ${instead}`.trimEnd(),
     },
   ])
 }

@@ -252,6 +252,14 @@ describe('the shell of Claude', () => {
     expect(provider.last.body.tools).toMatchObject([{ type: 'function', function: { name: 'bash' } }])
   })
 
+  test('a vendor of Claude’s dialect whose models are others gets it as a function, and a server that may be a proxy as it was written', async () => {
+    expect((await ask('messages', 't/minimax', [BASH])).status).toBe(200)
+    expect(provider.last.body.tools).toMatchObject([{ name: 'bash', input_schema: { properties: { command: { type: 'string' } } } }])
+    expect(provider.last.text).not.toContain('bash_20250124')
+    expect((await ask('messages', 't/house', [BASH])).status).toBe(200)
+    expect(provider.last.body.tools).toEqual([BASH] as never)
+  })
+
   test('a call of it is the client’s to run', async () => {
     const script = [{ call: { name: 'bash', arguments: { command: 'ls' } } }]
     const { json } = await ask('messages', 'sandbox/agent', [BASH], { sandbox: { script } })

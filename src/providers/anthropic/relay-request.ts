@@ -1,4 +1,5 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
+import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
 import { mayHoldSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -7,7 +8,8 @@ import { mayName } from '../../lib/may-name.ts'
 import { type EditableFields, fieldsOfBody } from '../editable-fields.ts'
 import { lossesTo } from '../losses.ts'
 import { holdsThinkingOfOthers } from '../proof-makers.ts'
-import type { Attempt } from '../provider.ts'
+import type { Attempt, Target } from '../provider.ts'
+import { isKnownVendor } from '../vendors.ts'
 import { mayBreakMarks, settleCacheMarks } from './cache-marks.ts'
 import { defaultMaxTokens } from './encode-reasoning.ts'
 import { rulesOf } from './model-rules.ts'
@@ -78,7 +80,7 @@ const nameTier = (fields: EditableFields, { warn }: Attempt): void => {
   else if (sent !== given) fields.put('service_tier', sent)
 }
 
-/** Tools that this service names itself mean nothing to the provider; it has a web search of its own. */
+/** Tools that this service names itself mean nothing to the provider; it has a web search of its own. Claude's shell is the client's at any model. */
 const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): void => {
   const raw = call.body.rawSearchable('tools')
   const tools = raw !== undefined && OWN_TOOL.test(raw) ? fields.value('tools') : undefined
@@ -86,17 +88,30 @@ const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): voi
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
   const kept = (tools as readonly JsonValue[]).flatMap((tool, index): readonly JsonValue[] => {
     const type = isObject(tool) ? tool['type'] : undefined
+    if (typeof type === 'string' && CLAUDES_BASH.test(type) && !mayBeClaude(target)) return [bashFunction(tool)]
     if (typeof type !== 'string' || !/^(?:service|openrouter):/.test(type)) return [tool]
     if (isWebSearch(type)) return [webSearchTool(tool, `tools[${index}]`, { lose }) as JsonObject]
     lose(`tools[${index}]`, `${target.providerName} has no tool like ${type}; it was left out.`)
     return []
   })
+  if (kept.length === tools.length && kept.every((tool, index) => tool === tools[index])) return
   if (kept.length > 0) return fields.put('tools', kept)
   fields.remove('tools')
   fields.remove('tool_choice')
 }
 
-const OWN_TOOL = /"(?:service|openrouter):/
+const OWN_TOOL = /"(?:(?:service|openrouter):|bash_\d)/
+
+/** A server of which nothing is known may be a proxy before Claude. */
+const mayBeClaude = ({ provider, upstreamModel }: Target): boolean =>
+  provider === 'anthropic' || rulesOf(upstreamModel).claude || !isKnownVendor(provider)
+
+/** Claude alone knows its shell by heart. */
+const bashFunction = (tool: JsonValue): JsonObject => {
+  const { name, description, parameters } = claudesBash()
+  const { cache_control: mark } = isObject(tool) ? (tool as JsonObject) : {}
+  return { name, description, input_schema: parameters as JsonObject, ...(mark === undefined ? {} : { cache_control: mark }) }
+}
 
 /** JSON text of a system prompt with one more paragraph. */
 const withWords = (system: string | undefined, words: string): string =>
