@@ -34,7 +34,8 @@ const configOf = (seconds: number, failover: string): string => CONFIG.replace('
 
 beforeAll(async () => {
   service = await services.start({ config: configOf(60, 'same_model') })
-  sticking = await services.start({ config: configOf(0.5, 'never') })
+  // Timers count whole milliseconds, and fire before this time is over.
+  sticking = await services.start({ config: configOf(0.5009, 'never') })
 })
 
 type Json = Readonly<Record<string, unknown>>
@@ -418,14 +419,19 @@ describe('limits', () => {
     },
   )
 
-  test('a tool that hangs is stopped when the time of tools is over, and the answer still comes', async () => {
-    engine.script(() => undefined)
-    first.script(playing([SEARCH], 'Done.'))
-    const answer = await ask({}, { to: sticking })
-    expect(wire(answer).choices[0]?.message.content).toContain('Done.')
-    expect(JSON.stringify(first.last.body.messages)).toContain('execution_time_exceeded')
-    expect((await recordOf(answer, sticking))['stopped_by']).toBe('time')
-  })
+  test.each(WAYS)(
+    '%s, stream %p: a tool that hangs is stopped when the time of tools is over, and the answer comes, in one turn more',
+    async (dialect, stream) => {
+      engine.script(() => undefined)
+      first.script(playing([SEARCH], 'Done.'))
+      const asked = watching()
+      const answer = await ask({ stream }, { to: sticking, dialect })
+      expect(answer.text).toContain('Done.')
+      expect(JSON.stringify(first.last.body.messages)).toContain('execution_time_exceeded')
+      expect(choices(asked())).toEqual(['auto', 'none'])
+      expect((await recordOf(answer, sticking))['stopped_by']).toBe('time')
+    },
+  )
 })
 
 describe('failures', () => {

@@ -69,6 +69,8 @@ class ToolLoop {
   /** The last results were too dear to send. */
   #forgot = false
   #isBroke = false
+  /** Tools were stopped for want of time: a timer may fire a moment before the clock says so. */
+  #isLate = false
   readonly #ends: (() => Promise<void>)[] = []
   /** Agents of an earlier answer that have come to their end, by the ids of their calls. */
   readonly #resumed = new Map<string, EndedCall>()
@@ -256,7 +258,10 @@ class ToolLoop {
     const { clock, ids, sealedResults } = this.#parts
     const before = this.#report.steps
     const controller = connection.open()
-    const cancel = clock.after(Math.max(0, this.#deadlineMs - clock.monotonicMs()), () => controller.abort(new Error('No time is left.')))
+    const cancel = clock.after(Math.max(0, this.#deadlineMs - clock.monotonicMs()), () => {
+      this.#isLate = true
+      controller.abort(new Error('No time is left.'))
+    })
     try {
       const within = calls.slice(0, Math.max(0, this.#limits.steps - before))
       this.#isBroke = !(await this.#admitted.canPay(within.reduce((sum, { name }) => sum + mostFee(this.#offered, name), 0)))
@@ -311,7 +316,7 @@ class ToolLoop {
     const { clock, isDraining } = this.#parts
     return stopAfter(turn?.finish ?? null, this.#admitted, this.#report, this.#limits, {
       malformed: this.#malformed,
-      isLate: isDraining() || clock.monotonicMs() >= this.#deadlineMs,
+      isLate: this.#isLate || isDraining() || clock.monotonicMs() >= this.#deadlineMs,
       isBroke: this.#isBroke,
     })
   }

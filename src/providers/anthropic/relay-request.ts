@@ -109,7 +109,7 @@ const mayBeClaude = ({ provider, upstreamModel }: Target): boolean =>
 /** Claude alone knows its shell by heart. */
 const bashFunction = (tool: JsonValue): JsonObject => {
   const { name, description, parameters } = claudesBash()
-  const { cache_control: mark } = isObject(tool) ? (tool as JsonObject) : {}
+  const { cache_control: mark } = isObject(tool) ? tool : {}
   return { name, description, input_schema: parameters as JsonObject, ...(mark === undefined ? {} : { cache_control: mark }) }
 }
 
