@@ -206,6 +206,17 @@ test('the metadata says how many were read', async () => {
   expect(text).toContain('"parsed":1')
 })
 
+test('a file that stands in several places is read once, and is text in each of them', async () => {
+  const content = Array.from({ length: 5 }, () => part('chat', INVOICE.toString('base64')))
+  const { text } = await infer(
+    service,
+    { model: 't/text', plugins: [{ id: 'file-parser' }], messages: [{ role: 'user', content }] },
+    { headers: { 'x-service-metadata': 'enabled' } },
+  )
+  expect(text).toContain('"files":5,"parsed":1')
+  expect(sent().split('Invoice 42')).toHaveLength(6)
+})
+
 test('a guardrail reads what a PDF says', async () => {
   const guarded = await services.start({
     config: `

@@ -38,7 +38,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   const { dialect, body, models } = prepared.call
   const field = CONVERSATION[dialect]
   const raw = body.raw(field)
-  const { engine, read: readText } = readerOf(options, parts)
+  const { engine, read: readText } = readerOf(options, prepared.caller.workspaceId, parts)
   if (raw === undefined || !raw.startsWith('[') || !takesText(engine, models, parts.models)) return prepared
   const known = dialect === 'chat' ? annotated(body.value(field)) : new Map<string, string>()
   const found = findFiles(body.value(field), dialect, field)
@@ -46,9 +46,10 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   if (found.length > FILES_MAX)
     throw invalidRequest([{ path: found[FILES_MAX]?.at ?? field, message: `No more than ${FILES_MAX} PDFs are read.` }])
   const read = new Map<string, FileText & { readonly pages: number | null }>()
+  const readOnce = eachOnce(readText)
   await Promise.all(
     found.map(async ({ at, file }) => {
-      const one = await readFile(file, at, known, readText, parts)
+      const one = await readFile(file, at, known, readOnce, parts)
       if (one !== null) read.set(at, one)
     }),
   )
@@ -64,7 +65,11 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
     name: 'file-parser',
     summary: `Read the text of ${files.length} PDF${files.length === 1 ? '' : 's'}`,
     cost_usd: 0,
-    data: { engine: engine === OCR ? OCR : 'pdf-text', files: files.length, parsed: files.filter(({ pages }) => pages !== null).length },
+    data: {
+      engine: engine === OCR ? OCR : 'pdf-text',
+      files: files.length,
+      parsed: new Set(files.flatMap(({ hash, pages }) => (pages === null ? [] : [hash]))).size,
+    },
   })
   const warnings = engine === 'cloudflare-ai' ? [OTHER_ENGINE] : []
   const [first] = warnings
@@ -77,6 +82,19 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   }
 }
 
+/** A file that stands in several places is read for the first. */
+const eachOnce = (readText: ReadBytes): ReadHashed => {
+  const reading = new Map<string, Promise<ReadText>>()
+  return (hash, bytes, at) => {
+    const text = reading.get(hash) ?? readText(bytes, at)
+    reading.set(hash, text)
+    return text
+  }
+}
+
+type ReadBytes = (bytes: Buffer, at: string) => Promise<ReadText>
+type ReadHashed = (hash: string, bytes: Buffer, at: string) => Promise<ReadText>
+
 const OCR = 'mistral-ocr'
 
 interface ReadText {
@@ -87,12 +105,16 @@ interface ReadText {
 /** The engine that the client names, if any, and how it reads. */
 const readerOf = (
   { pdf }: JsonObject,
+  workspaceId: string,
   { readByOcr, readDocument }: ReadFilesParts,
 ): { readonly engine: string | null; read(bytes: Buffer, at: string): Promise<ReadText> } => {
   const engine = isObject(pdf) ? pdf['engine'] : null
   if (engine !== OCR) {
     const other = readByOcr === null ? 'which is not available here' : `such as "${OCR}"`
-    return { engine: typeof engine === 'string' ? engine : null, read: (bytes, at) => readTextLayer(bytes, at, readDocument, other) }
+    return {
+      engine: typeof engine === 'string' ? engine : null,
+      read: (bytes, at) => readTextLayer(at, other, (job) => readDocument(job, bytes, { timeoutMs: READ_MS, holder: workspaceId })),
+    }
   }
   if (readByOcr === null) throw invalidRequest([{ path: 'plugins', message: NO_OCR }])
   return { engine, read: (bytes, at) => readPages(bytes, at, readByOcr) }
@@ -101,8 +123,12 @@ const readerOf = (
 const NO_OCR =
   'file-parser: the engine "mistral-ocr" is not available here, since plugins.file_parser.mistral_key is not configured; "pdf-text" reads PDFs that have a text layer.'
 
-const readTextLayer = async (bytes: Buffer, at: string, readDocument: ReadDocument, otherEngine: string): Promise<ReadText> => {
-  const read = await readDocument({ kind: 'pdf', ...LIMITS }, bytes, { timeoutMs: READ_MS })
+const readTextLayer = async (
+  at: string,
+  otherEngine: string,
+  readDocument: (job: Parameters<ReadDocument>[0]) => ReturnType<ReadDocument>,
+): Promise<ReadText> => {
+  const read = await readDocument({ kind: 'pdf', ...LIMITS })
   if (read.fault !== null) throw refused(at, FAULTS[read.fault])
   if (read.text === '') throw refused(at, `the PDF has no text layer; an OCR engine is needed, ${otherEngine}.`)
   return { text: read.text, pages: read.pages ?? null }
@@ -197,7 +223,7 @@ const readFile = async (
   { url, name }: FilePart,
   at: string,
   known: ReadonlyMap<string, string>,
-  readText: (bytes: Buffer, at: string) => Promise<ReadText>,
+  readText: ReadHashed,
   { fetchPage }: Pick<ReadFilesParts, 'fetchPage'>,
 ): Promise<(FileText & { readonly pages: number | null }) | null> => {
   const bytes = await bytesOf(url, at, fetchPage)
@@ -207,7 +233,7 @@ const readFile = async (
   const hash = createHash('sha256').update(bytes).digest('hex')
   const before = known.get(hash)
   if (before !== undefined) return { hash, name, text: before, pages: null }
-  return { hash, name, ...(await readText(bytes, at)) }
+  return { hash, name, ...(await readText(hash, bytes, at)) }
 }
 
 const bytesOf = async (url: string, at: string, fetchPage: FetchPage): Promise<Buffer> => {

@@ -98,6 +98,19 @@ test('one that dies, one that says something else, and one that says more than i
   expect(await talking(PAGE, Buffer.alloc(0), LONG)).toEqual({ fault: 'too_large' })
 })
 
+test('one holder takes three places, and leaves the fourth to others, however many wait', async () => {
+  const stuck = createReadDocument({
+    clock: systemClock,
+    program: program('if (process.argv[2].includes("stuck")) for (;;); console.log("{}")'),
+  })
+  const job = (url: string) => ({ ...PAGE, url: `https://example.com/${url}` })
+  const many = Array.from({ length: 40 }, () => stuck(job('stuck'), Buffer.alloc(0), { timeoutMs: 2500, holder: 'one' }))
+  expect(await stuck(job('quick'), Buffer.alloc(0), { timeoutMs: 2000, holder: 'other' })).toEqual({} as never)
+  expect(await stuck(job('quick'), Buffer.alloc(0), { timeoutMs: 2000, holder: 'third' })).toEqual({} as never)
+  expect(await Promise.all(many)).toEqual(many.map(() => ({ fault: 'too_slow' })))
+  expect(await stuck(job('quick'), Buffer.alloc(0), { ...LONG, holder: 'one' })).toEqual({} as never)
+})
+
 test('four are read at once, and the others wait their turn or until their time is over', async () => {
   const stuck = createReadDocument({ clock: systemClock, program: program('for (;;);') })
   const four = Array.from({ length: 4 }, () => stuck(PAGE, Buffer.alloc(0), { timeoutMs: 1500 }))

@@ -13,6 +13,8 @@ export type ReadAnswer = DocumentAnswer | { readonly fault: 'too_slow' | 'too_la
 
 export interface ReadLimits {
   readonly timeoutMs: number
+  /** Who wants it: one alone takes not every place. Absent: nobody in particular. */
+  readonly holder?: string
   /** Stops it: the answer is `too_slow`, which nobody reads any more. */
   readonly signal?: AbortSignal | undefined
 }
@@ -28,7 +30,10 @@ export interface DocumentReaderParts {
 
 /** Processes at once: each takes a core for itself. */
 const PARALLEL = 4
+/** So many of them for one holder, whose documents may all take their whole time. */
+const PARALLEL_EACH = 3
 const WAITING_MAX = 64
+const WAITING_EACH = 32
 const RESIDENT_MAX = 768 * 1024 * 1024
 const POLL_MS = 50
 /** JSON of a text may be six times as long as it is. */
@@ -39,51 +44,72 @@ export const createReadDocument = ({
   program = entryPoint('lib/documents/document-process.ts'),
   maxResidentBytes = RESIDENT_MAX,
 }: DocumentReaderParts): ReadDocument => {
-  const waiting: (() => void)[] = []
-  let running = 0
+  const waiting: Waiting[] = []
+  const running = new Map<string | undefined, number>()
+  let places = PARALLEL
+
+  const mayBegin = (holder: string | undefined): boolean =>
+    places > 0 && (holder === undefined || (running.get(holder) ?? 0) < PARALLEL_EACH)
+
+  const begin = (holder: string | undefined): void => {
+    places -= 1
+    running.set(holder, (running.get(holder) ?? 0) + 1)
+  }
 
   /** Resolves when it is this one's turn; false: time was over before, or too many wait. */
-  const turn = async (late: Promise<unknown>): Promise<boolean> => {
-    if (running < PARALLEL) {
-      running += 1
+  const turn = async (holder: string | undefined, late: Promise<unknown>): Promise<boolean> => {
+    if (mayBegin(holder)) {
+      begin(holder)
       return true
     }
-    if (waiting.length >= WAITING_MAX) return false
+    const own = holder === undefined ? 0 : waiting.filter((one) => one.holder === holder).length
+    if (waiting.length >= WAITING_MAX || own >= WAITING_EACH) return false
     const { promise, resolve } = Promise.withResolvers<true>()
-    const begin = (): void => resolve(true)
-    waiting.push(begin)
+    const mine: Waiting = { holder, start: () => resolve(true) }
+    waiting.push(mine)
     const isMine = await Promise.race([promise, late.then(() => false)])
     if (isMine) return true
-    const at = waiting.indexOf(begin)
+    const at = waiting.indexOf(mine)
     // The turn may have come meanwhile: then it is the next one's.
-    if (at === -1) done()
+    if (at === -1) done(holder)
     else waiting.splice(at, 1)
     return false
   }
-  const done = (): void => {
-    const next = waiting.shift()
-    if (next === undefined) running -= 1
-    else next()
+  const done = (holder: string | undefined): void => {
+    places += 1
+    const left = (running.get(holder) ?? 0) - 1
+    if (left > 0) running.set(holder, left)
+    else running.delete(holder)
+    const at = waiting.findIndex((one) => mayBegin(one.holder))
+    const [next] = at < 0 ? [] : waiting.splice(at, 1)
+    if (next === undefined) return
+    begin(next.holder)
+    next.start()
   }
 
-  return async (job, bytes, { timeoutMs, signal }) => {
+  return async (job, bytes, { timeoutMs, holder, signal }) => {
     const { promise: late, resolve: end } = Promise.withResolvers<void>()
     const cancel = clock.after(timeoutMs, end)
     const leave = (): void => end()
     if (signal?.aborted === true) leave()
     signal?.addEventListener('abort', leave, { once: true })
     try {
-      if (!(await turn(late))) return { fault: 'too_slow' }
+      if (!(await turn(holder, late))) return { fault: 'too_slow' }
       try {
         return await ask(job, bytes, late, { clock, program, maxResidentBytes })
       } finally {
-        done()
+        done(holder)
       }
     } finally {
       cancel()
       signal?.removeEventListener('abort', leave)
     }
   }
+}
+
+interface Waiting {
+  readonly holder: string | undefined
+  readonly start: () => void
 }
 
 const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Required<DocumentReaderParts>): Promise<ReadAnswer> =>

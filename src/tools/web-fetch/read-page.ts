@@ -11,6 +11,8 @@ import { NoPage } from './fetch-page.ts'
 
 export interface ReadPageLimits {
   readonly maxCharacters: number
+  /** The workspace that wants it. */
+  readonly holder: string
   readonly signal: AbortSignal
 }
 
@@ -24,7 +26,7 @@ const BYTES_PER_CHARACTER = 4
 
 export const createReadPage =
   (readDocument: ReadDocument): ReadPage =>
-  async ({ bytes, contentType, url }, { maxCharacters, signal }) => {
+  async ({ bytes, contentType, url }, { maxCharacters, holder, signal }) => {
     const type = contentType === null ? sniffed(bytes) : (contentType.split(';')[0] ?? '').trim().toLowerCase()
     const charset = /;\s*charset\s*=\s*"?([\w-]{1,40})/i.exec(contentType ?? '')?.[1] ?? null
     const kind = kindOf(type)
@@ -38,7 +40,7 @@ export const createReadPage =
         cut: text.length > maxCharacters || bytes.length > maxCharacters * BYTES_PER_CHARACTER,
       }
     }
-    const limits = { timeoutMs: READ_MS, signal }
+    const limits = { timeoutMs: READ_MS, holder, signal }
     const read =
       kind === 'pdf'
         ? await readDocument({ kind, maxPages: PAGES_MAX, maxCharacters }, bytes, limits)

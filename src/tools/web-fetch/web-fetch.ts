@@ -30,7 +30,7 @@ const asked = z.looseObject({ url: z.string().min(1) })
 
 export const webFetchTool =
   ({ settings, clock, fetchPage, readPage }: WebFetchParts): MakeTool =>
-  ({ parameters, at, askedAs }) => {
+  ({ parameters, at, askedAs }, { workspaceId }) => {
     const wanted = validate(options, parameters, [at, 'parameters'])
     if (!settings.enabled) throw unavailable(`${at}: ${askedAs} is turned off here (tools.web_fetch.enabled).`)
     const { engine } = wanted
@@ -49,7 +49,7 @@ export const webFetchTool =
 
     const fetched = async (url: string, signal: AbortSignal): Promise<ToolResult> => {
       const page = await fetchPage({ url, refuse, signal })
-      const read = await readPage(page, { maxCharacters: tokens * CHARACTERS_PER_TOKEN, signal })
+      const read = await readPage(page, { maxCharacters: tokens * CHARACTERS_PER_TOKEN, holder: workspaceId, signal })
       const { text, cut } = cutToTokens(read.text, tokens)
       return {
         fault: null,
