@@ -5,6 +5,7 @@ import { isMap, isScalar, LineCounter, parse as parseYaml, parseDocument, YAMLPa
 import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
+import { inSentences } from './contract/issue-sentence.ts'
 import { nearestKey } from './contract/nearest-key.ts'
 import { providerFailure } from './contract/provider-failure.ts'
 import { pathText } from './contract/validate.ts'
@@ -186,7 +187,7 @@ export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
   const text = readText(path)
   const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_CONFIG_FILE)
-  const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE))
+  const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE), inSentences)
   if (outcome.success) return outcome.data
   const { issues } = outcome.error
   // A setting that is missing is often there under another name.

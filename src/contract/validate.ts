@@ -2,6 +2,7 @@ import type { z } from 'zod'
 
 import { GatewayError } from '../errors.ts'
 import { isExactInteger } from '../lib/exact-json.ts'
+import { inSentences, meantBranch } from './issue-sentence.ts'
 import { knownKeys, nearestKey } from './nearest-key.ts'
 
 /** How many faults of one body are told: enough to fix a call in one go, bounded for a hostile one. */
@@ -12,7 +13,7 @@ const ISSUES_MAX = 8
  * `{path, message}` for programs, the message of the error the same for people.
  */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown, at: readonly PropertyKey[] = []): z.output<Schema> => {
-  const outcome = schema.safeParse(value)
+  const outcome = schema.safeParse(value, inSentences)
   if (outcome.success) return outcome.data
   const issues = outcome.error.issues.flatMap((issue) => faultsOf(schema, value, issue)).slice(0, ISSUES_MAX)
   throw invalidRequest(issues.map(({ path, message }) => ({ path: pathText([...at, ...path]), message })))
@@ -30,6 +31,8 @@ const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): r
       .slice(0, ISSUES_MAX)
       .map((key) => ({ path: [...path, key.slice(0, NAME_SHOWN)], message: unknownMember(schema, path, key) }))
   }
+  const meant = issue.code === 'invalid_union' ? meantBranch(issue.errors) : undefined
+  if (meant !== undefined) return meant.flatMap((inner) => faultsOf(schema, value, { ...inner, path: [...path, ...inner.path] }))
   return [{ path, message: messageOf(issue, value) }]
 }
 

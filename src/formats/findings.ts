@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 
 import type { Warning } from '../canonical/warning.ts'
+import { inSentences, meantBranch } from '../contract/issue-sentence.ts'
 import { invalidRequest, messageOf, pathText, valueAt } from '../contract/validate.ts'
 
 /**
@@ -44,7 +45,7 @@ export const startFindings = (): Findings => {
       if (warnings.length < WARNINGS_MAX) warnings.push({ code, field: pathText(path.map(shortKey)), message })
     },
     check(schema, value, at) {
-      const outcome = schema.safeParse(value)
+      const outcome = schema.safeParse(value, inSentences)
       if (!outcome.success) for (const issue of outcome.error.issues) reportIssue(issue, value, at, fault)
       return outcome.success
     },
@@ -66,29 +67,12 @@ const reportIssue = (issue: z.core.$ZodIssue, value: unknown, at: readonly Prope
   const path = [...at, ...issue.path]
   if (issue.code === 'unrecognized_keys') for (const key of issue.keys) fault([...path, key], 'Unknown field.')
   else if (issue.code === 'invalid_key') for (const inner of issue.issues) fault(path, inner.message)
-  else if (issue.code === 'invalid_union' && issue.errors.length > 0) reportUnion(issue.errors, valueAt(value, issue.path), path, fault)
+  else if (issue.code === 'invalid_union') reportUnion(issue, valueAt(value, issue.path), path, fault)
   else fault(path, messageOf(issue, value))
 }
 
-const reportUnion = (
-  branches: readonly (readonly z.core.$ZodIssue[])[],
-  value: unknown,
-  path: readonly PropertyKey[],
-  fault: Fault,
-): void => {
-  const meant = branches
-    // A branch whose faults all lie inside the value took the value's own type: the sender meant that one.
-    .filter((issues) => issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'))
-    .toSorted((one, other) => one.length - other.length)[0]
-  if (meant === undefined) fault(path, `Expected ${[...new Set(branches.flatMap(expectations))].join(' or ')}.`)
-  else for (const issue of meant) reportIssue(issue, value, path, fault)
+const reportUnion = (issue: z.core.$ZodIssueInvalidUnion, value: unknown, path: readonly PropertyKey[], fault: Fault): void => {
+  const meant = meantBranch(issue.errors)
+  if (meant === undefined) fault(path, issue.message)
+  else for (const inner of meant) reportIssue(inner, value, path, fault)
 }
-
-const expectations = (issues: readonly z.core.$ZodIssue[]): string[] =>
-  issues.map((issue) =>
-    issue.code === 'invalid_type'
-      ? issue.expected
-      : issue.code === 'invalid_value'
-        ? issue.values.map((value) => JSON.stringify(value)).join(', ')
-        : issue.message,
-  )

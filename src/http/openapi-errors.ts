@@ -137,7 +137,7 @@ const REFUSALS: Readonly<Record<Policy, string>> = {
 
 const MAIN_TYPES: Readonly<Record<number, ErrorType>> = { 400: 'invalid_request', 403: 'permission_denied' }
 
-const ISSUE = { path: 'temperature', message: 'Too big: expected number to be <=2' }
+const ISSUE = { path: 'temperature', message: 'Must be at most 2.' }
 
 const MANAGEMENT_CASES: Readonly<Record<number, readonly [string, ErrorMetadata]>> = {
   400: [`${ISSUE.path}: ${ISSUE.message}`, { issues: [ISSUE] }],

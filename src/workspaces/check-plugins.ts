@@ -1,5 +1,6 @@
 /** The plugins of a workspace, before they are kept: what is wrong with them would be wrong with every request of its keys. */
 import type { WorkspaceSettings } from '../contract/workspace.ts'
+import { inSentences } from '../contract/issue-sentence.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import { PLUGINS } from '../request-fields/schemas/plugins.ts'
 
@@ -11,7 +12,7 @@ export const checkPlugins = (plugins: WorkspaceSettings['plugins'] | undefined):
     if (shape === undefined) return [{ path: `plugins[${at}].id`, message: 'There is no plugin of this id.' }]
     if ((plugins ?? []).findIndex((one) => one['id'] === id) < at)
       return [{ path: `plugins[${at}].id`, message: 'The plugin is named twice.' }]
-    const { error } = shape.safeParse(plugin)
+    const { error } = shape.safeParse(plugin, inSentences)
     return (error?.issues ?? []).map(({ path, message }) => ({ path: [`plugins[${at}]`, ...path].join('.'), message }))
   })
   if (faults.length > 0) throw invalidRequest(faults)

@@ -1,6 +1,7 @@
 /** The budgets of a workspace as files, one an interval. */
 import { z } from 'zod'
 
+import { inSentences } from '../../contract/issue-sentence.ts'
 import { budgetInterval, putBudgetBody, workspaceBudget } from '../../contract/budget.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import type { Remote } from '../remote.ts'
@@ -24,7 +25,7 @@ export const budgetKind: Kind = {
       })
   },
   read(value, stem) {
-    const file = fileSchema.parse({ interval: stem, ...value })
+    const file = fileSchema.parse({ interval: stem, ...value }, inSentences)
     return { identity: file.interval, document: documentOf(file) }
   },
   async write(remote, document) {

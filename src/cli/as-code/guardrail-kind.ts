@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { SettingError } from '../../config.ts'
+import { inSentences } from '../../contract/issue-sentence.ts'
 import { createGuardrailBody, guardrail, updateGuardrailBody } from '../../contract/guardrail.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { Document } from './document.ts'
@@ -28,7 +29,7 @@ export const guardrailKind: Kind = {
     return objects
   },
   read(value) {
-    const file = fileSchema.parse(value)
+    const file = fileSchema.parse(value, inSentences)
     return { identity: file.name, document: documentOf(file) }
   },
   async write(remote, document, current) {

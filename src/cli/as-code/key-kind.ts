@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { SettingError } from '../../config.ts'
+import { inSentences } from '../../contract/issue-sentence.ts'
 import { apiKey, keyHash, updateKeyBody } from '../../contract/key.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Remote } from '../remote.ts'
@@ -23,7 +24,7 @@ export const keyKind: Kind = {
     return (await allKeys(remote)).map((key) => ({ identity: key.hash, id: key.hash, document: documentOf(key) }))
   },
   read(value) {
-    const file = fileSchema.parse(value)
+    const file = fileSchema.parse(value, inSentences)
     return { identity: file.hash, document: documentOf(file) }
   },
   async write(remote, document, current) {

@@ -1,6 +1,7 @@
 /** Presets as files. Labels and rollouts stay with the service: they say what is served where, and move without an edit. */
 import { z } from 'zod'
 
+import { inSentences } from '../../contract/issue-sentence.ts'
 import { presetShape, presetSlug, presetWithVersion, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
@@ -38,7 +39,7 @@ export const presetKind: Kind = {
     return objects
   },
   read(value, stem) {
-    const file = fileSchema.parse(value)
+    const file = fileSchema.parse(value, inSentences)
     const slug = file.slug ?? presetSlug.parse(stem.replace(/^%2E/i, '.'))
     return { identity: slug, document: documentOf({ ...file, slug }) }
   },

@@ -1,6 +1,7 @@
 /** The answers of OpenRouter's management API: presets, keys, guardrails, alone or together in one object. */
 import { SettingError } from '../../config.ts'
 import { createGuardrailBody } from '../../contract/guardrail.ts'
+import { inSentences } from '../../contract/issue-sentence.ts'
 import { presetSlug, type PresetShape } from '../../contract/preset.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
@@ -105,7 +106,7 @@ const guardrailOf = (entry: JsonObject, path: Path, report: Report): JsonObject 
   const fields = Object.entries(entry).filter(
     ([field, value]) => value !== null && field in createGuardrailBody.shape && field !== 'workspace_id',
   )
-  const outcome = createGuardrailBody.safeParse(Object.fromEntries(fields))
+  const outcome = createGuardrailBody.safeParse(Object.fromEntries(fields), inSentences)
   if (!outcome.success) {
     const [issue] = outcome.error.issues
     return cannot(
