@@ -156,7 +156,7 @@ describe('a fault is one sentence with its path', () => {
     ['a choice that is none', 'errors: { provider_failure: maybe }', 'errors.provider_failure: Must be one of "body", "status" or "auto".'],
     ['a provider’s name', 'providers: { Bad Name: {} }', 'providers.Bad Name: Use lower-case letters, digits, . _ -.'],
     ['a model’s name', 'models: { gpt: {} }', 'models.gpt: Write it as vendor/model.'],
-    ['an address', 'providers: { x: { base_url: "ftp://x" } }', 'providers.x.base_url: Invalid URL.'],
+    ['an address', 'providers: { x: { base_url: "ftp://x" } }', 'providers.x.base_url: Must be a URL.'],
     ['a dialect', 'providers: { x: { dialects: [smoke] } }', 'providers.x.dialects[0]: Must be one of'],
     [
       'a price',

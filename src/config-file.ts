@@ -196,9 +196,9 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
   throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence(issue)}.`)
 }
 
-/** A name that is not one has the reason inside; one that is unknown, the known one that it looks like. */
+/** With the known name that an unknown one looks like. */
 const sentence = (issue: z.core.$ZodIssue | undefined): string => {
-  const said = ((issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message) ?? 'is not valid').replace(/\.$/, '')
+  const said = (issue?.message ?? 'is not valid').replace(/\.$/, '')
   const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
   const meant = issue === undefined || unknown === undefined ? null : nearestKey(configFileSchema, issue.path, unknown)
   return meant === null ? said : `${said} (did you mean ${meant}?)`

@@ -109,7 +109,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--json', 'print JSON')
     .action(async (file, flags) => (await verbs.catalogue()).importCatalogueVerb(storage(flags), file, flags))
   withSettings(catalogue.command('show').argument('[model]', 'a part of the id; all models when absent'), STORAGE_SETTINGS)
-    .description('Show each price, who told it, and how old it is.')
+    .description('Show each price, where it comes from, and how old it is.')
     .option('--json', 'print JSON, one line a price')
     .action(async (model, flags) => (await verbs.catalogue()).showCatalogueVerb(storage(flags), model, flags))
   withSettings(catalogue.command('forget').argument('<kind>', 'litellm, models.dev or hosted'), STORAGE_SETTINGS)

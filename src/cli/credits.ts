@@ -1,7 +1,8 @@
 /** `patchbay credits …`: prepaid credit of a workspace, beside the running service and without one. */
 import { addCreditsBody } from '../contract/budget.ts'
 import { validate } from '../contract/validate.ts'
-import { SettingError, type StorageSettings } from '../config.ts'
+import { readConfigFile } from '../config-file.ts'
+import { environment, SettingError, type StorageSettings } from '../config.ts'
 import { createCredits } from '../ledger/credits.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
@@ -49,11 +50,15 @@ const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: 
       const total = await credits.total(workspaceId)
       const spent = await credits.spent(workspaceId)
       const answer = { total_credits: dollars(total), total_usage: dollars(spent) }
-      const text = `prepaid $${answer.total_credits}, spent $${answer.total_usage}, left $${dollars(total - spent)}`
+      const text = `prepaid ${amountText(total)}, spent ${amountText(spent)}, left ${amountText(total - spent)}`
       process.stdout.write(`${flags.json === true ? JSON.stringify(answer) : text}\n`)
+      if (!readConfigFile(settings.config, environment()).budgets.credits)
+        process.stderr.write('No request is held to it: the configuration file does not say budgets.credits: true.\n')
     }
     await work({ credits, workspaceId, userId: owner.userId, show })
   } finally {
     await storage.database.close()
   }
 }
+
+const amountText = (nanos: number): string => (nanos < 0 ? `-$${dollars(-nanos)}` : `$${dollars(nanos)}`)

@@ -12,6 +12,7 @@ import { nanosOf } from '../lib/money.ts'
 import { openStorage, type Storage } from '../open-storage.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createKeyStore } from '../storage/key-store.ts'
+import { withFlagNames } from './flag-names.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
 import { hasData, requireData } from './require-data.ts'
@@ -34,31 +35,35 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
   const limit = flags.limitUsd === undefined ? null : Number(flags.limitUsd)
   if (limit !== null && (flags.limitUsd?.trim() === '' || !Number.isFinite(limit)))
     throw new SettingError('--limit-usd must be a number of US dollars.')
-  const body = validate(createKeyBody, {
-    name: flags.name,
-    kind,
-    limit,
-    limit_reset: flags.limitReset ?? null,
-    expires_at: flags.expires ?? null,
-    provider_failure: flags.providerFailure ?? null,
-  })
+  const body = await withFlagNames(FLAGS, () =>
+    validate(createKeyBody, {
+      name: flags.name,
+      kind,
+      limit,
+      limit_reset: flags.limitReset ?? null,
+      expires_at: flags.expires ?? null,
+      provider_failure: flags.providerFailure ?? null,
+    }),
+  )
   const isNew = !hasData(settings)
   await withKeys(settings, async (keys, { owner, database }) => {
     const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)
     if (isNew) note(`made a new database in ${settings.dataDir}`)
-    const { key, record } = await keys.create(
-      {
-        kind,
-        name: body.name,
-        workspaceId,
-        creatorUserId: owner.userId,
-        ...UNBOUNDED,
-        limitNanos: limit === null ? null : nanosOf(limit),
-        limitReset: body.limit_reset ?? null,
-        expiresAt: body.expires_at ?? null,
-        providerFailure: body.provider_failure ?? null,
-      },
-      fromShell(owner.userId),
+    const { key, record } = await withFlagNames(FLAGS, () =>
+      keys.create(
+        {
+          kind,
+          name: body.name,
+          workspaceId,
+          creatorUserId: owner.userId,
+          ...UNBOUNDED,
+          limitNanos: limit === null ? null : nanosOf(limit),
+          limitReset: body.limit_reset ?? null,
+          expiresAt: body.expires_at ?? null,
+          providerFailure: body.provider_failure ?? null,
+        },
+        fromShell(owner.userId),
+      ),
     )
     if (flags.json === true) {
       print(JSON.stringify({ key, ...keyResource(await keys.get(workspaceId, record.hash)) }))
@@ -68,6 +73,14 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
     print(key)
     note(`shown this once; hash ${record.hash}`)
   })
+}
+
+const FLAGS = {
+  name: '--name',
+  limit: '--limit-usd',
+  limit_reset: '--limit-reset',
+  expires_at: '--expires',
+  provider_failure: '--provider-failure',
 }
 
 const LIST_PAGE = 100

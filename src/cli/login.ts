@@ -9,6 +9,7 @@ import { openStorage } from '../open-storage.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createLoginLinks, loginUrl, signInPlace } from '../sign-in/login-links.ts'
 import { createSessionStore } from '../storage/session-store.ts'
+import { withFlagNames } from './flag-names.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
 import { requireData } from './require-data.ts'
@@ -34,7 +35,9 @@ export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, en
   const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
   try {
     const { database, owner, secret } = storage
-    const { user_id: userId } = validate(createLoginLinkBody, { user_id: flags.user ?? owner.userId })
+    const { user_id: userId } = await withFlagNames({ user_id: '--user' }, () =>
+      validate(createLoginLinkBody, { user_id: flags.user ?? owner.userId }),
+    )
     const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)
     const peppers = derivedKeys(secret, 'sign-in')
     const links = createLoginLinks({ store: createSessionStore(database), clock: systemClock, ids: systemIds, peppers: () => peppers })

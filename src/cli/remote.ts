@@ -1,6 +1,7 @@
 /** The management API of a running service, as the verbs of the command line ask it. */
 import { SettingError, type RemoteSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
+import { connectFault } from '../lib/connect-fault.ts'
 import { definedOnly } from '../lib/defined-only.ts'
 import { isObject, objectIn, type JsonObject } from '../lib/json.ts'
 import { VERSION } from '../version.ts'
@@ -83,13 +84,13 @@ export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?:
       })
       text = await response.text()
     } catch (cause) {
-      throw new RemoteUnreachable(`${base} cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+      throw new RemoteUnreachable(`${base} cannot be reached (${connectFault(cause)}).`, { cause })
     } finally {
       cancel()
     }
     const json = objectIn(text)
     if (!response.ok) throw refusalOf(response.status, json, `${method} ${path}`)
-    if (json === null) throw new RemoteUnreachable(`${base} does not answer as Patchbay does: is PATCHBAY_URL right?`)
+    if (json === null) throw notPatchbay(base)
     return { status: response.status, headers: response.headers, json }
   }
   return {
@@ -100,13 +101,17 @@ export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?:
       const all: JsonObject[] = []
       for (;;) {
         const { json } = await ask('GET', path, { query: { ...query, offset: String(all.length), limit: String(LIST_PAGE) } })
-        const page = Array.isArray(json['data']) ? json['data'].filter((item): item is JsonObject => isObject(item)) : []
+        if (!Array.isArray(json['data'])) throw notPatchbay(base)
+        const page = json['data'].filter((item): item is JsonObject => isObject(item))
         all.push(...page)
         if (page.length < LIST_PAGE) return all
       }
     },
   }
 }
+
+const notPatchbay = (base: string): RemoteUnreachable =>
+  new RemoteUnreachable(`${base} does not answer as Patchbay does: is PATCHBAY_URL right?`)
 
 const refusalOf = (status: number, json: JsonObject | null, asked: string): RemoteRefused => {
   const error = isObject(json?.['error']) ? json['error'] : {}

@@ -38,13 +38,20 @@ const sentenceOf = (issue: z.core.$ZodRawIssue): string | undefined => {
       return `Must be a multiple of ${issue.divisor}.`
     case 'invalid_union':
       return unionSentence(issue)
+    case 'invalid_format':
+      return issue.format === 'regex' ? undefined : `Must be ${FORMAT_NAMES[issue.format] ?? `a valid ${issue.format}`}.`
+    case 'invalid_key':
+      return issue.issues[0]?.message
+    case 'custom':
+    case 'invalid_element':
+    case 'unrecognized_keys':
     default:
       return undefined
   }
 }
 
 const wrongType = (expected: string, input: unknown): string => {
-  if (input === undefined) return `Missing: expected ${typeName(expected)}.`
+  if (input === undefined) return `Expected ${typeName(expected)}, but it is missing.`
   if (expected === 'int' && typeof input === 'number') return 'Expected a whole number.'
   if (expected === 'number' && typeof input === 'number') return 'Expected a finite number.'
   return `Expected ${typeName(expected)}, got ${typeName(input === null ? 'null' : Array.isArray(input) ? 'array' : typeof input)}.`
@@ -82,4 +89,11 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   record: 'an object',
   array: 'an array',
   date: 'a date',
+}
+
+const FORMAT_NAMES: Readonly<Record<string, string>> = {
+  url: 'a URL',
+  email: 'an email address',
+  uuid: 'a UUID',
+  datetime: 'an ISO 8601 instant',
 }

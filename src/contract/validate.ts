@@ -45,18 +45,19 @@ const NAME_SHOWN = 100
 
 const unknownMember = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string => {
   const nearest = nearestKey(schema, path, key)
-  return nearest === null
-    ? `There is no such member here; there are ${knownKeys(schema, path).join(', ')}.`
-    : `There is no such member here. Did you mean "${nearest}"?`
+  return nearest === null ? `Unknown field. Use one of ${knownKeys(schema, path).join(', ')}.` : `Unknown field. Did you mean "${nearest}"?`
 }
 
 export const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((at, step) => (typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined), value)
 
 export const invalidRequest = (issues: readonly { path: string; message: string }[]): GatewayError =>
-  new GatewayError('invalid_request', issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '), {
+  new GatewayError('invalid_request', sentenceOf(issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))), {
     metadata: { issues },
   })
+
+const sentenceOf = (faults: readonly string[]): string =>
+  faults.map((fault, index) => (index < faults.length - 1 ? fault.replace(/\.$/, '') : fault)).join('; ')
 
 /** `tools[2].function.name` */
 export const pathText = (path: readonly PropertyKey[]): string =>

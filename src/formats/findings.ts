@@ -66,7 +66,6 @@ type Fault = (path: readonly PropertyKey[], message: string) => void
 const reportIssue = (issue: z.core.$ZodIssue, value: unknown, at: readonly PropertyKey[], fault: Fault): void => {
   const path = [...at, ...issue.path]
   if (issue.code === 'unrecognized_keys') for (const key of issue.keys) fault([...path, key], 'Unknown field.')
-  else if (issue.code === 'invalid_key') for (const inner of issue.issues) fault(path, inner.message)
   else if (issue.code === 'invalid_union') reportUnion(issue, valueAt(value, issue.path), path, fault)
   else fault(path, messageOf(issue, value))
 }

@@ -48,9 +48,8 @@ export const listen = (options: { host: string; port: number; shared: boolean; a
     })
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
-    throw new ListenError(`${host}:${port} cannot be listened on (${code ?? 'unknown reason'}). Choose another --port or --host.`, {
-      cause,
-    })
+    const reason = code === 'EADDRINUSE' ? 'another program uses the port' : (code ?? 'unknown reason')
+    throw new ListenError(`Cannot listen on ${host}:${port}: ${reason}. Choose another --port or --host.`, { cause })
   }
   const bound = server.port ?? port
   const shown = host.includes(':') ? `[${host}]` : host

@@ -35,7 +35,7 @@ export const createCredits = (parts: { database: Database; clock: Clock; ids: Id
     spent: store.spent,
     async add({ workspaceId, amountNanos, note }, by, once) {
       if (!Number.isSafeInteger(amountNanos) || amountNanos === 0) {
-        throw new GatewayError('invalid_request', 'amount: use an amount of US dollars with at most nine decimals, and not zero.')
+        throw new GatewayError('invalid_request', 'amount_usd: Use an amount of US dollars with at most nine decimals, and not zero.')
       }
       const total = await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by, once)
       cache.forget((_, known) => known === workspaceId)

@@ -79,7 +79,7 @@ export const createApplicationCodes = (parts: {
       const code = newSecret(TOKEN_BYTES, ids)
       const createdAt = isoTimestamp(clock.now())
       if (requested.expires_at !== null && requested.expires_at !== undefined && !(Date.parse(requested.expires_at) > clock.now())) {
-        throw new GatewayError('invalid_request', 'expires_at: the instant has passed.')
+        throw new GatewayError('invalid_request', 'expires_at: The instant has passed.')
       }
       const app = appOf(requested)
       await store.insert({

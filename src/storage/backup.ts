@@ -53,7 +53,7 @@ export const restoreBackup = async (path: string, { databaseUrl, dataDir }: Data
     const copy = join(draft, DATABASE_FILE)
     createPrivateFile(copy)
     copyFileSync(path, copy)
-    const source = openFile(draft)
+    const source = openCopy(draft, path)
     try {
       await requireWhole(source, path)
       if (databaseUrl !== null) await fillPostgres(databaseUrl, source)
@@ -99,6 +99,15 @@ const fillPostgres = async (databaseUrl: string, source: EngineConnection): Prom
     await postgres.withMigrationAccess((kysely) => copyTables(source.kysely, kysely, source.kysely))
   } finally {
     await postgres.close()
+  }
+}
+
+/** A fault of the copy is one of the file that it was made from. */
+const openCopy = (draft: string, path: string): EngineConnection => {
+  try {
+    return openFile(draft)
+  } catch (cause) {
+    throw new StorageRefused(`The file ${path} is no backup of Patchbay, or it is damaged.`, { cause })
   }
 }
 

@@ -143,7 +143,7 @@ const translateErrors = (pool: Pool): PostgresPool => ({
       const isFull = pool.totalCount >= pool.options.max && pool.idleCount === 0
       return translateClientErrors(await (isFull ? soonFree(pool.connect()) : pool.connect()))
     } catch (cause) {
-      throw new StorageUnavailable(`The database cannot be reached: ${messageOf(cause)}`, { cause })
+      throw new StorageUnavailable(`The database cannot be reached (${messageOf(cause)}).`, { cause })
     }
   },
   end: () => pool.end(),

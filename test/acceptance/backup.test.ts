@@ -1,6 +1,6 @@
 /** A backup of a service that runs, restored elsewhere (docs/operating.md). */
 import { expect, test } from 'bun:test'
-import { copyFileSync, existsSync } from 'node:fs'
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { call, infer } from '../support/calls.ts'
@@ -62,6 +62,13 @@ test('exit 2, one sentence: a path that is taken, no data, and a directory that 
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^patchbay: .+\n$/)])
   }
   expect(existsSync(nowhere)).toBe(false)
+})
+
+test('exit 2 and the file by its name: what is restored is no backup', async () => {
+  const path = join(services.directory(), 'notes.txt')
+  writeFileSync(path, 'no database')
+  const { code, stderr } = await services.run(['restore', path, '--data-dir', join(services.directory(), 'from-notes')])
+  expect([code, stderr]).toEqual([2, `patchbay: The file ${path} is no backup of Patchbay, or it is damaged.\n`])
 })
 
 test('without the root secret a restored database says which file is missing', async () => {

@@ -105,7 +105,7 @@ describe('without --live', () => {
 
   test('a provider that cannot be reached is wrong', async () => {
     const { code, stdout } = await doctor(fileFor('http://127.0.0.1:1/v1'))
-    expect(stdout).toMatch(/^WRONG {2}provider scripted: 127\.0\.0\.1:1 cannot be reached: /m)
+    expect(stdout).toMatch(/^WRONG {2}provider scripted: 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)\.$/m)
     expect(code).toBe(1)
   })
 

@@ -68,6 +68,13 @@ describe('create', () => {
   })
 })
 
+test('exit 2: what is wrong is named by its flag, also where several are', async () => {
+  const wrong = await keys('create', '--kind', 'inference', '--name', '', '--limit-usd', '-1')
+  expect([wrong.code, wrong.stderr]).toEqual([2, 'patchbay: --name: Must have at least 1 character; --limit-usd: Must be at least 0.\n'])
+  const past = await keys('create', '--kind', 'inference', '--name', 'x', '--expires', '2020-01-01T00:00:00Z')
+  expect([past.code, past.stderr]).toEqual([2, 'patchbay: --expires: The instant has passed.\n'])
+})
+
 describe('list', () => {
   test('shows every key by its hash, and no key', async () => {
     const { key, hash } = await create('inference')

@@ -1,5 +1,8 @@
 /** `patchbay presets pull|diff|push|apply` (docs/contract/presets.md#as-code). */
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -232,6 +235,22 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
   })
   expect(wrongKey).toMatchObject({ code: 2, stderr: expect.stringContaining('403: Only management keys can perform this operation') })
   const nobody = await services.run(['presets', 'diff', path], { PATCHBAY_URL: 'http://127.0.0.1:9', PATCHBAY_MANAGEMENT_KEY: 'x' })
-  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:9 cannot be reached') })
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:9 cannot be reached (ECONNREFUSED).') })
   expect(existsSync(join(path, '.patchbay-lock.json'))).toBe(true)
+})
+
+test('exit 1, and no file is touched: another program answers at the address', async () => {
+  const other = createServer((_, response) => void response.end('{}')).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const path = join(services.directory(), 'kept-from-others')
+  mkdirSync(path)
+  writeFileSync(join(path, 'mine.yaml'), 'shape: chat\nconfig:\n  model: sandbox/echo\n')
+  const answer = await services.run(['presets', 'pull', path], env({ PATCHBAY_URL: `http://127.0.0.1:${port}` }))
+  other.close()
+  expect([answer.code, answer.stderr]).toEqual([
+    1,
+    `patchbay: http://127.0.0.1:${port} does not answer as Patchbay does: is PATCHBAY_URL right?\n`,
+  ])
+  expect(readdirSync(path)).toEqual(['mine.yaml'])
 })
