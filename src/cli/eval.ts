@@ -8,6 +8,7 @@ import { SettingError, type RemoteSettings } from '../config.ts'
 import { evaluationEstimate, evaluationWithItems, type Outcome } from '../contract/evaluation.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { systemFault } from '../lib/system-fault.ts'
 import { createRemote, type Remote } from './remote.ts'
 import { warn } from './warn.ts'
 
@@ -88,7 +89,7 @@ const readSet = (file: string): JsonValue => {
   try {
     text = readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new SettingError(`--set: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new SettingError(`--set: ${file}: the file cannot be read (${systemFault(cause)}).`, { cause })
   }
   try {
     if (!file.endsWith('.jsonl')) return parse(text) as JsonValue

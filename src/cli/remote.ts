@@ -1,7 +1,7 @@
 /** The management API of a running service, as the verbs of the command line ask it. */
 import { SettingError, type RemoteSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
-import { connectFault } from '../lib/connect-fault.ts'
+import { systemFault } from '../lib/system-fault.ts'
 import { definedOnly } from '../lib/defined-only.ts'
 import { isObject, objectIn, type JsonObject } from '../lib/json.ts'
 import { VERSION } from '../version.ts'
@@ -84,7 +84,7 @@ export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?:
       })
       text = await response.text()
     } catch (cause) {
-      throw new RemoteUnreachable(`${base} cannot be reached (${connectFault(cause)}).`, { cause })
+      throw new RemoteUnreachable(`${base} cannot be reached (${systemFault(cause)}).`, { cause })
     } finally {
       cancel()
     }

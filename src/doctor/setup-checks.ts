@@ -2,7 +2,7 @@
 import { SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { openCatalogueImports } from '../compose/catalogue-imports.ts'
 import { readConfigFile } from '../config-file.ts'
-import { connectFault } from '../lib/connect-fault.ts'
+import { systemFault } from '../lib/system-fault.ts'
 import type { Clock } from '../lib/clock.ts'
 import { buildModels, CatalogueError } from '../models/build-models.ts'
 import type { CatalogueImport } from '../models/catalogue-imports.ts'
@@ -113,7 +113,7 @@ const reachProvider = async (
     const skewMs = Number.isNaN(date) ? null : clock.now() - date
     return { check: { name, state: 'fine', says: `${new URL(baseUrl).host} answers in ${tookMs} ms.` }, skewMs }
   } catch (thrown) {
-    return { check: { name, state: 'wrong', says: `${new URL(baseUrl).host} cannot be reached (${connectFault(thrown)}).` }, skewMs: null }
+    return { check: { name, state: 'wrong', says: `${new URL(baseUrl).host} cannot be reached (${systemFault(thrown)}).` }, skewMs: null }
   }
 }
 
