@@ -185,7 +185,7 @@ const SAMPLERS = [
 
 /** Where the service tells its own traces and metrics, in the words of OpenTelemetry's standard. */
 export const OTEL_SETTINGS = {
-  disabled: setting(null, 'OTEL_SDK_DISABLED', 'false', 'true: nothing is told.', truth),
+  disabled: setting(null, 'OTEL_SDK_DISABLED', 'false', 'true: nothing is exported.', truth),
   endpoint: setting(
     null,
     'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -221,7 +221,7 @@ export const OTEL_SETTINGS = {
     null,
     'OTEL_METRIC_EXPORT_INTERVAL',
     '60000',
-    'Milliseconds between two tellings of the metrics.',
+    'Milliseconds between two exports of the metrics.',
     integer(60_000, 100, 86_400_000),
   ),
   serviceName: setting(null, 'OTEL_SERVICE_NAME', 'patchbay', 'Name of the service in traces and metrics.', optionalText),
@@ -230,7 +230,7 @@ export const OTEL_SETTINGS = {
     null,
     'OTEL_TRACES_SAMPLER',
     'parentbased_always_on',
-    `Which traces are told: ${SAMPLERS.join(', ')}.`,
+    `Which traces are exported: ${SAMPLERS.join(', ')}.`,
     choice(SAMPLERS, 'parentbased_always_on'),
   ),
   samplerArg: setting(

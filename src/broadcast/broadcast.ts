@@ -139,7 +139,7 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
           if (isSentTo(filtering, trace)) delivery.add(sender.encode(trace))
         }
       } catch (thrown) {
-        onError(thrown, 'a trace could not be told')
+        onError(thrown, 'a trace could not be sent')
       }
     },
     async refreshCache() {

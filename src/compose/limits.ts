@@ -54,7 +54,7 @@ export const composeLimits = (parts: {
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
   metrics.gauge(
     'patchbay_places_free_elsewhere',
-    'Places for requests that other nodes had free when last heard of.',
+    'Places for requests that other nodes had free at their last report.',
     () => nodePlaces.free,
   )
   metrics.gauge('patchbay_limit_store_away', '1 while limits of keys are not counted by all nodes together.', () => Number(meter.away))

@@ -51,7 +51,7 @@ export const composeNodes = (parts: {
   let seen = 1
   let known: readonly OtherNode[] = []
   let isHeard = true
-  metrics.gauge('patchbay_nodes', 'Processes on this database, as last heard of.', () => seen)
+  metrics.gauge('patchbay_nodes', 'Processes on this database, by their last report.', () => seen)
 
   const exchange = async (): Promise<void> => {
     if (board === null) return
@@ -62,7 +62,7 @@ export const composeNodes = (parts: {
       knowledge.hear(others)
       isHeard = true
     } catch (error) {
-      if (isHeard) log.warn({ error }, 'the other nodes are not heard')
+      if (isHeard) log.warn({ error }, 'the reports of the other nodes cannot be read')
       isHeard = false
     }
   }

@@ -166,7 +166,7 @@ const exportMetrics = (
     )
     if (status >= 300) log.warn({ status }, 'the collector does not take the metrics')
   }
-  const onError = (error: unknown): void => log.warn({ error }, 'the metrics could not be told')
+  const onError = (error: unknown): void => log.warn({ error }, 'the metrics could not be exported')
   const stop = repeat(clock, otel.metricIntervalMs, push, onError)
   return async () => {
     stop()

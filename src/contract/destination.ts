@@ -149,7 +149,7 @@ const name = z.string().min(1).max(100)
 const apiKeyHashes = z.array(keyHash).min(1).max(1000).meta({ description: 'Only traces of these keys are sent; null: of all.' })
 const samplingRate = z.number().min(0.0001).max(1).meta({ description: 'The share of sessions that is sent.' })
 const flags = {
-  privacy_mode: z.boolean().meta({ description: 'Nothing of what was said leaves: no prompts, answers, tool arguments or results.' }),
+  privacy_mode: z.boolean().meta({ description: 'No contents leave: no prompts, answers, tool arguments or results.' }),
   broadcast_generation_cost: z.boolean(),
   broadcast_generation_identity: z.boolean(),
   broadcast_generation_request_context: z.boolean(),

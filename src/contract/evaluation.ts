@@ -75,7 +75,7 @@ const recorded = z
     session_id: recordedName,
     since: instant.optional().meta({ description: 'An instant or a day in ISO 8601; 30 days ago when absent.' }),
     until: instant.optional().meta({ description: 'The end, which is not part of it; now when absent.' }),
-    expect_answer: z.boolean().default(false).meta({ description: 'What was answered then is what each item expects.' }),
+    expect_answer: z.boolean().default(false).meta({ description: 'Each item expects the answer that was given then.' }),
     limit: z.int().min(1).max(EVALUATION_ITEMS_MAX).default(100),
   })
   .meta({ description: 'The newest requests that were answered and whose contents are kept.' })
@@ -232,7 +232,7 @@ export const evaluationEstimate = z
     requests: z.int().meta({ description: 'Of the versions; judges come on top.' }),
     judge_requests: z.int(),
     min_usd: z.number().nullable().meta({ description: 'Judges included; null where a price is not known.' }),
-    max_usd: z.number().nullable().meta({ description: 'Where each version and each judge says all that it may.' }),
+    max_usd: z.number().nullable().meta({ description: 'If every answer of each version and judge is as long as it may be.' }),
   })
   .meta({ id: 'EvaluationEstimate' })
 

@@ -18,8 +18,8 @@ export const generationContent = z
     request_beginning: z.string().optional(),
     answer: free
       .nullable()
-      .meta({ description: 'The answer in the dialect of the client, whole also where it was streamed; null where nothing was said.' }),
-    answer_cut: z.boolean().meta({ description: 'It said more than a million characters, and the rest is left out.' }),
+      .meta({ description: 'The answer in the dialect of the client, whole also where it was streamed; null where there is no answer.' }),
+    answer_cut: z.boolean().meta({ description: 'It is longer than a million characters; the rest is left out.' }),
     error: z
       .object({
         status: z.int(),

@@ -58,6 +58,6 @@ export const generationRow = generation
   .omit(LONG)
   .extend({
     attempts: z.int().meta({ description: 'How many times a provider was asked.' }),
-    has_content: z.boolean().meta({ description: 'What was said is stored, for `GET /generation/content`.' }),
+    has_content: z.boolean().meta({ description: 'The contents are stored, for `GET /generation/content`.' }),
   })
   .meta({ id: 'GenerationRow', description: 'A generation without its long members.' })

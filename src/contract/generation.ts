@@ -14,7 +14,7 @@ export const recordedGeneration = z.object({
   upstream_id: z.string().nullable(),
   api_type: z.enum(['completions', 'embeddings']).nullable(),
   interface: z.enum(['chat', 'responses', 'messages', 'embeddings']).nullable(),
-  http_status: z.int().nullable().meta({ description: 'What the client was told; null where it left before.' }),
+  http_status: z.int().nullable().meta({ description: 'The status that the client got; null where it left before.' }),
   created_at: z.iso.datetime(),
   model: z.string(),
   provider_name: z.string().nullable(),
@@ -38,7 +38,7 @@ export const recordedGeneration = z.object({
   error: z
     .object({ message: z.string(), provider_name: z.string().nullable() })
     .nullable()
-    .meta({ description: 'Why it failed, in a sentence: that of the provider where it said one.' }),
+    .meta({ description: 'Why it failed, in a sentence: that of the provider where it gave one.' }),
   tokens_prompt: count,
   tokens_completion: count,
   native_tokens_prompt: count,

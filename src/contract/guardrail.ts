@@ -95,7 +95,7 @@ const deniedTools = z
   .max(100)
   .meta({
     id: 'DeniedTools',
-    description: 'Server tools that no request may use, whoever would run them.',
+    description: 'Server tools that no request may use, whether the service or a provider would run them.',
     examples: [['web_search', 'web_fetch']],
   })
 

@@ -68,10 +68,7 @@ export const apiKey = z
     expires_at: timestamp.nullable(),
     creator_user_id: z.string().nullable(),
     workspace_id: z.string(),
-    external_user: z
-      .string()
-      .nullable()
-      .meta({ description: 'Who uses the key, in the words of whoever made it; on its generations too.' }),
+    external_user: z.string().nullable().meta({ description: 'Who uses the key, as its creator named them; on its generations too.' }),
     purpose: z
       .enum(['playground', 'application'])
       .nullable()

@@ -58,7 +58,7 @@ export const createCodeBody = z
     code_challenge_method: method.nullish().meta({ description: 'S256 when absent.' }),
     key_label: label.nullish().meta({ description: "The key's name; the host of `callback_url` when absent." }),
     limit: limit.nullish().meta({ description: 'US dollars that the key may spend.' }),
-    usage_limit_type: interval.nullish().meta({ description: 'How often the limit begins anew; never when absent.' }),
+    usage_limit_type: interval.nullish().meta({ description: 'How often the limit resets; never when absent.' }),
     expires_at: expiry.nullish().meta({ description: 'When the key expires.' }),
     workspace_id: z.string().max(64).nullish(),
   })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 const status = z.enum(['ok', 'degraded', 'down', 'unused'])
-const share = z.number().min(0).max(100).nullable().meta({ description: 'In percent; null where nobody was asked.' })
+const share = z.number().min(0).max(100).nullable().meta({ description: 'In percent; null where there was no request.' })
 const breaker = z.object({ state: z.enum(['closed', 'open', 'half-open']), until: z.iso.datetime().nullable() })
 const lastError = z.object({ at: z.iso.datetime(), type: z.string(), status: z.int().nullable(), message: z.string() }).nullable()
 const strip = z

@@ -34,7 +34,7 @@ export const usageQuery = {
     .meta({ description: `At most two of ${usageDimension.options.join(', ')}, with a comma between them.` }),
   top: wholeNumber(1, 50)
     .optional()
-    .meta({ description: 'How many groups are told by themselves, those that cost most; 8 when absent. The others are one.' }),
+    .meta({ description: 'How many groups are listed separately, those that cost most; 8 when absent. The others are added up as one.' }),
   model: name,
   provider: name.meta({ description: 'The slug of a provider.' }),
   preset: name.meta({ description: 'The slug of a preset.' }),
@@ -62,7 +62,7 @@ export const usageSums = {
   estimated_requests: count.meta({ description: 'Requests whose tokens the provider did not report.' }),
   estimated_cost: z.number().meta({ description: 'What these cost; part of the cost.' }),
   unpriced_requests: count.meta({
-    description: 'Requests of which nobody knows the price; their cost is 0, or at a price of the operator.',
+    description: 'Requests whose price is not known; their cost is 0, or at a price of the operator.',
   }),
   ttft_p50: milliseconds.meta({
     description: 'To the first content; null where there was none. Within the borders of 24 buckets, as the other percentiles.',
@@ -84,7 +84,7 @@ const values = {
   workspace_slug: z.string().nullable().optional(),
   interface: z.string().nullable().optional(),
   error_type: z.string().nullable().optional(),
-  other: z.boolean().optional().meta({ description: 'True for all groups together that are not told by themselves.' }),
+  other: z.boolean().optional().meta({ description: 'True for the sum of all groups that are not listed separately.' }),
 }
 
 const usageSlot = z.object({ ...values, ...usageSums }).meta({ id: 'UsageGroup', description: 'What one group used in the whole range.' })

@@ -125,8 +125,8 @@ const lacking = ({ probe }: Question, events: readonly ModelEvent[]): string | n
   const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
   const calls = events.filter((event) => event.type === 'tool-call').length
   const isCut = events.some((event) => event.type === 'finish' && event.reason === 'length')
-  if (!events.some((event) => event.type === 'finish')) return 'the answer told no end'
-  if (!events.some((event) => event.type === 'usage')) return 'the answer told no usage'
+  if (!events.some((event) => event.type === 'finish')) return 'the answer had no finish reason'
+  if (!events.some((event) => event.type === 'usage')) return 'the answer had no usage'
   if (isCut) return null
   if (probe === 'tools') return calls > 0 ? null : 'the model called no tool'
   if (probe === 'json') return isColour(text) ? null : 'the answer does not follow the schema'

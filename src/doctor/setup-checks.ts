@@ -119,7 +119,7 @@ const reachProvider = async (
 
 const clockCheck = (skews: readonly number[]): Check => {
   const name = 'clock'
-  if (skews.length === 0) return { name, state: 'note', says: 'No provider told the time to compare with.' }
+  if (skews.length === 0) return { name, state: 'note', says: 'No provider reported a time to compare with.' }
   const least = skews.reduce((a, b) => (Math.abs(a) < Math.abs(b) ? a : b))
   const seconds = Math.round(Math.abs(least) / 1000)
   return Math.abs(least) <= CLOCK_TOLERANCE_MS

@@ -114,7 +114,7 @@ export const endpointEntry = z
   .strictObject({
     provider: providerSlug,
     model: z.string().min(1).meta({ description: "The provider's own name for the model." }),
-    prices: priceEntry.optional().meta({ description: 'Absent: nobody told, so what the provider itself reports is what counts.' }),
+    prices: priceEntry.optional().meta({ description: 'Absent: not known, so the cost that the provider reports counts.' }),
     context_length: tokenCount.optional().meta({ description: "Where it differs from the model's: the tokens this provider takes." }),
     max_completion_tokens: tokenCount.optional().meta({ description: 'The most output tokens this provider gives.' }),
     variant: z
@@ -123,7 +123,7 @@ export const endpointEntry = z
       .regex(/^[a-z0-9][a-z0-9._-]*$/, 'Use lower-case letters, digits, . _ -')
       .optional()
       .meta({
-        description: "Tells it from the provider's other endpoints of this model: a request names it provider/variant.",
+        description: "Distinguishes it from the provider's other endpoints of this model: a request names it provider/variant.",
         examples: ['us-east5'],
       }),
     service_tier: z

@@ -32,13 +32,13 @@ export interface ModelEndpoint {
   /** Absent where nobody has told the price, or it is the service's own. */
   readonly pricesFrom?: PriceSource
   readonly maxCompletionTokens: number | null
-  /** Input and output tokens together; null where nobody told. */
+  /** Input and output tokens together; null where it is not known. */
   readonly contextLength: number | null
   readonly quantization: Quantization
   /** Asked for by its tag or by this service tier only; null for an ordinary endpoint. */
   readonly serviceTier: EndpointTier | null
   readonly dataPolicy: DataPolicy
-  /** Says whether the model's author allows its text to train others; null where nobody told. */
+  /** Says whether the model's author allows its text to train others; null where it is not known. */
   readonly distillable: boolean | null
   /** The request parameters that it heeds; empty where nobody told. */
   readonly supportedParameters: readonly string[]

@@ -25,11 +25,11 @@ export interface Target {
   readonly unlisted?: boolean
   /** Requests may name what is stored in the account behind the key: it is the customer’s own, or the operator allows it. */
   readonly storedObjects?: boolean
-  /** The kinds that the model reads (`text`, `audio`); absent or null where nobody told. */
+  /** The kinds that the model reads (`text`, `audio`); absent or null where it is not known. */
   readonly inputModalities?: readonly string[] | null
   /** The most output tokens that this endpoint gives, where it is known. */
   readonly maxCompletionTokens: number | null
-  /** The most tokens of input and output together; absent or null where nobody told. */
+  /** The most tokens of input and output together; absent or null where it is not known. */
   readonly contextLength?: number | null
 }
 

@@ -181,7 +181,7 @@ const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case
     inResponses('file_7', { input: [user({ type: 'input_image', file_id: 'file_7', detail: 'auto' })] }),
     ...ofUser('file_7', { type: 'file', file: { file_id: 'file_7' } }),
   ],
-  'part of a type that nobody knows': () => [
+  'part of an unknown type': () => [
     inMessages('hologram', { messages: [user({ type: 'text', text: 'Hi' }, { type: 'hologram', hologram: 'x' })] }),
     inResponses('hologram', { input: [user({ type: 'input_text', text: 'Hi' }, { type: 'hologram', hologram: 'x' })] }),
   ],
@@ -205,7 +205,7 @@ const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case
     inResponses('code_interpreter', { input: 'Hi', tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }),
     inMessages('text_editor', { messages: [asked], tools: [{ type: 'text_editor_20250124', name: 'str_replace_editor' }] }),
   ],
-  'tool of a type that nobody knows': () => [
+  'tool of an unknown type': () => [
     inResponses('hologram', { input: 'Hi', tools: [{ type: 'hologram' }] }),
     inMessages('hologram', { messages: [asked], tools: [{ type: 'hologram_20990101', name: 'hologram' }] }),
   ],

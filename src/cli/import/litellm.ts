@@ -351,7 +351,7 @@ const guardrailOf = (entry: JsonObject, path: Path, report: Report): readonly Js
     if (Object.keys(entities).length === 0) for (const slug of Object.values(ENTITIES)) filters.push({ slug, action: 'redact', ...side })
   } else if (kind === 'hide-secrets' || kind === 'hide_secrets') filters.push({ slug: 'secrets', action: 'redact', ...side })
   if (filters.length === 0) {
-    report(path, 'cannot', `guardrail ${name}: ${kind} is a service of somebody else's; a moderation endpoint can ask it`)
+    report(path, 'cannot', `guardrail ${name}: ${kind} is an external service's; a moderation endpoint can ask it`)
     return []
   }
   report(

@@ -43,7 +43,7 @@ const entriesOf = (value: unknown, path: Path = []): readonly { entry: JsonObjec
 const presetOf = (entry: JsonObject, path: Path, report: Report): PlannedPreset | null => {
   const { slug, name, description, status } = entry
   const version = entry['designated_version']
-  if (!presetSlug.safeParse(slug).success) return cannot(report, path, `the slug ${wordIn(slug)} is none here`)
+  if (!presetSlug.safeParse(slug).success) return cannot(report, path, `the slug ${wordIn(slug)} is not a valid slug here`)
   if (status === 'archived') return cannot(report, path, `the preset ${wordIn(slug)} is archived`)
   if (!isObject(version))
     return cannot(report, path, `the list does not hold what the preset ${wordIn(slug)} is: export it with GET /presets/${wordIn(slug)}`)

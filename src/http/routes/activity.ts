@@ -26,7 +26,7 @@ const filters = {
   date: z.iso.date().optional().meta({ description: 'One day of the last 30, UTC; all of them, today included, when absent.' }),
   api_key_hash: keyHash.optional(),
   user_id: z.string().max(256).optional().meta({ description: 'Use by the keys of this user.' }),
-  group_by: z.literal('workspace').optional().meta({ description: 'Tells each workspace by itself.' }),
+  group_by: z.literal('workspace').optional().meta({ description: 'Lists each workspace separately.' }),
 }
 const filterSchema = z.object(filters)
 

@@ -88,7 +88,7 @@ export const budgetRoutes = ({ budgets, workspaces }: { budgets: Budgets; worksp
     method: 'DELETE',
     operation: 'deleteWorkspaceBudget',
     summary: 'Remove the budget of an interval, if there is one',
-    answers: { 200: { description: 'There is none now.', schema: z.object({ deleted: z.literal(true) }) } },
+    answers: { 200: { description: 'There is no such budget now.', schema: z.object({ deleted: z.literal(true) }) } },
     errors: [400, 404, 409],
     async handle(request) {
       const interval = intervalOf(request)

@@ -44,7 +44,7 @@ export const generationsStream = (parts: GenerationStreamParts): Route => {
     answers: {
       200: {
         description:
-          'Events: `generation` with a row as `GET /generations` lists it, `gap` with `{skipped}` where more came than are told.',
+          'Events: `generation` with a row as `GET /generations` lists it, `gap` with `{skipped}` where there were too many to send.',
         schema: z.looseObject({}),
         stream: true,
       },

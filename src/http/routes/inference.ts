@@ -38,7 +38,7 @@ export const inferenceRoute = (dialect: ClientDialect, parts: { formats: Formats
       }),
       'X-Service-Provider-Failure': providerFailure
         .optional()
-        .meta({ description: "Where a provider's failure is told: in a 200's body, as the status, or as the client is known to need it." }),
+        .meta({ description: "Where a provider's failure appears: in a 200's body, as the status, or as the client is known to need it." }),
     },
     body,
     answers: {

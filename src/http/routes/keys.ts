@@ -42,7 +42,7 @@ export const keysList = (keys: Keys): Route => ({
   method: 'GET',
   path: '/keys',
   operation: 'listKeys',
-  summary: 'List API keys, newest first unless told otherwise; members see their own',
+  summary: 'List API keys, by default newest first; members see their own',
   query: keyListQuery,
   answers: { 200: { description: 'Keys; never the keys themselves.', schema: pageOf(apiKey) } },
   errors: [400, 404],

@@ -191,11 +191,11 @@ export const endpointsZdr = (models: Models, health: HealthView, clock: Clock): 
   method: 'GET',
   path: '/endpoints/zdr',
   operation: 'listEndpointsZdr',
-  summary: 'List the endpoints that keep nothing of what they are sent',
+  summary: 'List the endpoints with zero data retention',
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
-  answers: { 200: { description: 'Those of which the configuration says so.', schema: z.object({ data: z.array(endpoint) }) } },
+  answers: { 200: { description: 'Endpoints that the configuration declares so.', schema: z.object({ data: z.array(endpoint) }) } },
   errors: [],
   handle: () => jsonResponse({ data: zdrEndpoints(models, health, clock.now()) }),
 })

@@ -41,7 +41,7 @@ export const providerTestCreate = ({ models, makeRequest, keys, clock }: Provide
     surface: 'management',
     params: { slug: providerSlug },
     body: providerTestBody,
-    answers: { 200: { description: 'What came of it, also where the provider failed.', schema: z.object({ data: providerTest }) } },
+    answers: { 200: { description: 'The outcome, including a failure of the provider.', schema: z.object({ data: providerTest }) } },
     errors: [404, 429],
     async handle(request) {
       const slug = validate(providerSlug, request.params['slug'], ['slug'])

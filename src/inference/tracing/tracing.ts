@@ -70,7 +70,7 @@ export const createTracing = (parts: TracingParts): Tracing => {
       if (contentLeftOut) onLeftOut('content')
       broadcast.add(traceOf(finished, { keyName: await keyName(finished.request.caller.keyHash), parent, content, contentLeftOut }))
     } catch (thrown) {
-      onError(thrown, 'a request could not be told')
+      onError(thrown, 'the trace of a request could not be made')
     } finally {
       captured?.free()
     }

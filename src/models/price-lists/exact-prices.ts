@@ -9,7 +9,7 @@ export class SenselessPrice extends Error {
   override readonly name = 'SenselessPrice'
 }
 
-/** Null where the list tells no price a token. Throws SenselessPrice. */
+/** Null where the list has no price per token. Throws SenselessPrice. */
 export const exactPrices = ({ base, tiers }: ListedPrices, mayBeFree: boolean): PriceEntry | null => {
   const exact = exactFields(base)
   const { prompt, completion = 0 } = exact

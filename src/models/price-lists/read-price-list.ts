@@ -87,7 +87,7 @@ const placed = (listed: readonly ListedEndpoint[], known: KnownCatalogue): Pick<
     try {
       const prices = exactPrices(line.prices, upstreamModel.endsWith(':free'))
       if (prices === null) {
-        refuse('tells no price a token')
+        refuse('has no price per token')
         continue
       }
       refuseLeaps(prices, knownPrices(known.models[id], provider, upstreamModel))

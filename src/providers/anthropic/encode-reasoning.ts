@@ -86,7 +86,7 @@ const without = ({ rules, target, mapped }: ModelContext, field: string): Omit<E
 
 const obstacleTo = ({ rules, target }: ModelContext, { forced, prefilled }: Around): string | null => {
   if (rules.thinking === 'none') return `${target.upstreamModel} does not think.`
-  if (prefilled) return `${target.upstreamModel} cannot think before it goes on with the beginning of an answer.`
+  if (prefilled) return `${target.upstreamModel} cannot think before it continues the beginning of an answer.`
   return forced && rules.forcedTools === 'without-thinking'
     ? `${target.upstreamModel} cannot think where the call of a tool is demanded.`
     : null
