@@ -137,7 +137,7 @@ describe('a local server is enabled by its address', () => {
     expect(build({}, { OLLAMA_HOST: '' }).find('ollama/llama4')).toBeUndefined()
   })
 
-  test.each(['http://', 'a b', 'http://[::1', ':99999', '['])(
+  test.each(['http://', 'ftp://gpu-box', 'a b', 'http://[::1', ':99999', '['])(
     'an address that is none is one sentence that names the provider: %j',
     (address) => {
       expect(fault({}, { OLLAMA_HOST: address })).toMatch(/^providers: the address of "ollama" is not a URL.*\.$/)

@@ -102,10 +102,11 @@ const checkKeys = (keys: readonly string[], where: string): void => {
  * API; also `192.168.1.5`, `:11434` and `http://gpu-box:11434`. Any other address that has a scheme is taken as it is.
  */
 const normalAddress = (slug: string, address: string, { base_url_env }: ProviderEntry, known: string | undefined): string => {
-  const hasScheme = /^https?:\/\//i.test(address)
+  const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(address)?.[1]?.toLowerCase()
+  const hasScheme = scheme !== undefined
   const full = hasScheme ? address : `http://${address.startsWith(':') ? '127.0.0.1' : ''}${address}`
   const url = URL.parse(full)
-  if (url === null)
+  if (url === null || (hasScheme && scheme !== 'http' && scheme !== 'https'))
     throw new CatalogueError(`providers: the address of "${slug}" is not a URL, such as ${known ?? 'http://127.0.0.1:8000/v1'}.`)
   const isHost = !hasScheme || base_url_env?.endsWith('_HOST') === true
   if (!isHost || url.pathname !== '/') return full.replace(/\/+$/, '')
