@@ -146,7 +146,7 @@ const drain = async (
   if (server.open() > 0 && process.stderr.isTTY) {
     person.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
   }
-  service.beginDrain()
+  service.beginDrain(seconds * 1000)
   server.stopAccepting()
   workers?.signal('SIGTERM')
   const isIdle = (): boolean => server.open() === 0

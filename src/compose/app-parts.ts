@@ -205,6 +205,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     toolSettings: () => file.tools,
     sealedResults: createSealedResults(clock, parts.seal),
     isDraining: () => parts.readiness.draining,
+    toolsEnd: parts.readiness.toolsEnd,
     ids: parts.ids,
     routing: parts.routing,
     admit: parts.admit,

@@ -19,6 +19,18 @@ test('storage that does not answer within a second is away', async () => {
 test('a process that stops is not ready, however well its storage is', async () => {
   const readiness = createReadiness(createFakeClock(), async () => null)
   expect([readiness.draining, await readiness.ready()]).toEqual([false, null])
-  readiness.drain()
+  readiness.drain(1000)
   expect([readiness.draining, await readiness.ready()]).toEqual([true, 'draining'])
+})
+
+test('tools are ended when half of the time is over in which a process stops', () => {
+  const clock = createFakeClock()
+  const readiness = createReadiness(clock, async () => null)
+  clock.advance(5000)
+  expect(readiness.toolsEnd.aborted).toBe(false)
+  readiness.drain(1000)
+  clock.advance(499)
+  expect(readiness.toolsEnd.aborted).toBe(false)
+  clock.advance(1)
+  expect(readiness.toolsEnd.aborted).toBe(true)
 })

@@ -4,9 +4,11 @@ import type { Clock } from '../lib/clock.ts'
 export interface Readiness {
   /** Null: ready; else why not. Never waits long. */
   ready(): Promise<string | null>
-  /** From now on it takes no new inference. */
-  drain(): void
+  /** From now on it takes no new inference, and it ends within this time. */
+  drain(withinMs: number): void
   readonly draining: boolean
+  /** Aborted when half of that time is over: the rest is for models to answer without what their tools would have found. */
+  readonly toolsEnd: AbortSignal
 }
 
 /** Storage that does not answer within this time is away. */
@@ -14,6 +16,7 @@ const PATIENCE_MS = 1000
 
 export const createReadiness = (clock: Clock, storageState: () => Promise<string | null>): Readiness => {
   let draining = false
+  const tools = new AbortController()
   return {
     async ready() {
       if (draining) return 'draining'
@@ -23,9 +26,11 @@ export const createReadiness = (clock: Clock, storageState: () => Promise<string
       })
       return Promise.race([late, storageState()]).finally(cancel)
     },
-    drain() {
+    drain(withinMs) {
       draining = true
+      clock.after(withinMs / 2, () => tools.abort())
     },
+    toolsEnd: tools.signal,
     get draining() {
       return draining
     },

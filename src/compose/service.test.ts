@@ -274,7 +274,7 @@ describe('among the requests being answered', () => {
 test('a service that drains takes no new inference', async () => {
   const process = await start()
   const { key } = await makeKey(process, 'inference')
-  process.service.beginDrain()
+  process.service.beginDrain(1000)
   expect((await chat(process, key)).status).toBe(503)
 })
 

@@ -41,7 +41,7 @@ export interface Service {
   /** Why a file was not taken, for those who ask; null: it was. */
   noteConfigFault(sentence: string | null): void
   /** Refuses new inference; what runs goes on. */
-  beginDrain(): void
+  beginDrain(withinMs: number): void
   /** Ends every answer that still runs with an error event. */
   endRuns(): void
   /** Writes what waits, and closes storage. */

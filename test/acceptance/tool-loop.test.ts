@@ -519,6 +519,21 @@ describe('failures', () => {
     expect(asked()).toHaveLength(1)
   })
 
+  test('SIGTERM while a tool hangs: it is stopped when half of the drain is over, and the model answers', async () => {
+    const ending = await services.start({ config: configOf(60, 'same_model'), flags: ['--drain-seconds', '4'] })
+    first.script(playing([SEARCH], 'Done.'))
+    const { promise: searching, resolve } = Promise.withResolvers<Exchange>()
+    engine.script(resolve)
+    const answer = ask({}, { to: ending })
+    const { gone } = await searching
+    ending.signal('SIGTERM')
+    await gone
+    expect(wire(await answer).choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: expect.stringContaining('Done.') } })
+    expect(JSON.stringify(first.last.body.messages)).toContain('execution_time_exceeded')
+    expect(first.last.body['tool_choice']).toBe('none')
+    expect(await ending.exited).toBe(0)
+  })
+
   test('SIGTERM during a loop: the model answers without further calls, and the process ends', async () => {
     const ending = await services.start({ config: configOf(60, 'same_model'), flags: ['--drain-seconds', '20'] })
     first.script(playing([SEARCH], [CLOCK], [CLOCK], [CLOCK]))

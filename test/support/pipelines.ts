@@ -129,6 +129,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   searchEngines: noEngines(clock),
   toolSettings: () => toolSettings.parse({}),
   isDraining: () => false,
+  toolsEnd: new AbortController().signal,
   sealedResults: createSealedResults(clock, testSeal),
   ids: createFakeIds(),
   routing: createTestRouting(clock),

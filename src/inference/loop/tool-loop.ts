@@ -39,6 +39,8 @@ export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   readonly sealedResults: SealedResults
   /** The process is about to end: answers come to their end. */
   readonly isDraining: () => boolean
+  /** Aborted where the process has no time left for tools. */
+  readonly toolsEnd: AbortSignal
   /** For tools that ask a model: within this request. */
   readonly askModel: (outer: Admitted) => AskModel
 }
@@ -255,13 +257,16 @@ class ToolLoop {
 
   async #runTools(calls: readonly ModelCall[], refusals: UnwrappedCalls['refusals'], besideCalls: boolean): Promise<readonly EndedCall[]> {
     const { request, connection } = this.#admitted
-    const { clock, ids, sealedResults } = this.#parts
+    const { clock, ids, sealedResults, toolsEnd } = this.#parts
     const before = this.#report.steps
     const controller = connection.open()
-    const cancel = clock.after(Math.max(0, this.#deadlineMs - clock.monotonicMs()), () => {
+    const endTools = (): void => {
       this.#isLate = true
       controller.abort(new Error('No time is left.'))
-    })
+    }
+    const cancel = clock.after(Math.max(0, this.#deadlineMs - clock.monotonicMs()), endTools)
+    toolsEnd.addEventListener('abort', endTools)
+    if (toolsEnd.aborted) endTools()
     try {
       const within = calls.slice(0, Math.max(0, this.#limits.steps - before))
       this.#isBroke = !(await this.#admitted.canPay(within.reduce((sum, { name }) => sum + mostFee(this.#offered, name), 0)))
@@ -301,6 +306,7 @@ class ToolLoop {
       return ended
     } finally {
       cancel()
+      toolsEnd.removeEventListener('abort', endTools)
     }
   }
 
