@@ -1,15 +1,20 @@
-/** The rules of `alignment` in front of the conversation, for the model that is to keep them. */
+/** The rules of `alignment` in front of the conversation, for the model that is to keep them. Throws `invalid_request` for a strict request that loses choices. */
 import { addSystemPrompt } from '../formats/add-system-prompt.ts'
 import { instructionOf, readAlignment } from '../plugins/alignment.ts'
+import { oneChoice } from './one-choice.ts'
 import { readAgain } from './read-again.ts'
-import type { Screened } from './stages.ts'
+import { type Screened, strictError } from './stages.ts'
 
 export const instructed = (screened: Screened): Screened => {
   const options = screened.plugins?.get('alignment')
   if (options === undefined) return screened
   const alignment = readAlignment(options)
-  if (!alignment.instructs) return screened
   const { dialect, body } = screened.call
+  const losses = alignment.enforces ? oneChoice(body, 'Where alignment holds an answer back') : []
+  const [first] = losses
+  if (screened.strict && first !== undefined) throw strictError(first)
+  const warned = losses.length === 0 ? screened : { ...screened, warnings: [...screened.warnings, ...losses] }
+  if (!alignment.instructs) return warned
   const { changes } = addSystemPrompt(dialect, body, { shape: dialect, config: {}, systemPrompt: instructionOf(alignment) })
-  return { ...screened, call: readAgain(screened, body.with(changes)) }
+  return { ...warned, call: readAgain(screened, body.with(changes)) }
 }

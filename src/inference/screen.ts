@@ -2,7 +2,6 @@
  * A caller's guardrails over a request, after its preset was applied and before anything is planned: so they hold for every
  * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
  */
-import type { Warning } from '../canonical/warning.ts'
 import { createDetections } from '../guardrails/detections.ts'
 import { assertRegion, type Effective } from '../guardrails/effective.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
@@ -13,6 +12,7 @@ import { asFailure } from './as-failure.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import { hideInError } from './hide-in-error.ts'
 import { hideInPipeline } from './hide-in-pipeline.ts'
+import { oneChoice } from './one-choice.ts'
 import { readAgain } from './read-again.ts'
 import { type Prepared, type Screened, strictError } from './stages.ts'
 
@@ -52,7 +52,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
     const before = prepared.call.body
     const body = await screenedBody(prepared, guardrails, parts)
     const output = prepared.apiType === 'completions' ? guardrails.output : null
-    const warnings = output?.rewrites === true ? oneChoice(body) : []
+    const warnings = output?.rewrites === true ? oneChoice(body, 'Where a guardrail screens the output') : []
     const [first] = warnings
     if (prepared.strict && first !== undefined) throw strictError(first)
     const isHiddenChanged = body !== before && hidden !== undefined && guardrails.input !== null
@@ -84,12 +84,4 @@ const screenedBody = async (
     await moderate(moderation, { texts, model: call.models[0] ?? '' }, pipeline)
   }
   return body
-}
-
-/** An answer is screened in the language of the middle, which knows one choice. */
-const oneChoice = (body: JsonBody): readonly Warning[] => {
-  const count = body.value('n')
-  return typeof count !== 'number' || count <= 1
-    ? []
-    : [{ code: 'unsupported_field', field: 'n', message: 'Where a guardrail screens the output, only the first choice is answered.' }]
 }

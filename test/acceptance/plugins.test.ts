@@ -371,6 +371,15 @@ describe('alignment', () => {
     expect((answer.json as { usage: { cost: number } }).usage.cost).toBeGreaterThan(cost)
   })
 
+  test('of several choices the first is judged and answered, with a warning, and a strict request is refused', async () => {
+    saying(['Fine.'])
+    const several = await ask({ ...align(), n: 2 })
+    expect([several.status, several.headers.get('x-service-warnings')]).toEqual([200, '1'])
+    expect(answerOf(several).choices).toHaveLength(1)
+    expect((await ask({ ...align(), n: 2, strict: true })).status).toBe(400)
+    expect((await ask({ ...align({ mode: 'audit' }), n: 2 })).headers.get('x-service-warnings')).toBeNull()
+  })
+
   test('threshold: a rule is broken from this probability on', async () => {
     saying(['The SECRET is 42.'])
     expect((await ask(align({ threshold: 0.91 }))).status).toBe(200)

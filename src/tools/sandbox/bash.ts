@@ -33,6 +33,7 @@ export const bashTool =
         if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error))
         const { command, commands = [], restart } = wanted.data
         const lines = command === undefined ? commands : [command, ...commands]
+        if (lines.length > COMMANDS_MAX) return failed('invalid_tool_input', `Bash takes ${COMMANDS_MAX} commands at most.`)
         if (restart === true) await runner.end(container)
         if (lines.length === 0) {
           return restart === true

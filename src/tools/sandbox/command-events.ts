@@ -2,8 +2,6 @@
  * The events of a command as OpenSandbox's `execd` streams them: one JSON object a line, with or without `data:` before it. An output
  * comes line by line, without the ends of its lines.
  */
-import type { IncomingMessage } from 'node:http'
-
 import { z } from 'zod'
 
 import { objectIn } from '../../lib/json.ts'
@@ -26,7 +24,7 @@ const event = z.looseObject({
 
 /** Keeps `bytes` of each output and passes over the rest. `onBegun` gets the id of the command. Rejects where the stream breaks off before the signal. */
 export const readCommandEvents = async (
-  stream: IncomingMessage,
+  stream: AsyncIterable<Buffer>,
   bytes: number,
   onBegun: (id: string) => void,
   signal: AbortSignal,
@@ -49,7 +47,7 @@ export const readCommandEvents = async (
   }
   const lines = new Lines(take)
   try {
-    for await (const piece of stream as AsyncIterable<Buffer>) lines.push(piece)
+    for await (const piece of stream) lines.push(piece)
     lines.end()
   } catch (thrown) {
     if (!signal.aborted) throw thrown

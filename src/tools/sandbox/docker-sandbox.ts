@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { askEngine, type EngineAnswer, readAll } from './engine-api.ts'
 import { readOutputs } from './exec-output.ts'
+import { paced } from './paced.ts'
 import { createSweep, SANDBOX_LABEL } from './sweep-containers.ts'
 import { type CommandBounds, type CommandResult, type Container, noSuchContainer, type Sandbox, SandboxFailure } from './sandbox.ts'
 import type { DockerSettings } from './settings.ts'
@@ -96,7 +97,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
     try {
       const answer = await ask('POST', `/exec/${id}/start`, { Detach: false, Tty: false }, over)
       if (answer.status !== 200) throw new SandboxFailure(`The sandbox runs no command (${answer.status}).`)
-      const outputs = await readOutputs(answer.stream, outputBytes, over)
+      const outputs = await readOutputs(paced(answer.stream, clock), outputBytes, over)
       if (outputs.isCut) {
         await endCommands(name)
         signal.throwIfAborted()

@@ -1,6 +1,4 @@
 /** The outputs of a command, as the Engine API sends them: frames of eight bytes of header and a piece of one output. */
-import type { IncomingMessage } from 'node:http'
-
 import { KeptOutput } from './kept-output.ts'
 
 export interface Outputs {
@@ -14,12 +12,12 @@ const HEADER_BYTES = 8
 const STDERR = 2
 
 /** Keeps `bytes` of each and passes over the rest. Rejects where the stream breaks off before the signal. */
-export const readOutputs = async (stream: IncomingMessage, bytes: number, signal: AbortSignal): Promise<Outputs> => {
+export const readOutputs = async (stream: AsyncIterable<Buffer>, bytes: number, signal: AbortSignal): Promise<Outputs> => {
   const stdout = new KeptOutput(bytes)
   const stderr = new KeptOutput(bytes)
   const frames = new Frames((isError, piece) => (isError ? stderr : stdout).add(piece))
   try {
-    for await (const piece of stream as AsyncIterable<Buffer>) frames.push(piece)
+    for await (const piece of stream) frames.push(piece)
   } catch (thrown) {
     if (!signal.aborted) throw thrown
   }

@@ -10,6 +10,7 @@ import { type JsonObject, objectIn } from '../../lib/json.ts'
 import { type CommandEvents, readCommandEvents } from './command-events.ts'
 import { askServer, type EngineAnswer, readAll } from './engine-api.ts'
 import { type CommandBounds, type CommandResult, type Container, noSuchContainer, type Sandbox, SandboxFailure } from './sandbox.ts'
+import { paced } from './paced.ts'
 import type { OpenSandboxSettings } from './settings.ts'
 import { SANDBOX_LABEL } from './sweep-containers.ts'
 
@@ -107,7 +108,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
     const startedMs = clock.monotonicMs()
     const { status, stream } = await askInside(place, 'POST', '/command', { ...body, timeout: timeoutMs }, signal)
     if (status !== 200) throw new SandboxFailure(`The sandbox takes no command (${status}): ${saidIn(objectIn(await readAll(stream)))}`)
-    const events = await readCommandEvents(stream, outputBytes, (begun) => (id = begun), signal)
+    const events = await readCommandEvents(paced(stream, clock), outputBytes, (begun) => (id = begun), signal)
     return { ...events, id, tookMs: clock.monotonicMs() - startedMs }
   }
 

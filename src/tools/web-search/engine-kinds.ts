@@ -75,7 +75,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
       max_results: most,
       search_depth: 'basic',
       ...(allowed.length === 0 ? {} : { include_domains: allowed }),
-      ...(excluded.length === 0 ? {} : { exclude_domains: excluded }),
+      ...(excluded.length === 0 ? {} : { exclude_domains: excluded.slice(0, TAVILY_EXCLUDED_MAX) }),
     }),
     results: ({ results }) => results,
     content: ({ content }) => content,
@@ -160,6 +160,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
 
 const EXA_TYPES = ['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning'] as const
 const PASSAGES_MAX = 4000
+const TAVILY_EXCLUDED_MAX = 150
 const CHARACTERS_PER_TOKEN = 4
 const PERPLEXITY_DOMAINS_MAX = 20
 /** Brave takes no longer query, and the others no much longer ones. */

@@ -1,0 +1,10 @@
+import type { Warning } from '../canonical/warning.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+
+/** An answer that is looked at is one in the language of the middle, which knows one choice. `where`: the beginning of the sentence. */
+export const oneChoice = (body: JsonBody, where: string): readonly Warning[] => {
+  const count = body.value('n')
+  return typeof count !== 'number' || count <= 1
+    ? []
+    : [{ code: 'unsupported_field', field: 'n', message: `${where}, only the first choice is answered.` }]
+}
