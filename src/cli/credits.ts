@@ -4,6 +4,7 @@ import { validate } from '../contract/validate.ts'
 import { readConfigFile } from '../config-file.ts'
 import { environment, SettingError, type StorageSettings } from '../config.ts'
 import { createCredits } from '../ledger/credits.ts'
+import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { dollars, nanosOf } from '../lib/money.ts'
@@ -19,8 +20,8 @@ interface CreditFlags {
 }
 
 export const addCreditsVerb = async (settings: StorageSettings, amount: string, flags: CreditFlags & { note?: string }): Promise<void> => {
-  const usd = amount.trim() === '' ? Number.NaN : Number(amount)
-  if (!Number.isFinite(usd)) throw new SettingError('the amount must be a number of US dollars, such as 25 or -2.5.')
+  const usd = decimalNumber(amount)
+  if (usd === null) throw new SettingError('the amount must be a number of US dollars, such as 25 or -2.5.')
   const body = validate(addCreditsBody, { amount_usd: usd, note: flags.note ?? '' })
   await withCredits(settings, flags, async ({ credits, workspaceId, userId, show }) => {
     const amountNanos = Math.sign(usd) * nanosOf(Math.abs(usd))

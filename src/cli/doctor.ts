@@ -4,6 +4,7 @@ import { askProvider, type Finding } from '../doctor/ask-provider.ts'
 import { planLive } from '../doctor/live-plan.ts'
 import { checkLine, costLine, findingJson, findingsTable, progressLine } from '../doctor/report.ts'
 import { checkConfiguration, checkProviders, checkStorage, type Check } from '../doctor/setup-checks.ts'
+import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Models } from '../models/models.ts'
@@ -22,7 +23,7 @@ const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 120_000, idleMs: 60_
 
 /** The exit code: 1 where something is wrong. */
 export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags): Promise<number> => {
-  const maxCostUsd = Number(flags.maxCostUsd)
+  const maxCostUsd = decimalNumber(flags.maxCostUsd) ?? Number.NaN
   if (!(maxCostUsd > 0 && maxCostUsd <= 100))
     throw new SettingError('--max-cost-usd must be a number of US dollars above 0 and at most 100.')
   if (flags.record !== undefined && flags.live !== true) throw new SettingError('--record keeps what providers answer: it needs --live.')

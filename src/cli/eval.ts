@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import { SettingError, type RemoteSettings } from '../config.ts'
 import { evaluationEstimate, evaluationWithItems, type Outcome } from '../contract/evaluation.ts'
+import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { systemFault } from '../lib/system-fault.ts'
@@ -79,8 +80,8 @@ const optional = (member: string, text: string | undefined, flag: string): JsonO
   text === undefined ? {} : { [member]: numberOf(text, flag) }
 
 const numberOf = (text: string, flag: string): number => {
-  const number = Number(text)
-  if (text.trim() === '' || !Number.isFinite(number)) throw new SettingError(`${flag}: use a number, not "${text}".`)
+  const number = decimalNumber(text)
+  if (number === null) throw new SettingError(`${flag}: use a number, not "${text}".`)
   return number
 }
 

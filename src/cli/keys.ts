@@ -6,6 +6,7 @@ import { SettingError, type StorageSettings } from '../config.ts'
 import { keyResource } from '../keys/key-resource.ts'
 import { createKeys, type Keys, UNBOUNDED } from '../keys/keys.ts'
 import { KEY_KINDS } from '../keys/key-format.ts'
+import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
@@ -32,9 +33,8 @@ interface CreateFlags {
 export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlags): Promise<void> => {
   const kind = KEY_KINDS.find((known) => known === flags.kind)
   if (kind === undefined) throw new SettingError(`--kind must be management or inference (it is ${JSON.stringify(flags.kind)}).`)
-  const limit = flags.limitUsd === undefined ? null : Number(flags.limitUsd)
-  if (limit !== null && (flags.limitUsd?.trim() === '' || !Number.isFinite(limit)))
-    throw new SettingError('--limit-usd must be a number of US dollars.')
+  const limit = flags.limitUsd === undefined ? null : decimalNumber(flags.limitUsd)
+  if (limit === null && flags.limitUsd !== undefined) throw new SettingError('--limit-usd must be a number of US dollars, such as 12.50.')
   const body = await withFlagNames(FLAGS, () =>
     validate(createKeyBody, {
       name: flags.name,

@@ -1,13 +1,9 @@
 /** Budgets and prepaid credit of a workspace on the wire (docs/contract/budgets.md#workspace-budgets). */
 import { z } from 'zod'
 
-const timestamp = z.iso.datetime()
+import { dollarAmount } from './dollar-amount.ts'
 
-/** Nano-dollars must stay exact integers. */
-const dollarAmount = z
-  .number()
-  .max(1_000_000)
-  .refine((amount) => Number.isSafeInteger(Number((amount * 1_000_000_000).toPrecision(15))), 'Use at most nine decimals.')
+const timestamp = z.iso.datetime()
 
 export const budgetInterval = z.enum(['daily', 'weekly', 'monthly', 'lifetime']).meta({ description: 'How long its window is.' })
 

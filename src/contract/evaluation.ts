@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { RegexRefused } from '../lib/regex/parse.ts'
 import { createRegex } from '../lib/regex/finder.ts'
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
+import { dollarAmount } from './dollar-amount.ts'
 import { keyHash } from './key.ts'
 import { presetSlug } from './preset.ts'
 import { instant } from './time-range.ts'
@@ -80,7 +81,7 @@ const recorded = z
   })
   .meta({ description: 'The newest requests that were answered and whose contents are kept.' })
 
-const evaluationBudget = z.number().gt(0).max(1_000_000).optional()
+const evaluationBudget = dollarAmount.gt(0).optional()
 
 export const evaluationBody = z
   .strictObject({

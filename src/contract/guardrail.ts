@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { RegexRefused } from '../lib/regex/parse.ts'
 import { createRegex } from '../lib/regex/finder.ts'
+import { dollarAmount } from './dollar-amount.ts'
 
 const timestamp = z.iso.datetime()
 
@@ -87,7 +88,7 @@ const LIST_MAX = 1000
 const names = z.array(z.string().min(1).max(256)).min(1).max(LIST_MAX)
 const resetInterval = z.enum(['daily', 'weekly', 'monthly'])
 const dataRegion = z.enum(['global', 'europe', 'us'])
-const limitUsd = z.number().gt(0).max(1_000_000)
+const limitUsd = dollarAmount.gt(0)
 const flag = z.boolean().nullish()
 
 const deniedTools = z

@@ -1,6 +1,7 @@
 /** API keys on the wire (docs/contract/keys-and-workspaces.md#key-resource). */
 import { z } from 'zod'
 
+import { dollarAmount } from './dollar-amount.ts'
 import { providerFailure } from './provider-failure.ts'
 
 const timestamp = z.iso.datetime()
@@ -13,7 +14,7 @@ export const keyHash = z
 const limitReset = z.enum(['daily', 'weekly', 'monthly'])
 
 /** Dollars; up to a billion, so that its nano-dollars stay exact integers. */
-const dollarLimit = z.number().min(0).max(1_000_000)
+const dollarLimit = dollarAmount.min(0)
 
 const perMinute = z.int().min(1).max(1_000_000_000)
 const rateLimits = {

@@ -1,6 +1,8 @@
 /** Keys for applications that a person allows, by OAuth with PKCE, on the wire (docs/contract/sign-in.md#applications). */
 import { z } from 'zod'
 
+import { dollarAmount } from './dollar-amount.ts'
+
 const METHODS = ['S256', 'plain'] as const
 export type ChallengeMethod = (typeof METHODS)[number]
 
@@ -32,7 +34,7 @@ const label = z
   .min(1)
   .max(200)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
-const limit = z.number().min(0).max(1_000_000)
+const limit = dollarAmount.min(0)
 const interval = z.enum(['daily', 'weekly', 'monthly'])
 const expiry = z.iso
   .datetime({ offset: true, error: 'Use ISO 8601 in UTC with seconds, e.g. 2027-01-31T00:00:00Z.', abort: true })
@@ -44,7 +46,13 @@ export const consentQuery = {
   code_challenge: challenge.optional(),
   code_challenge_method: method.optional().meta({ description: 'S256 when absent.' }),
   key_label: label.optional(),
-  limit: z.coerce.number().pipe(limit).optional().meta({ description: 'US dollars.' }),
+  limit: z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, 'Use dollars, such as 0.05.')
+    .transform(Number)
+    .pipe(limit)
+    .optional()
+    .meta({ description: 'US dollars.' }),
   usage_limit_type: interval.optional(),
   expires_at: expiry.optional(),
   workspace_id: z.string().max(64).optional(),

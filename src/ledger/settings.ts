@@ -1,7 +1,9 @@
 /** The `budgets` part of the operator's file. */
 import { z } from 'zod'
 
-const dollarAmount = z.number().min(0).max(1_000_000)
+import { dollarAmount } from '../contract/dollar-amount.ts'
+
+const price = z.number().min(0).max(1_000_000)
 
 export const budgetSettings = z
   .strictObject({
@@ -10,8 +12,8 @@ export const budgetSettings = z
     }),
     default_price: z
       .strictObject({
-        prompt: dollarAmount.default(10).meta({ description: 'US dollars per million input tokens.' }),
-        completion: dollarAmount.default(50).meta({ description: 'US dollars per million output tokens.' }),
+        prompt: price.default(10).meta({ description: 'US dollars per million input tokens.' }),
+        completion: price.default(50).meta({ description: 'US dollars per million output tokens.' }),
       })
       .prefault({}),
     max_output_tokens: z
@@ -34,6 +36,7 @@ export const budgetSettings = z
           .default(0.5)
           .meta({ description: 'The share of the credit left that running requests may hold.' }),
         ceiling_usd: dollarAmount
+          .min(0)
           .nullable()
           .default(null)
           .meta({ description: 'The most that they may hold, in US dollars; null: no ceiling.' }),

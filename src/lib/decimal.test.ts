@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { movedDecimal, scaledDecimal } from './decimal.ts'
+import { decimalNumber, movedDecimal, scaledDecimal } from './decimal.ts'
 
 test('a decimal is scaled by its digits, never by a binary fraction', () => {
   expect(scaledDecimal('1.25e-06', 15)).toBe(1_250_000_000)
@@ -29,4 +29,9 @@ test('a price a million tokens comes back exactly from its price a token', () =>
       expect(scaledDecimal(movedDecimal(price, -6), 15)).toBe(nanos)
     }),
   )
+})
+
+test('a number that a person wrote is one in decimals', () => {
+  expect(['12.50', '-2.5', '0', '1e3'].map(decimalNumber)).toEqual([12.5, -2.5, 0, 1000])
+  expect(['0x10', '', ' ', '1_000', 'Infinity', '1,5', '.5'].map(decimalNumber)).toEqual(Array.from({ length: 7 }, () => null))
 })

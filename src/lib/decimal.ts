@@ -35,6 +35,9 @@ export const movedDecimal = (value: number, places: number): string => {
   return `${sign}${padded.slice(0, shift)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
+/** The number that a person wrote in decimals; null for anything else, such as `0x10`. */
+export const decimalNumber = (text: string): number | null => (parseDecimal(text) === null ? null : Number(text))
+
 const parseDecimal = (text: string): Decimal | null => {
   const match = DECIMAL.exec(text)
   if (match === null) return null

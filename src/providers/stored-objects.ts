@@ -21,6 +21,8 @@ export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 
     if (!isObject(item)) continue
     const file = fileIn(item, `${conversation}[${index}]`)
     if (file !== null) refuse(file.at, noFile(providerName, file.id))
+    const { audio } = item
+    if (isObject(audio) && isId(audio['id'])) refuseName(`${conversation}[${index}].audio.id`, providerName)
     refuseTools(item['tools'], `${conversation}[${index}].tools`, providerName)
   }
   refuseTools(body.value('tools'), 'tools', providerName)
@@ -36,8 +38,11 @@ export const refuse = (field: string, message: string): never => {
   throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
 }
 
+const refuseName = (field: string, providerName: string): never =>
+  refuse(field, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
+
 /** The members that name such an object. */
-const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id)"/
+const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|audio)"/
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
 
@@ -65,8 +70,7 @@ const refuseTools = (tools: unknown, at: string, providerName: string): void => 
   for (const [index, tool] of listOf(tools).entries()) {
     if (!isObject(tool) || typeof tool['type'] !== 'string' || OWN_NAMES.test(tool['type'])) continue
     const place = objectIn(tool, `${at}[${index}]`)
-    if (place !== null)
-      refuse(place, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
+    if (place !== null) refuseName(place, providerName)
   }
 }
 

@@ -153,6 +153,15 @@ describe('exit 2: one sentence that names the fault', () => {
       args: ['keys', 'create', '--name', 'x', '--kind', 'inference', '--limit-usd', 'lots'],
       names: '--limit-usd',
     },
+    'a limit in another notation': {
+      args: ['keys', 'create', '--name', 'x', '--kind', 'inference', '--limit-usd', '0x10'],
+      names: '--limit-usd',
+    },
+    'a limit of more than nine decimals': {
+      args: ['keys', 'create', '--name', 'x', '--kind', 'inference', '--limit-usd', '0.1234567891'],
+      names: /nine decimals/,
+    },
+    'a credit in another notation': { args: ['credits', 'add', '0x10'], names: 'amount' },
     'an interval that is none': {
       args: ['keys', 'create', '--name', 'x', '--kind', 'inference', '--limit-reset', 'hourly'],
       names: /limit.reset/,

@@ -4,8 +4,10 @@ import { describe, expect, test } from 'bun:test'
 import { atOnce } from '../../src/lib/steps.ts'
 import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { anthropicWire } from '../../src/providers/anthropic/encode.ts'
+import { responsesWire } from '../../src/providers/openai-responses/encode.ts'
 import { encodeChatRequest } from '../../src/providers/openai-chat/encode.ts'
 
 const LONG = `call_${'x'.repeat(60)}`
@@ -38,6 +40,30 @@ test.each([
   const [called, answered] = sentIds(provider, id)
   expect(called).toMatch(form)
   expect(answered).toBe(called as string)
+})
+
+test.each([
+  ['openai', `call_${'x'.repeat(60)}`, /^call_[0-9a-f]{59}$/],
+  ['azure', `call_${'x'.repeat(60)}`, /^call_[0-9a-f]{59}$/],
+  ['openai', `call_${'x'.repeat(59)}`, /^call_x{59}$/],
+  ['own', `call_${'x'.repeat(60)}`, /^call_x{60}$/],
+])('%s: items of Responses have ids of at most 64 characters where the vendor takes no more: %s', (provider, id, form) => {
+  const input = [
+    { role: 'user', content: `"call_id":"${id}"` },
+    { type: 'function_call', call_id: id, name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: id, output: 'ok' },
+    { type: 'custom_tool_call', call_id: id, name: 'g', input: '' },
+    { type: 'custom_tool_call_output', call_id: id, output: 'ok' },
+  ]
+  const { call } = responsesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', input })))
+  const target = { ...TARGET, provider, providerName: provider, upstreamModel: 'gpt-5' }
+  const wire = atOnce(responsesWire({ call, target, number: 0, warn: () => undefined, connection: new AbortController() }))
+  const sent = (JSON.parse(String(wire)) as { input: { call_id?: string }[] }).input
+  expect(sent[0]).toEqual({ role: 'user', content: `"call_id":"${id}"` } as object)
+  for (const item of sent.slice(1)) {
+    expect(item.call_id).toMatch(form)
+    expect(item.call_id).toBe(sent[1]?.call_id)
+  }
 })
 
 describe('a Messages client whose history holds calls of other models', () => {

@@ -67,6 +67,11 @@ const NAMING: readonly (readonly [string, ClientDialect, Readonly<Record<string,
     { input: 'Hi', tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } }] },
   ],
   [
+    'messages[1].audio.id',
+    'chat',
+    { messages: [said, { role: 'assistant', content: null, audio: { id: 'audio_file-1' } }, said], modalities: ['text', 'audio'] },
+  ],
+  [
     'messages[0].content[0].source',
     'messages',
     { max_tokens: 9, messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }] }] },
@@ -82,7 +87,7 @@ const ask = (client: ClientDialect, body: Readonly<Record<string, unknown>>, sto
 
 /** The body once for each character of the names, which alone is an escape in it. */
 const spellings = (json: string): readonly string[] =>
-  ['file', 'container', 'vector', '_id', '_store', '_upload'].flatMap((part) =>
+  ['file', 'container', 'vector', '_id', '_store', '_upload', 'audio'].flatMap((part) =>
     [...part].flatMap((character, at) => {
       const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
       const spelt = `${part.slice(0, at)}\\u${code}${part.slice(at + 1)}`
@@ -116,6 +121,49 @@ describe.each(NAMING)('%s of %s', (field, client, body) => {
     const { sent } = await ask(client, body, true)
     expect(sent).toHaveLength(1)
     expect(sent[0]?.body).toMatch(/file[-_]1|vs_1|cntr_1/)
+  })
+})
+
+describe.each([
+  ['code_interpreter_call', { id: 'ci_1', status: 'completed', code: '1', container_id: 'cntr_1', outputs: [] }, 'container_id'],
+  [
+    'shell_call',
+    { call_id: 'c', action: { commands: ['ls'] }, environment: { type: 'container_reference', container_id: 'cntr_1' } },
+    'environment',
+  ],
+])('the container of a finished %s', (type, item, member) => {
+  const input = [said, { type, ...item }, { role: 'user', content: 'And now?' }]
+  const leftOut = type === 'shell_call' ? [said, { type, call_id: 'c', action: { commands: ['ls'] } }] : [said]
+
+  test.each(['openai', undefined])('does not go back to the account of the operator, and a warning tells it: %s', async (slug) => {
+    for (const json of [
+      JSON.stringify({ model: MODEL, input }),
+      JSON.stringify({ model: MODEL, input }).replaceAll('ainer_', 'ain\\u0065r_'),
+    ]) {
+      const named = slug === undefined ? {} : { slug, model: 'gpt-5' }
+      const { sent, headers } = await replay({
+        client: 'responses',
+        upstreams: [{ dialect: 'openai-responses', reply: REFUSED, ...named }],
+        body: json,
+      })
+      expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ input: [...leftOut, { role: 'user', content: 'And now?' }] })
+      expect(headers.get('x-service-warnings')).toBe('1')
+    }
+  })
+
+  test('is a 400 for a strict request', async () => {
+    const { sent, text: told } = await replay({
+      client: 'responses',
+      upstreams: [{ dialect: 'openai-responses', reply: REFUSED }],
+      body: { model: MODEL, input, strict: true },
+    })
+    expect(sent).toEqual([])
+    expect(told).toContain(`input[1].${member}`)
+  })
+
+  test('goes back where the operator allows it', async () => {
+    const { sent } = await ask('responses', { input }, true)
+    expect(sent[0]?.body).toContain('cntr_1')
   })
 })
 

@@ -15,7 +15,8 @@ export const encodeSettings = (
   dialect: ClientDialect,
 ): Readonly<Record<string, unknown>> => {
   const { setting } = translation
-  const logprobs = setting('topLogprobs')
+  const topLogprobs = setting('topLogprobs')
+  const logprobs = setting('logprobs') ?? (topLogprobs === undefined ? undefined : true)
   return {
     temperature: setting('temperature'),
     topP: setting('topP'),
@@ -26,8 +27,8 @@ export const encodeSettings = (
     seed: setting('seed'),
     presencePenalty: penalty(translation, model, 'presencePenalty'),
     frequencyPenalty: penalty(translation, model, 'frequencyPenalty'),
-    responseLogprobs: setting('logprobs') ?? (logprobs === undefined ? undefined : true),
-    logprobs,
+    responseLogprobs: logprobs,
+    logprobs: logprobs === true ? topLogprobs : undefined,
     responseModalities: setting('outputModalities')?.map((modality) => modality.toUpperCase()),
     imageConfig: imageConfig(translation),
     thinkingConfig: encodeReasoning(translation, model),

@@ -33,6 +33,31 @@ const THINKING_MODELS = ['o3', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.4', 'gpt
 
 describe('both lanes keep the same rules', () => {
   test.each<[string, Rule]>([
+    [
+      'the chances of other tokens are asked for with those of the chosen ones',
+      {
+        vendor: 'openai',
+        model: 'gpt-4.1',
+        chat: { top_logprobs: 2 },
+        settings: { topLogprobs: 2 },
+        sent: { logprobs: true, top_logprobs: 2 },
+      },
+    ],
+    [
+      'the chances of other tokens are left out where those of the chosen ones are not wanted',
+      {
+        vendor: 'openai',
+        model: 'gpt-4.1',
+        chat: { logprobs: false, top_logprobs: 2 },
+        settings: { logprobs: false, topLogprobs: 2 },
+        sent: { logprobs: false },
+        reported: ['unsupported_field'],
+      },
+    ],
+    [
+      'a server of which nothing is known gets what the client says',
+      { vendor: 'own', model: 'm', chat: { top_logprobs: 2 }, settings: { topLogprobs: 2 }, sent: { top_logprobs: 2 } },
+    ],
     ...THINKING_MODELS.map((model): [string, Rule] => [
       `${model} takes the newer limit and no sampling`,
       {

@@ -27,6 +27,7 @@ export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context:
   keepAccepted(fields, 'chat', accepts, context)
   shortenIdentifiers(fields, vendor.identifierMax)
   limitStop(fields, vendor, context)
+  askForChances(fields, vendor, context)
   chooseTools(fields, vendor, context)
   changeFormat(fields, vendor, context)
   for (const [from, to] of Object.entries(vendor.names)) {
@@ -149,6 +150,18 @@ const limitStop = (fields: EditableFields, { stopMax }: Vendor, { target, warn }
     field: fields.reported('stop'),
     message: `${target.providerName} takes at most ${stopMax} stop sequences; the others were left out.`,
   })
+}
+
+/** Vendors refuse the chances of other tokens where those of the chosen ones are not asked for. */
+const askForChances = (fields: EditableFields, { accepts }: Vendor, { warn }: RuleContext): void => {
+  if (accepts === 'everything' || (fields.value('top_logprobs') ?? null) === null) return
+  if (fields.value('logprobs') !== false) {
+    if (fields.value('logprobs') !== true) fields.put('logprobs', true)
+    return
+  }
+  fields.remove('top_logprobs')
+  const field = fields.reported('top_logprobs')
+  warn({ code: 'unsupported_field', field, message: `logprobs is false, so that ${field} asks for nothing; it was left out.` })
 }
 
 const chooseTools = (fields: EditableFields, vendor: Vendor, { target, warn }: RuleContext): void => {

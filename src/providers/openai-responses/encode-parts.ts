@@ -45,7 +45,7 @@ const lost = (...[part, place, context]: Parameters<typeof uncarried>): null => 
 }
 
 /** The API's own limit; ids of other providers' calls may be longer, and only have to be the same in call and result. */
-const CALL_ID_MAX = 64
+export const CALL_ID_MAX = 64
 
 export const callId = (id: string): string =>
   id.length <= CALL_ID_MAX

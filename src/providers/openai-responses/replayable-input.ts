@@ -1,35 +1,62 @@
 /**
- * The history of a client of the same dialect, without thinking that other providers made: an upstream refuses the whole
- * request for it (docs/contract/requests.md#proofs-of-reasoning).
+ * The history of a client of the same dialect, as the upstream takes it: without thinking that other providers made, for which it refuses
+ * the whole request (docs/contract/requests.md#proofs-of-reasoning); without containers of earlier calls, which are the account's; with
+ * ids of calls that are short enough.
  */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
-import type { Target } from '../provider.ts'
-import { isItemId, isOwnProof } from './encode-parts.ts'
+import { mayName } from '../../lib/may-name.ts'
 import type { OpenAiModel } from '../openai-model.ts'
+import type { Target } from '../provider.ts'
+import { vendorOf } from '../vendors.ts'
+import { CALL_ID_MAX, callId, isItemId, isOwnProof } from './encode-parts.ts'
 
 const PLAIN_THINKING = /"reasoning_text"/
+const CONTAINER = /"container_id"/
+/** Only a vendor that has the limit is asked for it; one that is spelt with escapes is left to the vendor. */
+const LONG_CALL_ID = new RegExp(`"call_id"\\s*:\\s*"[^"\\\\]{${CALL_ID_MAX + 1}}`)
 
 /** JSON text for `input`. Null: it can go up as it is, which nearly every request's does. */
 export const replayableInput = (body: JsonBody, target: Target, family: OpenAiModel, warn: (warning: Warning) => void): string | null => {
-  if (!mayHoldSealedProof(body.searchable) && !(family.hidesThinking && PLAIN_THINKING.test(body.searchable))) return null
+  const { searchable } = body
+  const mayThink = mayHoldSealedProof(searchable) || (family.hidesThinking && PLAIN_THINKING.test(searchable))
+  const mayContain = target.storedObjects !== true && mayName(CONTAINER, searchable)
+  const shortens = vendorOf(target.provider).openAiModels && LONG_CALL_ID.test(searchable)
+  if (!mayThink && !mayContain && !shortens) return null
   const input = body.value('input')
   const given = body.raw('input')
   if (given === undefined || !Array.isArray(input)) return null
   const items: readonly JsonValue[] = input
   const kept = editElements(given, (text, position) => {
     const item = items[position]
-    const own = isObject(item) && item['type'] === 'reasoning' ? replayable(item, text, target, family) : text
-    if (own === null) {
-      const message = `Thinking that ${target.providerName} cannot verify was left out.`
-      warn({ code: 'unsupported_field', field: `input[${position}]`, message })
+    if (!isObject(item)) return text
+    const at = `input[${position}]`
+    if (item['type'] === 'reasoning') {
+      const own = replayable(item, text, target, family)
+      if (own === null)
+        warn({ code: 'unsupported_field', field: at, message: `Thinking that ${target.providerName} cannot verify was left out.` })
+      return own
     }
-    return own
+    const id = item['call_id']
+    const called =
+      shortens && typeof id === 'string' && id.length > CALL_ID_MAX ? editMembers(text, { call_id: JSON.stringify(callId(id)) }) : text
+    const place = mayContain ? containerIn(item) : null
+    if (place === null) return called
+    const message = `A container in the account of this service at ${target.providerName} is reached by no request; it was left out.`
+    warn({ code: 'unsupported_field', field: `${at}.${place}`, message })
+    // A call of the interpreter is none without its container.
+    return place === 'container_id' ? null : editMembers(called, { environment: null })
   })
   return kept === given ? null : kept
+}
+
+/** The member of a finished call that names the container in which it ran (docs/contract/responses.md#nothing-is-stored). */
+const containerIn = ({ type, container_id: id, environment }: Readonly<Record<string, unknown>>): 'container_id' | 'environment' | null => {
+  if (type === 'code_interpreter_call' && typeof id === 'string') return 'container_id'
+  return type === 'shell_call' && isObject(environment) && typeof environment['container_id'] === 'string' ? 'environment' : null
 }
 
 /** The item's own text where it can go up, with its seal opened where the thinking is this provider's own, else null. */
