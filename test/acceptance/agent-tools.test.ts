@@ -24,9 +24,11 @@ models:
 `
 
 let service: StartedService
+let forbidding: StartedService
 
 beforeAll(async () => {
   service = await services.start({ config: CONFIG })
+  forbidding = await services.start({ config: CONFIG })
 })
 
 const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
@@ -270,6 +272,34 @@ test('a model that there is not is a result, and the answer goes on', async () =
   const { status, text } = await ask('chat', [advise('x'), DONE], [{ type: 'service:advisor', parameters: { model: 'no/such' } }])
   expect([status, asked.length]).toEqual([200, 0])
   expect(text.replaceAll('\\', '')).toContain('"status":"error"')
+})
+
+describe('a model that a guardrail forbids', () => {
+  const tools = [
+    ['service:advisor', { model: 't/wise' }, { prompt: 'x' }],
+    ['service:advisor', {}, { prompt: 'x', model: 't/wise' }],
+    ['service:subagent', { model: 't/wise' }, { task_name: 'a', task_description: 'b' }],
+    ['service:fusion', { analysis_models: ['t/wise'], tools: [] }, { prompt: 'x' }],
+    ['service:image_generation', { model: 't/wise' }, { prompt: 'x' }],
+  ] as const
+
+  test.each(tools)(
+    '%s with %j and %j: nobody is asked, the failure is a result, and the answer goes on',
+    async (type, parameters, input) => {
+      for (const rule of [{ allowed_models: ['sandbox/agent'] }, { allowed_models: null, ignored_models: ['t/wise'] }]) {
+        await call(forbidding, 'PATCH', '/guardrails/default', { body: rule })
+        const script = [{ call: { name: type, arguments: input } }, DONE]
+        const { status, text } = await infer(
+          forbidding,
+          { model: 'sandbox/agent', sandbox: { script }, input: 'How?', tools: [{ type, parameters }] },
+          { path: PATHS.responses },
+        )
+        expect([status, asked.length]).toEqual([200, 0])
+        expect(text).toContain('No provider meets the requirements for t/wise')
+        expect(text).toContain(DONE.text)
+      }
+    },
+  )
 })
 
 test('an advisor with the transcript reads the conversation, without the calls of the service’s tools', async () => {

@@ -25,8 +25,9 @@ export const readResults = (kind: EngineKind, text: string, search: Search): Rea
   if (!Array.isArray(results)) return null
   const found: Found[] = []
   for (const result of results as readonly unknown[]) {
+    if (found.length >= search.most) break
     const one = isObject(result) ? readResult(kind, result, search) : null
-    if (one !== null && found.length < search.most) found.push(one)
+    if (one !== null) found.push(one)
   }
   return { given: results.length, found }
 }
