@@ -3,9 +3,9 @@ import { bodyOfParsed } from '../relay-text.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { dollars } from '../../lib/money.ts'
+import { costMembers } from '../cost-members.ts'
 import type { AnswerTail } from '../format.ts'
-import { serverToolCost, serverToolDetails, serverToolUse } from '../server-tool-usage.ts'
+import { serverToolDetails, serverToolUse } from '../server-tool-usage.ts'
 
 /** `usage` of this dialect: its input counts exclude each other, as ours do; `output_tokens` holds the thinking too. */
 export const messagesUsage = (tail: AnswerTail): JsonObject => {
@@ -29,20 +29,7 @@ export const relayedUsage = (tail: AnswerTail): JsonObject => ({
   ...costs(tail),
 })
 
-const costs = (tail: AnswerTail): JsonObject => {
-  const { cost } = tail
-  return {
-    // Absent where no price is known: strict clients take a number or nothing.
-    ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
-    is_byok: cost.isByok,
-    cost_details: {
-      upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
-      upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
-      upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
-      ...serverToolCost(tail),
-    },
-  }
-}
+const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'prompt', 'completions')
 
 /** The counts that `message_start` must tell before anything was counted: the provider's word where it came first, else our estimate. */
 export const startUsage = (known: Usage | null, inputEstimate: number): JsonObject => ({

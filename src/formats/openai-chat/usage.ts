@@ -1,12 +1,12 @@
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { dollars } from '../../lib/money.ts'
+import { costMembers } from '../cost-members.ts'
 import type { AnswerTail } from '../format.ts'
-import { serverToolCost, serverToolUsage } from '../server-tool-usage.ts'
+import { serverToolUsage } from '../server-tool-usage.ts'
 
 /** `usage` of this dialect. Its counts contain each other: cached tokens lie inside `prompt_tokens`, reasoning inside `completion_tokens`. */
 export const chatUsage = (tail: AnswerTail): JsonObject => {
-  const { usage, cost } = tail
+  const { usage } = tail
   return {
     prompt_tokens: inputTokens(usage),
     completion_tokens: outputTokens(usage),
@@ -21,15 +21,7 @@ export const chatUsage = (tail: AnswerTail): JsonObject => {
       audio_tokens: usage.outputAudio,
       image_tokens: usage.outputImage,
     },
-    // Absent where no price is known: strict clients take a number or nothing.
-    ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
-    is_byok: cost.isByok,
-    cost_details: {
-      upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
-      upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
-      upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
-      ...serverToolCost(tail),
-    },
+    ...costMembers(tail, 'prompt', 'completions'),
     ...serverToolUsage(tail),
   }
 }
