@@ -1,20 +1,9 @@
 /** A Chat Completions body in the language of the middle (docs/contract/chat-completions.md#request). */
-import type { OutputFormat, Prompt } from '../../canonical/prompt.ts'
+import type { Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import {
-  bodyNode,
-  child,
-  disown,
-  malformedMember,
-  member,
-  type Node,
-  nodesAt,
-  optionalChild,
-  optionalFlag,
-  optionalText,
-  requiredText,
-} from '../json-node.ts'
+import { bodyNode, child, malformedMember, member, type Node, nodesAt, optionalText, requiredText } from '../json-node.ts'
+import { readOutputFormat } from '../openai-output-format.ts'
 import { otherFields } from '../other-fields.ts'
 import { joinTurns, type Piece, readContent, readerFor, type Readers, toolResult } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
@@ -33,7 +22,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const prompt = {
     messages: withReplayedTurns(turns),
     ...readOpenAiTools(root, child),
-    outputFormat: readOutputFormat(root),
+    outputFormat: readOutputFormat(root, 'response_format', (format) => child(format, 'json_schema')),
     settings: readChatSettings(root),
   }
   return { ...prompt, otherFields: otherFields('chat', root) }
@@ -61,25 +50,4 @@ const MESSAGES: Readers<Piece> = {
     parts: toolResult(requiredText(message, 'tool_call_id'), readContent(message, 'content', CONTENT_PARTS)),
     open: true,
   }),
-}
-
-const readOutputFormat = (root: Node): OutputFormat => {
-  const format = optionalChild(root, 'response_format')
-  if (format === null) return { type: 'text' }
-  const type = requiredText(format, 'type')
-  if (type === 'json_object') return { type: 'json' }
-  if (type === 'json_schema') {
-    const described = child(format, 'json_schema')
-    const strict = optionalFlag(described, 'strict')
-    const description = optionalText(described, 'description')
-    return {
-      type: 'json-schema',
-      name: optionalText(described, 'name') ?? 'response',
-      schema: member(described, 'schema') ?? {},
-      ...(strict === null ? {} : { strict }),
-      ...(description === null ? {} : { description }),
-    }
-  }
-  if (type !== 'text') disown(root, 'response_format')
-  return { type: 'text' }
 }

@@ -1,20 +1,9 @@
 /** A Responses body in the language of the middle (docs/contract/responses.md#request). */
-import type { Message, OutputFormat, Prompt } from '../../canonical/prompt.ts'
+import type { Message, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import {
-  bodyNode,
-  children,
-  disown,
-  malformed,
-  member,
-  type Node,
-  nodesAt,
-  optionalChild,
-  optionalFlag,
-  optionalText,
-  requiredText,
-} from '../json-node.ts'
+import { bodyNode, children, malformed, member, type Node, nodesAt, optionalChild } from '../json-node.ts'
+import { readOutputFormat } from '../openai-output-format.ts'
 import { otherFields } from '../other-fields.ts'
 import { joinTurns, type Piece } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
@@ -32,7 +21,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const prompt = {
     messages: [...readInstructions(member(root, 'instructions')), ...input.messages],
     ...readOpenAiTools(root, (node) => node, input.tools),
-    outputFormat: readOutputFormat(text),
+    outputFormat: readOutputFormat(text, 'format', (format) => format),
     settings: readResponsesSettings(root, text),
   }
   return { ...prompt, otherFields: otherFields('responses', root) }
@@ -67,23 +56,3 @@ function* readInput(value: unknown): Steps<{ readonly messages: readonly Message
 
 /** Codex declares tools by the one, and what a search of its own found by the other. */
 const ADDS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
-
-const readOutputFormat = (text: Node | null): OutputFormat => {
-  const format = text === null ? null : optionalChild(text, 'format')
-  if (text === null || format === null) return { type: 'text' }
-  const type = requiredText(format, 'type')
-  if (type === 'json_object') return { type: 'json' }
-  if (type === 'json_schema') {
-    const strict = optionalFlag(format, 'strict')
-    const description = optionalText(format, 'description')
-    return {
-      type: 'json-schema',
-      name: optionalText(format, 'name') ?? 'response',
-      schema: member(format, 'schema') ?? {},
-      ...(strict === null ? {} : { strict }),
-      ...(description === null ? {} : { description }),
-    }
-  }
-  if (type !== 'text') disown(text, 'format')
-  return { type: 'text' }
-}
