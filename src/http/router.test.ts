@@ -99,7 +99,9 @@ test.each<[string, string, string]>([
   ['GET', '/api/things/', '404'],
   ['GET', '//api/things', '404'],
   ['GET', '/api//things', '404'],
-  ['GET', '/api/things//parts/8', '404'],
+  // An empty name is the operation's to refuse.
+  ['GET', '/api/things//parts/8', 'GET /things/:id/parts/:part {"id":"","part":"8"}'],
+  ['GET', '/api/things/7/parts/', '404'],
   ['GET', '/api/./things', '404'],
   ['GET', '/api/x/../things', '404'],
   ['GET', '/api/%74hings', '404'],

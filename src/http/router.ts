@@ -117,7 +117,8 @@ const walk = (node: Node, segments: readonly string[], at: number, values: strin
     const found = walk(literal, segments, at + 1, values)
     if (found !== null && found.routes.size > 0) return found
   }
-  if (node.parameter === null || segment === '') return node.rest
+  // An empty name in the middle is refused as a name; at the end it is the slash too many of another path.
+  if (node.parameter === null || (segment === '' && at === segments.length - 1)) return node.rest
   // The names that the literal's branch gathered before it led nowhere are not part of this one.
   values.length = kept
   values.push(segment)

@@ -282,9 +282,9 @@ describe('slugs', () => {
     })
   }
 
-  test('404: an empty slug is no path of ours', async () => {
+  test('400: an empty slug', async () => {
     const answer = await callRaw(service, 'POST', '/api/v1/presets//responses', { model: 'sandbox/echo' })
-    expect([400, 404]).toContain(answer.status)
+    expect([answer.status, answer.error.message]).toEqual([400, 'Invalid request parameters'])
   })
 })
 
