@@ -27,6 +27,13 @@ export interface Usage {
   readonly estimated: boolean
 }
 
+/** One call of a model, for an answer that took several: in a turn of its own, or to advise it. */
+export interface Iteration {
+  readonly type: 'message' | 'advisor_message'
+  readonly model: string
+  readonly usage: Usage
+}
+
 export const NO_USAGE: Usage = {
   inputFresh: 0,
   inputCacheRead: 0,

@@ -7,7 +7,7 @@ import type { Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { HiddenTexts } from '../canonical/hidden-prompt.ts'
 import type { ServerToolUse } from '../canonical/server-tools.ts'
-import type { Usage } from '../canonical/usage.ts'
+import type { Iteration, Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import type { GatewayError } from '../errors.ts'
@@ -51,6 +51,8 @@ export interface AnswerTail {
   readonly cost: Cost
   /** The use of the service's own tools; absent where it ran none. */
   readonly serverTools?: ServerToolUse
+  /** Its calls of models, in order; absent where the service ran no tool. */
+  readonly iterations?: readonly Iteration[]
   /** When the answer ended, in Unix seconds. */
   readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */

@@ -1,7 +1,7 @@
 /** A request that was let in: one id, one permit, one hold and one settlement, however many runs its answer takes. */
 import type { Call } from '../canonical/call.ts'
 import { NO_COST } from '../canonical/cost.ts'
-import { inputTokens, NO_USAGE, outputTokens } from '../canonical/usage.ts'
+import { inputTokens, type Iteration, NO_USAGE, outputTokens } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { errorRow, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
@@ -80,6 +80,11 @@ export class Admitted {
   readonly #inner: Admitted[] = []
   /** The bill for the turns before the current one: an answer that runs tools takes several. */
   #earlier: Bill | null = null
+  /** Those turns one by one. */
+  readonly #turns: Iteration[] = []
+  /** The turn of the outer answer behind which it was asked, and whether an advisor asked it. */
+  #behindTurn = 0
+  isAdvice = false
   #feeNanos = 0
   /** The account of its tools; null where the service runs none. */
   loop: LoopReport | null = null
@@ -134,8 +139,25 @@ export class Admitted {
   nextTurn(): void {
     const turn = billOf(this.log, this.terms)
     this.#earlier = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
+    this.#turns.push(this.#iteration(turn))
     this.log.nextTurn()
     this.hold?.spend(this.#spentNanos)
+  }
+
+  /** The calls of models that are in its answer, in order: of its own turns, each with the advice that was asked behind it. */
+  get iterations(): readonly Iteration[] {
+    const turns = [...this.#turns, this.#iteration(billOf(this.log, this.terms))]
+    return turns
+      .flatMap((turn, index) => [
+        turn,
+        ...this.#inner.flatMap((inner) => (inner.isAdvice && inner.#behindTurn === index ? inner.iterations : [])),
+      ])
+      .filter(({ usage }) => inputTokens(usage) + outputTokens(usage) > 0)
+  }
+
+  #iteration({ usage }: Pick<Bill, 'usage'>): Iteration {
+    const model = this.log.current?.planned.model.id ?? this.request.requested
+    return { type: this.isAdvice ? 'advisor_message' : 'message', model, usage }
   }
 
   /** Says whether the budgets bear tools that may cost this much, and an end of the answer behind them. */
@@ -151,6 +173,7 @@ export class Admitted {
 
   /** Its answer needs another inference, whose cost is part of its own from now on. It ends that one, at the latest, when it ends. */
   needs(inner: Admitted): void {
+    inner.#behindTurn = this.#turns.length
     this.#inner.push(inner)
   }
 

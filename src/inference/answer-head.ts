@@ -32,7 +32,7 @@ export const answerTail = (admitted: Admitted, metadataField: NonNullable<Answer
   return {
     usage: bill.usage,
     cost: bill.cost,
-    ...(serverTools === undefined ? {} : { serverTools }),
+    ...(serverTools === undefined ? {} : { serverTools, iterations: admitted.iterations }),
     endedSeconds: Math.floor((createdMs + log.durationMs) / 1000),
     // A kept answer was routed for another request.
     metadata: metadataField === null || hit !== null ? null : { field: metadataField, value: routingMetadata(admitted) },

@@ -11,6 +11,8 @@ export interface Question {
   readonly given?: readonly Message[]
   /** Further members of a Chat Completions body: limits, reasoning, tools of the service. */
   readonly options: JsonObject
+  /** It is an advisor’s: the interfaces have a word for that. */
+  readonly isAdvice?: true
   /**
    * For a model that may call functions: what it said and called behind the messages, and what came of that, as items of Responses.
    * `options` are members of a Responses body then, and the answer comes as items too.

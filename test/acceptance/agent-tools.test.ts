@@ -509,6 +509,23 @@ test('the tenth advice is the last one of a request', async () => {
   expect([status, asked.length]).toEqual([200, 10])
 })
 
+test.each([true, false])('a message tells the tokens of each turn and of each advice, in order; streamed: %p', async (stream) => {
+  const script = [advise('One?'), { call: { name: 'service:advisor', arguments: { prompt: 'Two?' } } }, DONE]
+  const { text } = await ask('messages', script, [ADVISOR], { stream })
+  const told = /"iterations":(\[.*?\}\])/.exec(text)?.[1] ?? '[]'
+  const iterations = JSON.parse(told) as readonly { readonly type: string; readonly model: string; readonly input_tokens: number }[]
+  expect(iterations.map(({ type, model }) => `${type} ${model}`)).toEqual([
+    'message sandbox/agent',
+    'advisor_message t/wise',
+    'message sandbox/agent',
+    'advisor_message t/wise',
+    'message sandbox/agent',
+  ])
+  const own = iterations.filter(({ type }) => type === 'message').reduce((sum, { input_tokens }) => sum + input_tokens, 0)
+  expect(text).toContain(`"usage":{"input_tokens":${own},`)
+  expect(iterations[1]).toMatchObject({ input_tokens: 7, output_tokens: 3 })
+})
+
 test('five pictures are asked for, and four made', async () => {
   const calls = Array.from({ length: 5 }, () => ({ name: 'service:image_generation', arguments: { prompt: 'A cat' } }))
   await ask('chat', [{ calls }, DONE], [{ type: 'service:image_generation', parameters: { model: 't/painter' } }])

@@ -1,7 +1,7 @@
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import type { Iteration, Usage } from '../../canonical/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { costMembers } from '../cost-members.ts'
 import type { AnswerTail } from '../format.ts'
@@ -17,10 +17,18 @@ export const messagesUsage = (tail: AnswerTail): JsonObject => {
     output_tokens_details: { thinking_tokens: usage.outputReasoning },
     server_tool_use: serverToolUse(tail),
     ...(tail.serverTools === undefined ? {} : { server_tool_use_details: details }),
+    ...(tail.iterations === undefined ? {} : { iterations: tail.iterations.map(iterationUsage) }),
     ...UNKNOWN,
     ...costs(tail),
   }
 }
+
+const iterationUsage = ({ type, model, usage }: Iteration): JsonObject => ({
+  type,
+  model,
+  ...counts(usage),
+  output_tokens: outputTokens(usage),
+})
 
 /** Laid over the usage of an upstream of this dialect, which is silent about the rest or knows it better. */
 export const relayedUsage = (tail: AnswerTail): JsonObject => ({

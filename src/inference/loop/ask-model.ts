@@ -45,6 +45,7 @@ export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskM
       signal.throwIfAborted()
       const own = { ...inner, toolKit: fetchingWhatWasGiven(inner.toolKit, question.given ?? []) }
       const admitted = admitWithin(outer, await plannedFor(outer, question, own), parts.clock)
+      admitted.isAdvice = question.isAdvice === true
       return await answerOf(admitted, question, signal, parts.answer)
     } catch (thrown) {
       return failure(hideInError(asFailure(thrown), outer.request.hidden), question.model)

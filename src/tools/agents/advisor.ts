@@ -64,6 +64,7 @@ export const advisorTool = ({ max_calls: mostCalls }: { readonly max_calls: numb
               ...(prompt === '' ? [] : [{ role: 'user', parts: [textPart(prompt)] } as const]),
             ],
             options: questionOptions(read),
+            isAdvice: true,
             ...(turn.reportProgress === undefined ? {} : { onText: (text) => turn.reportProgress?.({ step: 'advice', text }) }),
           },
           turn.signal,
