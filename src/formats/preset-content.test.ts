@@ -113,3 +113,16 @@ const configOrRefusal = (shape: keyof typeof READERS, body: unknown): Record<str
     return null
   }
 }
+
+test('400: more than 2 MiB beside the system text; what is not kept does not count', () => {
+  const MIB = 1024 * 1024
+  const tool = (length: number): object => ({ type: 'function', name: 'f', description: 'd'.repeat(length), parameters: {} })
+  const bodyWith = (length: number): object => ({
+    model: 'a/b',
+    instructions: 'i'.repeat(MIB),
+    input: 'x'.repeat(5 * MIB),
+    tools: [tool(length)],
+  })
+  expect(() => fromResponses(bodyWith(2 * MIB - 1000))).not.toThrow()
+  expect(() => fromResponses(bodyWith(2 * MIB))).toThrow('Too long: a preset keeps at most 2 MiB beside its system text.')
+})

@@ -2,6 +2,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
+import { createGrowth } from '../lib/json-size.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
 import { fieldsWhere } from '../request-fields/request-fields.ts'
 import { type Findings, startFindings } from './findings.ts'
@@ -31,11 +32,13 @@ export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => 
     if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
     const field = fieldReader(body)
     const findings = startFindings()
+    const config = configOf(body, persisted)
+    if (!createGrowth(CONFIG_MAX).take(config)) findings.fault([], 'Too long: a preset keeps at most 2 MiB beside its system text.')
+    findings.throwIfFaulty()
     for (const name of Object.keys(body)) if (checked.has(name)) checkField(rules, name, field(name), findings)
     rules.checkTogether(field, findings)
     refuseNesting(field, findings)
     const system = readSystemText(systemSources(field), findings)
-    const config = configOf(body, persisted)
     if (system?.blocks != null) config[SYSTEM_BLOCKS_KEY] = system.blocks
     for (const [name, value] of Object.entries(config)) checkStorable(value, [name], findings)
     findings.throwIfFaulty()
@@ -46,6 +49,9 @@ export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => 
     }
   }
 }
+
+/** Characters of JSON: all of it is checked, compared, sealed and stored in one go. */
+const CONFIG_MAX = 2 * 1024 * 1024
 
 /** A preset that names another one would be resolved nowhere, or for ever. */
 const refuseNesting = (field: FieldReader, findings: Findings): void => {

@@ -2,6 +2,7 @@
 import type { ProviderContext } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import { dialectFor } from '../models/models.ts'
+import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import { asFailure } from './as-failure.ts'
 import { hideInError } from './hide-in-error.ts'
@@ -27,7 +28,8 @@ export const countTokens = async (
   { adapters, context, routing }: CountParts,
 ): Promise<TokenCount> => {
   const { call, plan, hidden } = request
-  call.prompt()
+  if (context.turn !== undefined && call.body.searchable.length > LARGE_BYTES) await inTurns(call.readingPrompt(), context.turn)
+  else call.prompt()
   const [planned] = plan.attempts
   const counter = planned === undefined ? null : adapters.counterFor(dialectFor(planned.endpoint.provider, call.dialect))
   if (planned === undefined || counter === null) return { inputTokens: estimatedInputTokens(call), estimated: true }

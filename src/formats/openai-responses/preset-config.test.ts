@@ -161,7 +161,7 @@ describe('what is refused', () => {
   test('a hostile body gets a bounded answer', () => {
     const tools = Array.from({ length: 5000 }, () => ({ type: 'mcp' }))
     expect(pathsOf({ tools })).toHaveLength(50)
-    expect(presetContentOf({ tools: tools.map(() => ({ type: 'x'.repeat(1000) })) }).warnings).toHaveLength(50)
+    expect(presetContentOf({ tools: tools.map(() => ({ type: 'x'.repeat(300) })) }).warnings).toHaveLength(50)
     expect(refusalOf(() => presetContentOf({ provider: { ['k'.repeat(100_000)]: 1 } })).join().length).toBeLessThan(300)
   })
 })

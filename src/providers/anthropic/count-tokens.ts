@@ -1,6 +1,7 @@
 /** Anthropic's own count of what a request would cost in input tokens: the same request without what only an answer needs. */
 import { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
 import { encoded } from '../encoded.ts'
 import { postJson } from '../json-post.ts'
@@ -26,12 +27,11 @@ const BODY_MAX = 64 * 1024
 /** Throws a GatewayError for every failure. */
 export const countAnthropicTokens = async (attempt: Attempt, context: ProviderContext): Promise<number> => {
   const { target } = attempt
-  const whole = JsonBody.ofParsed(await encoded(encodeAnthropicRequest(attempt), attempt, context))
   const response = await postJson(
     {
       url: `${messagesUrl(target.baseUrl)}/count_tokens`,
       headers: ownHeaders(attempt),
-      body: whole.textWith(Object.fromEntries(whole.keys.filter((key) => !COUNTED.has(key)).map((key) => [key, null]))),
+      body: await encoded(countedRequest(attempt), attempt, context),
       stream: false,
       failure: anthropicFailure,
     },
@@ -41,6 +41,14 @@ export const countAnthropicTokens = async (attempt: Attempt, context: ProviderCo
   const count = readCount(await response.text(BODY_MAX))
   if (count === null) throw unusable(target, 'answered without a count.')
   return count
+}
+
+function* countedRequest(attempt: Attempt): Steps<string> {
+  const request = yield* encodeAnthropicRequest(attempt)
+  yield
+  const whole = JsonBody.ofParsed(request)
+  yield
+  return whole.textWith(Object.fromEntries(whole.keys.filter((key) => !COUNTED.has(key)).map((key) => [key, null])))
 }
 
 const readCount = (text: string): number | null => {

@@ -50,7 +50,7 @@ export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: Provid
     {
       url: addressOf(target, '/embeddings'),
       headers: keyHeader(target),
-      body: requestText(attempt),
+      body: requestBody(attempt),
       stream: false,
       failure: chatFailure,
     },
@@ -60,13 +60,13 @@ export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: Provid
   return readAnswer(await response.text(BODY_MAX), target)
 }
 
-const requestText = ({ body, target, warn }: EmbeddingsAttempt): string => {
+const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8Array<ArrayBuffer> => {
   const words = vendorOf(target.provider).embeddings
   if (words === null) throw new GatewayError('unprocessable', `${target.providerName} has no embeddings.`)
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), model: JSON.stringify(target.upstreamModel) }
   for (const field of body.keys) {
-    const raw = body.raw(field)
     const name = words.names[field]
+    const raw = name === undefined ? undefined : body.raw(field)
     if (name !== undefined && raw !== undefined) {
       changes[field] = null
       changes[name] = raw
@@ -76,7 +76,7 @@ const requestText = ({ body, target, warn }: EmbeddingsAttempt): string => {
     if (body.value(field) !== undefined)
       warn({ code: 'unsupported_field', field, message: `${target.providerName} does not take ${field}; it was left out.` })
   }
-  return body.textWith(changes)
+  return body.wireWith(changes)
 }
 
 /** Fields of the interface that not every vendor has. */
