@@ -16,7 +16,7 @@ export const withinContext = (screened: Screened, planned: Plan): Fitted => {
   const first = planned.attempts[0]
   if (first === undefined) return unchanged
   const wanted = wantsCompression(call.body) ?? (contextOf(first) ?? Infinity) <= DEFAULT_CONTEXT_MAX
-  if (!wanted || isForPicturesAlone(call.body.value('modalities'))) return unchanged
+  if (!wanted || isForPicturesAlone(call.body.value('modalities')) || isForPicturesAlone(first.model.outputModalities)) return unchanged
   const inputTokens = estimatedInputTokens(call)
   const asked = call.maxOutputTokens ?? 0
   if (inputTokens + asked <= (contextOf(first) ?? Infinity)) return unchanged

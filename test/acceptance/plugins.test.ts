@@ -19,6 +19,7 @@ providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
   fake/small: { context_length: 8192, endpoints: [{ provider: fake, model: small, prices: { prompt: 1, completion: 1 } }] }
+  fake/painter: { context_length: 8192, output_modalities: [image], endpoints: [{ provider: fake, model: painter }] }
   fake/large: { context_length: 200000, endpoints: [{ provider: fake, model: large, prices: { prompt: 2, completion: 2 } }] }
   fake/judge: { context_length: 200000, endpoints: [{ provider: fake, model: judge, prices: { prompt: 100, completion: 100 } }] }
   fake/smart: { context_length: 200000, endpoints: [{ provider: fake, model: smart, prices: { prompt: 9, completion: 9 } }] }
@@ -185,6 +186,7 @@ describe('context-compression', () => {
     ['off', { plugins: [{ id: 'context-compression', enabled: false }] }],
     ['an empty list of transforms', { transforms: [] }],
     ['pictures alone', { modalities: ['image'] }],
+    ['a model of pictures alone', { model: 'fake/painter', plugins: [{ id: 'context-compression' }] }],
   ])('nothing is left out: %s', async (_, fields) => {
     upstream.script(say('Fine.'))
     const answer = await ask({ model: 'fake/small', messages: long, ...fields })
