@@ -46,13 +46,31 @@ export const bytes = (size: number): string =>
 
 /** `03:36:06`, with the day where it is not today's. */
 export const clockTime = (iso: string, nowMs: number): string => {
-  const zone = zoneOption()
+  const { time, day } = formats()
   const date = new Date(iso)
-  const time = date.toLocaleTimeString('en-GB', zone)
-  const dayOf = (day: Date): string => day.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...zone })
-  return dayOf(date) === dayOf(new Date(nowMs)) ? time : `${dayOf(date)} ${time}`
+  const dayOfIt = day.format(date)
+  return dayOfIt === day.format(nowMs) ? time.format(date) : `${dayOfIt} ${time.format(date)}`
 }
 
-export const instant = (iso: string): string => new Date(iso).toLocaleString('en-GB', { timeZoneName: 'short', ...zoneOption() })
+export const instant = (iso: string): string => formats().instant.format(new Date(iso))
 
-const zoneOption = (): { readonly timeZone?: 'UTC' } => (timeZone.get() === 'UTC' ? { timeZone: 'UTC' } : {})
+const formatsIn = (zone: { readonly timeZone?: 'UTC' }) => ({
+  time: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...zone }),
+  day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone }),
+  instant: new Intl.DateTimeFormat('en-GB', {
+    day: '2-digit',
+    month: '2-digit',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+    ...zone,
+  }),
+})
+
+/** Made once: to make one takes longer than to draw the row that it is for. */
+const HERE = formatsIn({})
+const UTC = formatsIn({ timeZone: 'UTC' })
+
+const formats = (): typeof HERE => (timeZone.get() === 'UTC' ? UTC : HERE)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
@@ -12,6 +13,32 @@ const browser = useBrowser()
 const ROWS = 10_000
 
 const HEAP_BYTES = 40 * 1024 * 1024
+
+const FRAME_CPU_MS = 16
+const FRAMES = 100
+
+/** The time that the page's thread works for a frame, not the time that it waits for a core, while each frame replaces every row in view. */
+const scrolledByScreens = async (page: Page): Promise<number> => {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const worked = async (): Promise<number> =>
+    (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
+  const scroll = (frames: number): Promise<unknown> =>
+    page.evaluate(`(async () => {
+      const scroller = document.querySelector('.rows-scroller')
+      scroller.scrollTo(0, 0)
+      for (let frame = 0; frame < ${frames}; frame += 1) {
+        await new Promise(requestAnimationFrame)
+        scroller.scrollBy(0, scroller.clientHeight)
+      }
+      await new Promise(requestAnimationFrame)
+    })()`)
+  // The first round compiles what draws.
+  await scroll(FRAMES)
+  const before = await worked()
+  await scroll(FRAMES)
+  return (((await worked()) - before) * 1000) / FRAMES
+}
 
 const startWithMany = (): Promise<StartedService> => startWithRequests(services, ROWS)
 
@@ -37,6 +64,9 @@ describe.skipIf(BROWSER_PATH === null)('a list of ten thousand requests', () => 
     expect(usedSize).toBeLessThanOrEqual(HEAP_BYTES)
     await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight))
     await page.getByText('These are all.').waitFor()
+
+    const perFrameMs = await scrolledByScreens(page)
+    expect({ perFrameMs, isQuick: perFrameMs <= FRAME_CPU_MS }).toEqual({ perFrameMs, isQuick: true })
 
     await scroller.evaluate((element) => element.scrollTo(0, 0))
     await page.locator('[aria-rowindex="2"][data-row]').waitFor()

@@ -34,7 +34,7 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    overscan: 12,
+    overscan: 6,
     getItemKey: (index) => {
       const row = rows[index]
       return row === undefined ? index : rowKey(row)
