@@ -13,14 +13,16 @@ import { type AuditFilter, createAuditLog } from '../src/storage/audit-log.ts'
 import type { KeyListInput } from '../src/storage/key-list.ts'
 import { createKeyStore } from '../src/storage/key-store.ts'
 import { openDatabase } from '../src/storage/open-database.ts'
-import { createPresetStore, type PresetListInput } from '../src/storage/preset-store.ts'
+import { createPresetStore, type PresetStore } from '../src/storage/preset-store.ts'
 import { createSearchStore } from '../src/storage/search-store.ts'
 import { fillManagement, MANY } from './management-records.ts'
 import { measureReads, READS_HEAD } from './measure-reads.ts'
 
 const { values } = parseArgs({ options: { records: { type: 'string', default: '1000000' }, 'database-url': { type: 'string' } } })
 const records = Number(values.records)
-const LIMIT = 101
+const LIMIT = 100
+
+type PresetPageQuery = Parameters<PresetStore['page']>[0]
 
 /** Nothing of theirs is sealed. */
 const NO_SEAL = { seal: (text: string) => text, open: (text: string) => text }
@@ -45,16 +47,15 @@ try {
   const keys = createKeyStore(database)
   const measureKeys = measureReads(/(?<="hash":")\w+/g)
   const keysOf = (name: string, more: Partial<KeyListInput> = {}) =>
-    measureKeys(`keys: ${name}`, () =>
-      keys.list({ ...EVERY_KEY, workspaceId: MANY, now, offset: 0, limit: LIMIT, status: 'active', ...more }),
+    measureKeys(
+      `keys: ${name}`,
+      async () => (await keys.list({ ...EVERY_KEY, workspaceId: MANY, now, offset: 0, limit: LIMIT, status: 'active', ...more })).items,
     )
   await keysOf('the newest')
   await keysOf('the newest of every workspace', { workspaceId: null })
   await keysOf('a page in the middle', { after: { value: middle, hash: '' } })
   await keysOf('by name', { sort: 'name' })
   await keysOf('by name, in the middle', { sort: 'name', after: { value: 'kl', hash: '' } })
-  await keysOf('by their last use', { sort: 'last_used_at' })
-  await keysOf('of every workspace, by their last use', { sort: 'last_used_at', workspaceId: null })
   await keysOf('of a person', { userId: 'user-77' })
   await keysOf('of a person who has none', { userId: 'nobody' })
   await keysOf('a member’s own', { onlyUserId: 'user-77' })
@@ -67,11 +68,11 @@ try {
 
   const presets = createPresetStore(database, NO_SEAL)
   const measurePresets = measureReads(/(?<="slug":")[\w-]+/g)
-  const presetsOf = (name: string, more: Partial<PresetListInput> = {}) =>
-    measurePresets(`presets: ${name}`, () => presets.list({ workspaceId: MANY, status: 'active', offset: 0, limit: LIMIT, ...more }))
+  const presetsOf = (name: string, more: Partial<PresetPageQuery> = {}) =>
+    measurePresets(`presets: ${name}`, () => presets.page({ workspaceId: MANY, status: 'active', after: null, limit: LIMIT, ...more }))
   await presetsOf('the newest')
   await presetsOf('of every state', { status: undefined })
-  await presetsOf('a page in the middle', { offset: Math.round(records * 0.4) })
+  await presetsOf('a page in the middle', { after: { createdAt: middle, id: '' } })
   await presetsOf('archived', { status: 'archived' })
   await presetsOf('a part of many names', { q: 'abcd' })
   await presetsOf('a part of one name', { q: 'abcd-2600' })
@@ -80,7 +81,7 @@ try {
   const log = createAuditLog(database)
   const measureAudit = measureReads(/(?<="requestId":")[\w-]+/g)
   const auditOf = (name: string, more: Partial<AuditFilter> = {}) =>
-    measureAudit(`audit: ${name}`, () => log.list({ workspaceId: MANY, offset: 0, limit: LIMIT, ...more }))
+    measureAudit(`audit: ${name}`, () => log.page({ workspaceId: MANY, ...more }, LIMIT))
   await auditOf('the newest')
   await auditOf('of every workspace', { workspaceId: null })
   await auditOf('a page in the middle', { after: { createdAt: middle, id: '' } })
@@ -93,6 +94,8 @@ try {
   await auditOf('of a rare action', { action: 'deleted' })
   await auditOf('of an action that nobody took', { action: 'nothing' })
 
+  await measurePresets('presets: the newest, counted', () => presets.list({ workspaceId: MANY, status: 'active', offset: 0, limit: LIMIT }))
+  await measureAudit('audit: the newest, counted', () => log.list({ workspaceId: MANY, offset: 0, limit: LIMIT }))
   const search = createSearchStore(database)
   const measureSearch = measureReads(/(?<="id":")[\w-]+/g)
   for (const [name, text] of [

@@ -95,10 +95,10 @@ export const listKeysVerb = async (
     if (flags.json !== true) print(row(HEADER))
     for (let offset = 0; ; offset += LIST_PAGE) {
       const page = await keys.list({ ...EVERY_KEY, workspaceId, offset, limit: LIST_PAGE })
-      for (const key of page.map(keyResource)) {
+      for (const key of page.items.map(keyResource)) {
         print(flags.json === true ? JSON.stringify(key) : row(cellsOf(key)))
       }
-      if (page.length < LIST_PAGE) return
+      if (page.items.length < LIST_PAGE) return
     }
   })
 }

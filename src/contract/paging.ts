@@ -44,4 +44,16 @@ export const paging = ({ limitMax, limitDefault }: { limitMax: number; limitDefa
 /** The bounds of most lists. */
 export const listPaging = paging({ limitMax: 100, limitDefault: 50 })
 
+/** To count what a list has takes long where it has much, and who goes on by a cursor needs no count. */
+export const countQuery = {
+  count: z.enum(['true', 'false']).optional().meta({
+    description:
+      '`false`: without `total_count`. Such a page looks through 20,000 entries at most for what no index finds, and may have few, or none, where it is not the last; `offset` is not heeded.',
+  }),
+}
+
+/** Throws `invalid_request` naming the parameter. */
+export const wantsCount = (query: URLSearchParams): boolean =>
+  validate(countQuery.count, query.get('count') || undefined, ['count']) !== 'false'
+
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item), total_count: z.int() })

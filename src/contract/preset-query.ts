@@ -1,6 +1,7 @@
 /** The queries of the lists of presets, of their versions and of their history. An empty parameter counts as absent. */
 import { z } from 'zod'
 
+import { cursorText } from './cursor.ts'
 import { wholeNumber } from './paging.ts'
 import { preset, presetLabel, presetStatus } from './preset.ts'
 import { usageSums } from './usage.ts'
@@ -13,6 +14,7 @@ export const presetsQuery = {
     .literal('usage')
     .optional()
     .meta({ description: '`usage`: what each preset was used for in the last 24 hours, in whole hours.' }),
+  cursor: cursorText.optional().meta({ description: 'With `count=false`: `next_cursor` of the answer before.' }),
 }
 
 /** As the list has it. */
@@ -29,6 +31,7 @@ export const readPresetsQuery = (query: URLSearchParams): z.output<typeof preset
     q: query.get('q') || undefined,
     status: query.get('status') || undefined,
     include: query.get('include') || undefined,
+    cursor: query.get('cursor') || undefined,
   })
 
 export const versionOrder = z.enum(['asc', 'desc']).optional().meta({ description: 'desc: newest first.' })

@@ -244,7 +244,7 @@ describe('a key of another workspace', () => {
     expect(typeOf(await rejection(keys.update(other, record.hash, { disabled: true }, changedBy())))).toBe('not_found')
     expect(typeOf(await rejection(keys.revoke(other, record.hash, changedBy())))).toBe('not_found')
     expect(await keys.authenticate(key)).not.toBeNull()
-    expect(await keys.list({ ...EVERY_KEY, workspaceId: other, offset: 0, limit: 100 })).toEqual([])
+    expect(await keys.list({ ...EVERY_KEY, workspaceId: other, offset: 0, limit: 100 })).toEqual({ items: [], next: null })
   })
 })
 
@@ -252,5 +252,5 @@ test('a list tells the use of each key, also of one that was never used', async 
   const { keys } = open()
   const { record } = await keys.create(inference, changedBy())
   const listed = await keys.list({ ...EVERY_KEY, workspaceId: owner.workspaceId, offset: 0, limit: 100 })
-  expect(listed.find((entry) => entry.record.hash === record.hash)?.used.usage.totalNanos).toBe(0)
+  expect(listed.items.find((entry) => entry.record.hash === record.hash)?.used.usage.totalNanos).toBe(0)
 })

@@ -7,6 +7,7 @@ import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
+import type { KeyFilter } from '../contract/key-query.ts'
 import type { KeyListInput } from '../storage/key-list.ts'
 import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
@@ -83,9 +84,10 @@ export interface KeyWithUsage {
   readonly lastUsedAt: string | null
 }
 
-export interface ListedKey extends KeyWithUsage {
-  /** The value by which the list is ordered. */
-  readonly sorted: string
+export interface KeyPage {
+  readonly items: readonly KeyWithUsage[]
+  /** The place behind which the next page begins; null at the end, and there only. */
+  readonly next: KeyFilter['after']
 }
 
 export interface MadeKey extends KeyWithUsage {
@@ -96,7 +98,7 @@ export interface MadeKey extends KeyWithUsage {
 export interface Keys {
   /** The key itself is in this answer and nowhere else. Throws `invalid_request` for an expiry in the past. */
   create(key: NewKey, by: ChangedBy, once?: Once<MadeKey>): Promise<MadeKey>
-  list(input: Omit<KeyListInput, 'now'>): Promise<readonly ListedKey[]>
+  list(input: Omit<KeyListInput, 'now'>): Promise<KeyPage>
   /**
    * The key that a person's requests from the playground are charged to, made now where the person has none. Throws
    * `permission_denied` where somebody has disabled it.
@@ -229,15 +231,17 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       return made
     },
     async list(input) {
-      const found = await store.list({ ...input, now: now() })
-      const hashes = found.map(({ record }) => record.hash)
+      const { items, next } = await store.list({ ...input, now: now() })
+      const hashes = items.map(({ hash }) => hash)
       const [used, lastUses] = [await store.usageOfMany(hashes, now()), await store.lastUses(hashes)]
-      return found.map(({ record, sorted }) => ({
-        record,
-        sorted,
-        used: used.get(record.hash) ?? NOTHING_USED,
-        lastUsedAt: lastUseOf(record.hash, lastUses.get(record.hash)),
-      }))
+      return {
+        items: items.map((record) => ({
+          record,
+          used: used.get(record.hash) ?? NOTHING_USED,
+          lastUsedAt: lastUseOf(record.hash, lastUses.get(record.hash)),
+        })),
+        next,
+      }
     },
     async playground({ workspaceId, userId }, by) {
       let record = await store.playground(workspaceId, userId)

@@ -45,6 +45,7 @@ export interface Presets {
   /** The next version, designated unless the options say otherwise; the answer embeds the version that this call wrote, or repeats an earlier answer. Throws `precondition_failed`. */
   save(request: SaveRequest): Promise<StoredAnswer>
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
+  page: PresetStore['page']
   /** These six throw `not_found` where the preset or the version does not exist in the workspace. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion>
   versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<Page<PresetVersionResource>>
@@ -116,6 +117,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       }
     },
     list: (query, slice) => store.list({ ...query, ...slice }),
+    page: (query) => store.page(query),
     get: async (workspaceId, slug) => (await store.get(workspaceId, slug)) ?? unknownPreset(slug),
     versions: async (workspaceId, slug, order, slice) =>
       (await store.versions({ workspaceId, slug, ascending: order === 'asc', ...slice })) ?? unknownPreset(slug),

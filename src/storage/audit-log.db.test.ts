@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
-import { createAuditLog, recordChange, type AuditedChange } from './audit-log.ts'
+import { createAuditLog, recordChange, type AuditedChange, type AuditFilter } from './audit-log.ts'
 import { createChangeCounter } from './change-counter.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
@@ -69,6 +69,43 @@ describeEachEngine('audit log', (engine) => {
     expect((await log.list({ workspaceId: null, offset: 0, limit: 1 })).totalCount).toBe(3)
     expect(await ids({ workspaceId: null, objectId: 'a', offset: 0, limit: 10 })).toEqual(['a', 'a'])
     expect(await ids({ workspaceId, objectType: 'x%', offset: 0, limit: 10 })).toEqual([])
+  })
+
+  test('a page that looks through few entries goes on where it ended, and has each entry that fits once, whatever index finds it', async () => {
+    const { database, workspaceId, log } = await prepare()
+    const times = [T0, T1, T2]
+    for (let number = 0; number < 12; number += 1) {
+      const entry = {
+        ...audit(number % 4 === 3 ? 'another' : workspaceId, `object-${number % 3}`),
+        action: number === 4 ? 'rare' : 'updated',
+      }
+      await recordChange(database, { ...changedBy(), userId: `user-${number % 2}` }, times[number % 3] ?? T0, async () => ({
+        result: null,
+        audit: entry,
+      }))
+    }
+    const few = createAuditLog(database, 2)
+    const filters: readonly AuditFilter[] = [
+      { workspaceId },
+      { workspaceId: null },
+      { workspaceId, action: 'rare' },
+      { workspaceId: null, userId: 'user-1', action: 'updated' },
+      { workspaceId, objectType: 'preset', objectId: 'object-1' },
+      { workspaceId: null, objectType: 'preset', objectId: 'object-1', userId: 'user-0' },
+      { workspaceId, objectType: 'preset', from: T1, to: T2 },
+      { workspaceId, action: 'nobody did this' },
+    ]
+    for (const filter of filters) {
+      const whole = (await log.list({ ...filter, offset: 0, limit: 100 })).items.map(({ requestId }) => requestId)
+      const seen: string[] = []
+      for (let after: AuditFilter['after']; ;) {
+        const { items, next } = await few.page({ ...filter, after }, 3)
+        seen.push(...items.map(({ requestId }) => requestId))
+        if (next === null) break
+        after = next
+      }
+      expect({ filter, seen }).toEqual({ filter, seen: whole })
+    }
   })
 
   test('a key and a preset tell what they were and became, without digests', async () => {

@@ -1,5 +1,5 @@
 /** The entry of a change and of who made it: written in the transaction of the change itself, so there is no change without its entry. */
-import type { Transaction } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { AuditObject } from '../contract/audit-object.ts'
 import type { Position } from '../contract/cursor.ts'
@@ -8,8 +8,10 @@ import type { JsonObject } from '../lib/json.ts'
 import { bumpChangeCounter } from './change-counter.ts'
 import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
-import type { Schema } from './schema.ts'
+import type { AuditLogTable } from './management-tables.ts'
 import type { Page } from './page.ts'
+import type { Schema } from './schema.ts'
+import { SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface ChangedBy {
   /** The id of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */
@@ -96,6 +98,8 @@ export interface AuditLog {
   note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
   /** Newest first. `workspaceId` null: of every workspace. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
+  /** The same behind `after`, uncounted. Looks through so many entries at most, so that a page may have few, or none, and yet not be the last. */
+  page(filter: AuditFilter, limit: number): Promise<AuditPage>
 }
 
 export interface AuditFilter {
@@ -111,44 +115,104 @@ export interface AuditFilter {
   readonly after?: Position | undefined
 }
 
-export const createAuditLog = (database: Database): AuditLog => ({
+export interface AuditPage {
+  readonly items: readonly AuditEntry[]
+  /** Behind it lies what was not looked at yet; null: nothing. */
+  readonly next: Position | null
+}
+
+export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX): AuditLog => ({
   note: (entry, by, now) =>
     database.transaction(async (transaction) => {
       await writeEntry(transaction, { ...entry, ...by, createdAt: now })
     }),
 
-  async list({ workspaceId, objectType, objectId, userId, action, from, to, after, offset, limit }) {
-    const wanted = database.kysely
-      .selectFrom('audit_log')
-      .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
-      .$if(objectType !== undefined, (query) => query.where('object_type', '=', objectType ?? ''))
-      .$if(objectId !== undefined, (query) => query.where('object_id', '=', objectId ?? ''))
-      .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
-      .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
-      .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? ''))
-      .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? ''))
-    const page = wanted.$if(after !== undefined, (query) =>
-      query.where((eb) => eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(after?.createdAt ?? '', after?.id ?? ''))),
-    )
-    const rows = await page.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
-    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    return {
-      totalCount: count,
-      items: rows.map((row) => ({
-        requestId: row.id,
-        createdAt: row.created_at,
-        workspaceId: row.workspace_id,
-        userId: row.user_id,
-        keyHash: row.key_hash,
-        ...(row.session_id === null ? {} : { sessionId: row.session_id }),
-        action: row.action,
-        objectType: row.object_type,
-        objectId: row.object_id,
-        before: objectOf(row.before),
-        after: objectOf(row.after),
-      })),
-    }
+  async list({ offset, limit, ...filter }) {
+    const rows = await entries(database, filter).selectAll().offset(offset).limit(limit).execute()
+    const { count } = await matching(database, filter)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return { totalCount: count, items: rows.map(toEntry) }
   },
+
+  async page(filter, limit) {
+    const held = heldBy(filter)
+    const end =
+      held === null
+        ? undefined
+        : await entries(database, held)
+            .select(['created_at', 'id'])
+            .offset(scannedMax - 1)
+            .limit(1)
+            .executeTakeFirst()
+    const rows = await entries(database, filter)
+      .selectAll()
+      .$if(end !== undefined, (query) => query.where(sql<boolean>`(created_at, id) >= (${end?.created_at ?? ''}, ${end?.id ?? ''})`))
+      .limit(limit + 1)
+      .execute()
+    const shown = rows.slice(0, limit)
+    const last = rows.length > limit ? shown.at(-1) : end
+    return { items: shown.map(toEntry), next: last === undefined ? null : { createdAt: last.created_at, id: last.id } }
+  },
+})
+
+/** Each has its entries in the order of the list: the first that serves is taken. */
+const INDEXES: readonly (readonly [name: string, held: readonly (keyof AuditFilter)[]])[] = [
+  ['audit_log_object', ['objectType', 'objectId']],
+  ['audit_log_user_id', ['userId']],
+  ['audit_log_workspace_id', ['workspaceId']],
+  ['audit_log_created_at', []],
+]
+
+const indexFor = (filter: AuditFilter): (typeof INDEXES)[number] =>
+  INDEXES.find(([, held]) => held.every((name) => (filter[name] ?? null) !== null)) ?? ['audit_log_created_at', []]
+
+const ALWAYS_HELD: readonly (keyof AuditFilter)[] = ['from', 'to', 'after']
+
+/** The part of the filter that the index answers by itself; null where nothing is left for the rows that it finds. */
+const heldBy = (filter: AuditFilter): AuditFilter | null => {
+  const names = [...ALWAYS_HELD, ...indexFor(filter)[1]]
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== null)
+  const held = given.filter(([name]) => names.some((one) => one === name))
+  return held.length === given.length ? null : { workspaceId: null, ...Object.fromEntries(held) }
+}
+
+const matching = ({ engine, reports }: Pick<Database, 'engine' | 'reports'>, filter: AuditFilter) => {
+  const { workspaceId, objectType, objectId, userId, action, from, to } = filter
+  return reports
+    .selectFrom(tableBy(engine, 'audit_log', indexFor(filter)[0]))
+    .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+    .$if(objectType !== undefined, (query) => query.where('object_type', '=', objectType ?? ''))
+    .$if(objectId !== undefined, (query) => query.where('object_id', '=', objectId ?? ''))
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
+    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
+    .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? ''))
+    .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? ''))
+}
+
+/** Newest first, behind the position. */
+const entries = (database: Pick<Database, 'engine' | 'reports'>, filter: AuditFilter) => {
+  const { after, to } = filter
+  // With one bound on each side: SQLite begins at the first that it is told.
+  const bounded = after !== undefined && to !== undefined && after.createdAt < to ? { ...filter, to: undefined } : filter
+  return matching(database, bounded)
+    .$if(after !== undefined, (query) => query.where(sql<boolean>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+}
+
+const toEntry = (row: Selectable<AuditLogTable>): AuditEntry => ({
+  requestId: row.id,
+  createdAt: row.created_at,
+  workspaceId: row.workspace_id,
+  userId: row.user_id,
+  keyHash: row.key_hash,
+  ...(row.session_id === null ? {} : { sessionId: row.session_id }),
+  action: row.action,
+  objectType: row.object_type,
+  objectId: row.object_id,
+  before: objectOf(row.before),
+  after: objectOf(row.after),
 })
 
 const textOf = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value))

@@ -1,7 +1,6 @@
 /** Which generations are wanted, as conditions of a query, and the index by which SQLite finds them. */
 import { type ExpressionBuilder, type Expression, type SqlBool, sql } from 'kysely'
 
-import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 export interface GenerationFilter {
@@ -77,7 +76,7 @@ const statusIs = (status: NonNullable<GenerationFilter['status']>, eb: Generatio
       ? eb('error_type', 'is not', null)
       : eb.and([eb('cancelled', '=', 0), eb('error_type', 'is', null)])
 
-/** How SQLite finds generations. It counts nothing of what is in a table, and guesses badly where most rows have one value; PostgreSQL counts, and chooses by itself. */
+/** How SQLite finds generations. */
 export interface FilterIndex {
   readonly name: string
   /** The part of the filter that the index answers by itself: no row is read that it does not let through. */
@@ -99,11 +98,6 @@ export const indexFor = (filter: GenerationFilter): FilterIndex => {
   }
   throw new Error('The last index serves every filter.')
 }
-
-export const tableBy = (engine: Engine, index: string) =>
-  sql<Schema['generations']>`generations`.as<'generations'>(
-    engine === 'postgres' ? sql`generations` : sql`generations indexed by ${sql.ref(index)}`,
-  )
 
 const NEWEST = 'generations_newest'
 

@@ -3,8 +3,9 @@ import { sql, type SqlBool } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
 import type { Database } from './database.ts'
-import { type GenerationFilter, indexFor, matching, tableBy } from './generation-filter.ts'
+import { type GenerationFilter, indexFor, matching } from './generation-filter.ts'
 import { type StoredGeneration, toStoredGeneration } from './generation-store.ts'
+import { tableBy } from './table-by.ts'
 
 export interface ListedGeneration extends StoredGeneration {
   readonly hasContent: boolean
@@ -74,7 +75,7 @@ export const createGenerationList = (database: Pick<Database, 'engine' | 'report
       const index = indexFor(filter)
       const rowsOf = (wanted: GenerationFilter) =>
         reports
-          .selectFrom(tableBy(engine, index.name))
+          .selectFrom(tableBy(engine, 'generations', index.name))
           .select(['created_at', 'id'])
           .where(matching(behind(wanted, after)))
           .$if(after !== null, (query) => query.where(sql<SqlBool>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))
@@ -100,7 +101,7 @@ export const createGenerationList = (database: Pick<Database, 'engine' | 'report
     },
     async ended(filter, since, limit) {
       const rows = await reports
-        .selectFrom(tableBy(engine, 'generations_ended'))
+        .selectFrom(tableBy(engine, 'generations', 'generations_ended'))
         .select(['id', 'ended_at'])
         .where('ended_at', '>=', since)
         .where(matching(filter))

@@ -1,9 +1,12 @@
 /** The list of keys: filtered, ordered and cut in the query, so that a page holds nothing that its reader may not see. */
-import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, type Selectable, sql } from 'kysely'
 
 import type { KeyFilter, KeySort } from '../contract/key-query.ts'
 import type { Database } from './database.ts'
+import type { Engine } from './engine.ts'
+import type { ApiKeysTable } from './key-tables.ts'
 import type { Schema } from './schema.ts'
+import { SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface KeyListInput extends KeyFilter {
   /** Null: of every workspace. */
@@ -17,14 +20,6 @@ export interface KeyListInput extends KeyFilter {
   readonly limit: number
 }
 
-const keys = (database: Database) =>
-  database.kysely
-    .selectFrom('api_keys')
-    .leftJoin('key_uses', 'key_uses.key_hash', 'api_keys.hash')
-    .selectAll('api_keys')
-    .select('key_uses.last_used_at')
-    .where('api_keys.deleted_at', 'is', null)
-
 /** The value by which each row is ordered. */
 const orderedBy: Readonly<Record<KeySort, { readonly value: RawBuilder<string>; readonly direction: 'asc' | 'desc' }>> = {
   created_at: { value: sql<string>`api_keys.created_at`, direction: 'desc' },
@@ -32,10 +27,56 @@ const orderedBy: Readonly<Record<KeySort, { readonly value: RawBuilder<string>; 
   last_used_at: { value: sql<string>`coalesce(key_uses.last_used_at, '')`, direction: 'desc' },
 }
 
-export const listKeys = (database: Database, input: KeyListInput) => {
+/**
+ * The page behind `after`. What no index finds is looked for among so many keys, so that a page may have few of them, or none, and yet not
+ * be the last. Whoever passes keys over by their number has a full page.
+ */
+export const listKeys = async (database: ReadDatabase, input: KeyListInput, scannedMax = SCANNED_MAX): Promise<KeyRows> => {
+  const { limit, offset, sort } = input
+  const { value, direction } = orderedBy[sort]
+  const held = heldBy(input)
+  // The order of their last use has no index.
+  const isBounded = held !== null && offset === 0 && sort !== 'last_used_at'
+  const end = isBounded ? await selectKeys(database, { ...held, offset: scannedMax - 1, limit: 1 }).executeTakeFirst() : undefined
+  const rows = await selectKeys(database, { ...input, limit: limit + 1 })
+    .$if(end !== undefined, (query) =>
+      query.where(lies(database.engine, direction === 'desc' ? '>=' : '<=', value, { value: end?.sorted ?? '', hash: end?.hash ?? '' })),
+    )
+    .execute()
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : end
+  return { rows: shown, next: last === undefined ? null : { value: last.sorted, hash: last.hash } }
+}
+
+type ReadDatabase = Pick<Database, 'engine' | 'reports'>
+
+interface KeyRows {
+  readonly rows: readonly (Selectable<ApiKeysTable> & { readonly sorted: string })[]
+  /** Behind it lies what was not looked at yet; null: nothing. */
+  readonly next: KeyFilter['after']
+}
+
+/** The part of the filter that the index answers by itself; null where nothing is left for the rows that it finds. */
+const heldBy = (input: KeyListInput): KeyListInput | null => {
+  const open = {
+    kind: null,
+    purpose: null,
+    q: null,
+    status: 'all',
+    ...(input.sort === 'name' ? { userId: null, onlyUserId: null } : {}),
+  } as const
+  const isWhole = Object.entries(open).every(([name, value]) => input[name as keyof typeof open] === value)
+  return isWhole ? null : { ...input, ...open }
+}
+
+const selectKeys = ({ engine, reports }: ReadDatabase, input: KeyListInput) => {
   const { value, direction } = orderedBy[input.sort]
   const { workspaceId, onlyUserId, kind, purpose, userId, q, status, after } = input
-  return keys(database)
+  const index = indexFor(input)
+  return (index === null ? reports.selectFrom('api_keys') : reports.selectFrom(tableBy(engine, 'api_keys', index)))
+    .$if(input.sort === 'last_used_at', (query) => query.leftJoin('key_uses', 'key_uses.key_hash', 'api_keys.hash'))
+    .selectAll('api_keys')
+    .where('api_keys.deleted_at', 'is', null)
     .select(value.as('sorted'))
     .$if(workspaceId !== null, (query) => query.where('api_keys.workspace_id', '=', workspaceId ?? ''))
     .$if(onlyUserId !== null, (query) => query.where('api_keys.creator_user_id', '=', onlyUserId ?? ''))
@@ -44,19 +85,25 @@ export const listKeys = (database: Database, input: KeyListInput) => {
     .$if(purpose !== null, (query) => query.where('api_keys.purpose', '=', purpose))
     .$if(status !== 'all', (query) => query.where((eb) => statusIs(eb, status, input.now)))
     .$if(q !== null, (query) => query.where((eb) => matches(eb, q ?? '')))
-    .$if(after !== null, (query) =>
-      query.where(
-        direction === 'desc'
-          ? sql<boolean>`(${value}, api_keys.hash) < (${after?.value ?? ''}, ${after?.hash ?? ''})`
-          : sql<boolean>`(${value}, api_keys.hash) > (${after?.value ?? ''}, ${after?.hash ?? ''})`,
-      ),
-    )
+    .$if(after !== null, (query) => query.where(lies(engine, direction === 'desc' ? '<' : '>', value, after)))
     .orderBy(value, direction)
     .orderBy('api_keys.hash', direction)
     .offset(input.offset)
     .limit(input.limit)
-    .execute()
 }
+
+/** Each has the rows in the order of the list. */
+const indexFor = ({ sort, workspaceId, onlyUserId, userId }: KeyListInput): string | null => {
+  if (sort === 'last_used_at') return null
+  if (sort === 'name') return workspaceId === null ? 'api_keys_named' : 'api_keys_named_of_workspace'
+  if (onlyUserId !== null || userId !== null) return 'api_keys_of_person'
+  return workspaceId === null ? 'api_keys_newest' : 'api_keys_of_workspace'
+}
+
+const lies = (engine: Engine, compare: '<' | '<=' | '>' | '>=', value: RawBuilder<string>, at: KeyFilter['after']) =>
+  // SQLite finds the place in an index of an expression by the value alone; PostgreSQL guesses worse where it is told twice.
+  sql<boolean>`${engine === 'sqlite' ? sql`${value} ${sql.raw(compare.startsWith('<') ? '<=' : '>=')} ${at?.value ?? ''} and` : sql``}
+    (${value}, api_keys.hash) ${sql.raw(compare)} (${at?.value ?? ''}, ${at?.hash ?? ''})`
 
 const statusIs = (eb: ExpressionBuilder<Schema, 'api_keys'>, status: KeyFilter['status'], now: string) => {
   if (status === 'disabled') return eb('api_keys.disabled', '=', 1)

@@ -4,6 +4,7 @@ import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createChangeCounter } from './change-counter.ts'
 import { EVERY_KEY } from '../contract/key-query.ts'
+import { type KeyListInput, listKeys } from './key-list.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { rejection } from './testing/rejection.ts'
@@ -78,6 +79,47 @@ describeEachEngine('key store', (engine) => {
     expect(await store.update('another', before.hash, { name: 'x' }, T2, changedBy())).toBeNull()
   })
 
+  test('a list that looks through few keys goes on where it ended, and has each key that fits once, in each order', async () => {
+    const { database, store, key, workspaceId } = await prepare()
+    for (let number = 0; number < 10; number += 1) {
+      const more = {
+        name: `${number % 4 === 0 ? 'Rare' : 'ci'} ${number % 5}`,
+        createdAt: [T0, T1][number % 2] ?? T0,
+        disabled: number === 3,
+      }
+      await store.insert(key(hashOf(String(number)), { ...more, creatorUserId: `user-${number % 3}` }), changedBy())
+    }
+    await store.revoke(null, hashOf('5'), T1, changedBy())
+    const all = { ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 100 }
+    for (const sort of ['created_at', 'name', 'last_used_at'] as const) {
+      for (const more of [
+        {},
+        { workspaceId: null },
+        { q: 'rare' },
+        { status: 'active' },
+        { status: 'disabled' },
+        { onlyUserId: 'user-1' },
+        { userId: 'user-2', q: 'ci' },
+        { kind: 'management' },
+        { purpose: 'playground' },
+      ] as const) {
+        const whole = (await listKeys(database, { ...all, sort, ...more })).rows.map(({ hash }) => hash)
+        const seen: string[] = []
+        for (let after: KeyListInput['after'] = null; ;) {
+          const { rows, next }: Awaited<ReturnType<typeof listKeys>> = await listKeys(
+            database,
+            { ...all, sort, ...more, after, limit: 3 },
+            2,
+          )
+          seen.push(...rows.map(({ hash }) => hash))
+          if (next === null) break
+          after = next
+        }
+        expect({ sort, more, seen }).toEqual({ sort, more, seen: whole })
+      }
+    }
+  })
+
   test('a revoked key is gone for ever: not read, listed, updated, revoked or inserted again', async () => {
     const { store, key, workspaceId } = await prepare()
     const dead = key(hashOf('a'))
@@ -87,7 +129,7 @@ describeEachEngine('key store', (engine) => {
     expect(await store.revoke(workspaceId, dead.hash, T2, changedBy())).toBe(false)
     expect(await store.get(dead.hash)).toBeNull()
     expect(await store.update(workspaceId, dead.hash, { disabled: false }, T2, changedBy())).toBeNull()
-    expect(await store.list({ ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 10 })).toEqual([])
+    expect(await store.list({ ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 10 })).toEqual({ items: [], next: null })
     expect(await rejection(store.insert(dead, changedBy()))).toBeInstanceOf(Error)
   })
 
@@ -97,8 +139,8 @@ describeEachEngine('key store', (engine) => {
     await store.insert(key(hashOf('b'), { createdAt: T2, disabled: true }), changedBy())
     await store.insert(key(hashOf('c'), { createdAt: T1 }), changedBy())
     const listed = async (includeDisabled: boolean, offset: number, limit: number) =>
-      (await store.list({ ...EVERY_KEY, status: includeDisabled ? 'all' : 'enabled', workspaceId, now: T2, offset, limit }))
-        .map(({ record }) => record.hash[0])
+      (await store.list({ ...EVERY_KEY, status: includeDisabled ? 'all' : 'enabled', workspaceId, now: T2, offset, limit })).items
+        .map(({ hash }) => hash[0])
         .join('')
     expect(await listed(false, 0, 10)).toBe('ca')
     expect(await listed(true, 0, 10)).toBe('bca')

@@ -2,6 +2,7 @@ import { type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
 
 import { z } from 'zod'
 
+import type { KeyFilter } from '../contract/key-query.ts'
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
@@ -98,8 +99,7 @@ export interface KeyStore {
   renewDigest(hash: string, digest: string, pepperId: string): Promise<void>
   /** Live keys that have not been used since the pepper became this one. */
   countOtherPeppers(pepperId: string): Promise<number>
-  /** Each with the value that it was ordered by. */
-  list(input: KeyListInput): Promise<readonly ListedKey[]>
+  list(input: KeyListInput): Promise<{ readonly items: readonly KeyRecord[]; readonly next: KeyFilter['after'] }>
   /** Null if the scope, one workspace or with null all of them, has no such key. */
   update(scope: string | null, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
   /** False if the scope has no such key (any more). */
@@ -109,11 +109,6 @@ export interface KeyStore {
   countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
   /** One query; every hash asked for is in the answer. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
-}
-
-export interface ListedKey {
-  readonly record: KeyRecord
-  readonly sorted: string
 }
 
 export interface RotatedSecret {
@@ -226,8 +221,8 @@ export const createKeyStore = (database: Database): KeyStore => ({
   },
 
   async list(input) {
-    const rows = await listKeys(database, input)
-    return rows.map((row) => ({ record: toKey(row), sorted: row.sorted }))
+    const { rows, next } = await listKeys(database, input)
+    return { items: rows.map(toKey), next }
   },
 
   update: (scope, hash, patch, now, by) =>

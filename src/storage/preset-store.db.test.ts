@@ -4,8 +4,11 @@ import { sql } from 'kysely'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
+import type { Position } from '../contract/cursor.ts'
 import { createChangeCounter } from './change-counter.ts'
 import type { CreateVersionOutcome } from './create-preset-version.ts'
+import { createPresetStore, type PresetPage } from './preset-store.ts'
 import { claimOf, preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 
@@ -180,6 +183,26 @@ describeEachEngine('preset store', (engine) => {
     expect(await slugs(9, 2)).toEqual([])
     expect(Object.keys((await store.list({ workspaceId, offset: 0, limit: 1 })).items[0] ?? {})).not.toContain('last_version')
     expect(await store.list({ workspaceId: 'another', offset: 0, limit: 9 })).toEqual({ items: [], totalCount: 0 })
+  })
+
+  test('a page that looks through few presets goes on where it ended, and has each preset that fits once', async () => {
+    const database = await engine.open()
+    const { create, store, workspaceId } = await preparePresets(database)
+    for (let number = 0; number < 9; number += 1)
+      await create(`${number % 4 === 0 ? 'rare' : 'bot'}-${number}`, { now: [T0, T1, T2][number % 3] ?? T0 })
+    await store.patch(workspaceId, 'bot-1', { status: 'disabled' }, T2, changedBy())
+    const few = createPresetStore(database, testSeal, 2)
+    for (const query of [{}, { status: 'active' }, { q: 'RARE' }, { q: 'rare', status: 'active' }, { q: 'nothing' }] as const) {
+      const whole = (await store.list({ workspaceId, ...query, offset: 0, limit: 50 })).items.map(({ slug }) => slug)
+      const seen: string[] = []
+      for (let after: Position | null = null; ;) {
+        const { items, next }: PresetPage = await few.page({ workspaceId, ...query, after, limit: 3 })
+        seen.push(...items.map(({ slug }) => slug))
+        if (next === null) break
+        after = next
+      }
+      expect({ query, seen }).toEqual({ query, seen: whole })
+    }
   })
 
   test('lists versions in both orders', async () => {

@@ -1,5 +1,6 @@
 import { type ExpressionWrapper, sql } from 'kysely'
 
+import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import type { ChangedBy } from './audit-log.ts'
@@ -13,12 +14,15 @@ import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import type { Schema } from './schema.ts'
 import type { TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
+import { SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface PresetStore {
   /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
   createVersion(input: CreateVersionInput): Promise<CreateVersionOutcome>
   /** Most recently updated first. */
   list(input: PresetListInput): Promise<Page<PresetResource>>
+  /** The same behind `after`, uncounted. Looks through so many presets at most, so that a page may have few, or none, and yet not be the last. */
+  page(query: PresetQuery & { readonly after: Position | null; readonly limit: number }): Promise<PresetPage>
   /** With the designated version; null if there is no such preset. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
   /** By number; null if there is no such preset. */
@@ -40,6 +44,12 @@ export interface PresetQuery {
   /** Part of the slug or the name, in upper or lower case. */
   readonly q?: string | undefined
   readonly status?: PresetResource['status'] | undefined
+}
+
+export interface PresetPage {
+  readonly items: readonly PresetResource[]
+  /** Behind it, by the time of the last change, lies what was not looked at yet; null: nothing. */
+  readonly next: Position | null
 }
 
 export type PresetListInput = PresetQuery & Slice
@@ -68,9 +78,10 @@ export type PresetResolution =
   | { readonly kind: 'no-such-version'; readonly preset: PresetResource }
 
 /** Secrets of presets are opened with this seal as they are read, and sealed with it as they are written. */
-export const createPresetStore = (database: Database, seal: TextSeal): PresetStore => ({
+export const createPresetStore = (database: Database, seal: TextSeal, scannedMax = SCANNED_MAX): PresetStore => ({
   createVersion: (input) => inPresetLine(database, input, () => createPresetVersion({ database, seal }, input)),
   list: (input) => listPresets(database, input),
+  page: (query) => pagePresets(database, query, scannedMax),
   get: (workspaceId, slug) => getPreset({ database, seal }, workspaceId, slug),
   versions: (input) => listVersions({ database, seal }, input),
   version: (workspaceId, slug, number) => getVersion({ database, seal }, workspaceId, slug, number),
@@ -83,21 +94,53 @@ export const createPresetStore = (database: Database, seal: TextSeal): PresetSto
   deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
 })
 
-const listPresets = async (
+const listPresets = async (database: Database, { offset, limit, ...query }: PresetListInput): Promise<Page<PresetResource>> => {
+  const rows = await newestChanged(database, query).selectAll().offset(offset).limit(limit).execute()
+  const { count } = await matching(database, query)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { items: rows.map(toPreset), totalCount: count }
+}
+
+const pagePresets = async (
   database: Database,
-  { workspaceId, q, status, offset, limit }: PresetListInput,
-): Promise<Page<PresetResource>> => {
-  const wanted = database.kysely
-    .selectFrom('presets')
+  { after, limit, ...query }: Parameters<PresetStore['page']>[0],
+  scannedMax: number,
+): Promise<PresetPage> => {
+  const behind = (wanted: PresetQuery) =>
+    newestChanged(database, wanted).$if(after !== null, (rows) =>
+      rows.where(sql<boolean>`(updated_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`),
+    )
+  // Parts of names are what no index finds.
+  const end =
+    query.q === undefined
+      ? undefined
+      : await behind({ ...query, q: undefined })
+          .select(['updated_at', 'id'])
+          .offset(scannedMax - 1)
+          .limit(1)
+          .executeTakeFirst()
+  const rows = await behind(query)
+    .selectAll()
+    .$if(end !== undefined, (found) => found.where(sql<boolean>`(updated_at, id) >= (${end?.updated_at ?? ''}, ${end?.id ?? ''})`))
+    .limit(limit + 1)
+    .execute()
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : end
+  return { items: shown.map(toPreset), next: last === undefined ? null : { createdAt: last.updated_at, id: last.id } }
+}
+
+const newestChanged = (database: Database, query: PresetQuery) =>
+  matching(database, query).orderBy('updated_at', 'desc').orderBy('id', 'desc')
+
+const matching = ({ engine, reports }: Database, { workspaceId, q, status }: PresetQuery) =>
+  reports
+    .selectFrom(tableBy(engine, 'presets', status === undefined ? 'presets_listing' : 'presets_of_status'))
     .where('workspace_id', '=', workspaceId)
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'active'))
     .$if(q !== undefined, (query) =>
       query.where((eb) => eb.or([containsText(eb.ref('slug'), q ?? ''), containsText(eb.ref('name'), q ?? '')])),
     )
-  const rows = await wanted.selectAll().orderBy('updated_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
-  const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  return { items: rows.map(toPreset), totalCount: count }
-}
 
 /** One statement for the preset and its designated version, so that no write can come between the two. */
 const getPreset = async ({ database, seal }: SealedDatabase, workspaceId: string, slug: string): Promise<PresetWithVersion | null> => {

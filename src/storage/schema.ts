@@ -38,6 +38,7 @@ import { tracesWaiting } from './migrations/0022-traces-waiting.ts'
 import { traceSenders } from './migrations/0023-trace-senders.ts'
 import { placesOfNodes } from './migrations/0024-places-of-nodes.ts'
 import { files } from './migrations/0025-files.ts'
+import { quickLists } from './migrations/0026-quick-lists.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
@@ -86,6 +87,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0023-trace-senders': traceSenders(engine),
   '0024-places-of-nodes': placesOfNodes(engine),
   '0025-files': files(engine),
+  '0026-quick-lists': quickLists,
 })
 
 /** Tables whose rows are deleted with their workspace, by their `workspace_id`. */

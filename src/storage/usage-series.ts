@@ -3,7 +3,8 @@ import { type Expression, type RawBuilder, sql } from 'kysely'
 
 import type { Database } from './database.ts'
 import type { Engine } from './engine.ts'
-import { indexFor, matching, tableBy } from './generation-filter.ts'
+import { indexFor, matching } from './generation-filter.ts'
+import { tableBy } from './table-by.ts'
 import { BUCKET_COLUMNS, BUCKET_ENDS, bucketColumn, LATENCIES, type Latency, percentileOf } from './latency-buckets.ts'
 import { USAGE_MEASURES } from './usage-tables.ts'
 
@@ -151,7 +152,7 @@ const recordsOf = ({ from, to, workspaceId, ownedBy, only }: UsageQuery, engine:
     interface: only.interface,
     errorType: only.error_type,
   })
-  return reports.selectFrom(tableBy(engine, name)).where(matching(held))
+  return reports.selectFrom(tableBy(engine, 'generations', name)).where(matching(held))
 }
 
 /** All that is asked for, of rows with the columns of `usage_hours`. */

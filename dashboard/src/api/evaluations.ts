@@ -11,6 +11,7 @@ import type {
   EvaluationResult,
 } from '../../../src/contract/evaluation.ts'
 import { ask, segment } from './client.ts'
+import { offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
 
 /** As it stands in a list: its figures are with its items. */
@@ -28,13 +29,11 @@ const isRunning = ({ state }: Pick<Evaluation, 'state'>): boolean => state === '
 const pathOf = (slug: string): string => `/presets/${segment(slug)}/evaluations`
 
 /** Newest first. */
-export const evaluationList = (slug: string, query: Query = {}) =>
-  queryOptions({
-    queryKey: ['presets', slug, 'evaluations', query],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly Evaluation[] }>(pathOf(slug), { query: { limit: 100, ...query }, signal })).data,
-    refetchInterval: ({ state: { data } }) => (data?.some(isRunning) === true ? WATCH_MS : false),
-  })
+export const evaluationList = (slug: string, query: Query = {}) => ({
+  ...offsetList<Evaluation>(['presets', slug, 'evaluations', query], pathOf(slug), query),
+  refetchInterval: ({ state: { data } }: { state: { data?: { pages: readonly { data: readonly Evaluation[] }[] } | undefined } }) =>
+    data?.pages.some((page) => page.data.some(isRunning)) === true ? WATCH_MS : (false as const),
+})
 
 export const evaluationItems = (slug: string, id: string, query: Query = {}) =>
   queryOptions({

@@ -1,10 +1,10 @@
 /** Guardrails, to whom they are assigned, and what they make of a text. */
-import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
 import type { guardrailTest } from '../../../src/contract/guardrail-test.ts'
 import type { GuardrailResource, KeyAssignmentResource, MemberAssignmentResource } from '../../../src/contract/guardrail.ts'
 import { ask, segment } from './client.ts'
+import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
 export type Guardrail = GuardrailResource
@@ -14,24 +14,13 @@ export type GuardrailTest = z.output<typeof guardrailTest>
 export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>>>
 
 export const guardrailList = (workspace?: string) =>
-  queryOptions({
-    queryKey: ['guardrails', { workspace }],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly Guardrail[] }>('/guardrails', { query: { limit: 100, workspace_id: workspace }, signal })).data,
-  })
+  offsetList<Guardrail>(['guardrails', { workspace }], '/guardrails', { workspace_id: workspace })
 
-export const assignmentsOf = (id: string) =>
-  queryOptions({
-    queryKey: ['guardrails', id, 'assignments'],
-    queryFn: async ({ signal }) => {
-      const path = `/guardrails/${segment(id)}/assignments`
-      const [keys, members] = await Promise.all([
-        ask<{ data: readonly KeyAssignmentResource[] }>(`${path}/keys`, { signal }),
-        ask<{ data: readonly MemberAssignmentResource[] }>(`${path}/members`, { signal }),
-      ])
-      return { keys: keys.data, members: members.data }
-    },
-  })
+export const assignedKeys = (id: string) =>
+  offsetList<KeyAssignmentResource>(['guardrails', id, 'keys'], `/guardrails/${segment(id)}/assignments/keys`)
+
+export const assignedMembers = (id: string) =>
+  offsetList<MemberAssignmentResource>(['guardrails', id, 'members'], `/guardrails/${segment(id)}/assignments/members`)
 
 export const testGuardrail = (body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<GuardrailTest> =>
   ask<{ data?: GuardrailTest } & GuardrailTest>('/guardrail-tests', { method: 'POST', body, signal }).then(

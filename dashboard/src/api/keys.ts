@@ -1,10 +1,11 @@
 /** Keys, their limits, and what bounds them. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 
 import type { z } from 'zod'
 
 import type { ApiKeyResource, keyLimit } from '../../../src/contract/key.ts'
 import { ask, segment } from './client.ts'
+import { cursorList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
 export type KeyLimit = z.output<typeof keyLimit>
@@ -15,21 +16,11 @@ export type Key = ApiKeyResource & { readonly limits?: readonly KeyLimit[] }
 export interface KeyFilter {
   readonly q?: string | undefined
   readonly status?: string | undefined
+  readonly kind?: Key['kind'] | undefined
   readonly workspace_id?: string | undefined
 }
 
-interface KeyPage {
-  readonly data: readonly Key[]
-  readonly next_cursor?: string | null
-}
-
-export const keyList = (filter: KeyFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['keys', filter],
-    queryFn: ({ signal, pageParam }) => ask<KeyPage>('/keys', { query: { ...filter, limit: 100, cursor: pageParam }, signal }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? null,
-  })
+export const keyList = (filter: KeyFilter) => cursorList<Key>(['keys', filter], '/keys', { ...filter })
 
 export const oneKey = (hash: string) =>
   queryOptions({
@@ -43,7 +34,7 @@ export const playgroundKey = (userId: string, workspaceId: string) =>
     queryKey: ['keys', 'playground', userId, workspaceId],
     queryFn: async ({ signal }) => {
       const query = { purpose: 'playground', user_id: userId, workspace_id: workspaceId, status: 'all', limit: 1 }
-      const known = (await ask<KeyPage>('/keys', { query, signal })).data[0]
+      const known = (await ask<{ data: readonly Key[] }>('/keys', { query, signal })).data[0]
       // One key alone is read with all that was answered before counted.
       return known === undefined ? null : (await ask<{ data: Key }>(`/keys/${segment(known.hash)}`, { signal })).data
     },

@@ -13,6 +13,7 @@ import type { ListedPresetResource } from '../../../src/contract/preset-query.ts
 import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
 import { ask, segment } from './client.ts'
+import { cursorList, offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
 
 export type Preset = ListedPresetResource
@@ -21,20 +22,16 @@ export type { PresetMove, PresetShape, PresetWithVersion }
 
 const pathOfPreset = (slug: string): string => `/presets/${segment(slug)}`
 
-export const presetList = (query: Query) =>
-  queryOptions({
-    queryKey: ['presets', 'list', query],
-    queryFn: async ({ signal }) => (await ask<{ data: readonly Preset[] }>('/presets', { query: { limit: 100, ...query }, signal })).data,
-  })
+export const presetList = (query: Query) => cursorList<Preset>(['presets', 'list', query], '/presets', { count: false, ...query })
 
 /** The first few that have a part of the name: to choose from. */
 export const presetNames = (query: Query) =>
   queryOptions({
     queryKey: ['presets', 'names', query],
     queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly Preset[] }>('/presets', { query: { limit: 20, status: 'active', ...query }, signal })).data.map(
-        ({ slug }) => slug,
-      ),
+      (
+        await ask<{ data: readonly Preset[] }>('/presets', { query: { limit: 20, count: false, status: 'active', ...query }, signal })
+      ).data.map(({ slug }) => slug),
   })
 
 export const preset = (slug: string, query: Query = {}) =>
@@ -45,16 +42,7 @@ export const preset = (slug: string, query: Query = {}) =>
 
 /** Newest first. */
 export const presetVersions = (slug: string, query: Query = {}) =>
-  queryOptions({
-    queryKey: ['presets', slug, 'versions', query],
-    queryFn: async ({ signal }) =>
-      (
-        await ask<{ data: readonly PresetVersion[] }>(`${pathOfPreset(slug)}/versions`, {
-          query: { order: 'desc', limit: 100, ...query },
-          signal,
-        })
-      ).data,
-  })
+  offsetList<PresetVersion>(['presets', slug, 'versions', query], `${pathOfPreset(slug)}/versions`, { order: 'desc', ...query })
 
 export const presetVersion = (slug: string, version: number) =>
   queryOptions({
@@ -64,11 +52,7 @@ export const presetVersion = (slug: string, version: number) =>
 
 /** The history of the preset and its labels, newest first. */
 export const presetMoves = (slug: string, query: Query = {}) =>
-  queryOptions({
-    queryKey: ['presets', slug, 'history', query],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly PresetMove[] }>(`${pathOfPreset(slug)}/history`, { query: { limit: 100, ...query }, signal })).data,
-  })
+  cursorList<PresetMove>(['presets', slug, 'history', query], `${pathOfPreset(slug)}/history`, query)
 
 export const patchPreset = (slug: string, patch: PresetPatch, query: Query = {}): Promise<{ data: PresetWithVersion }> =>
   ask(pathOfPreset(slug), { method: 'PATCH', body: patch, query })

@@ -6,16 +6,14 @@ import type { credits, workspaceBudget } from '../../../src/contract/budget.ts'
 import type { loginLink } from '../../../src/contract/session.ts'
 import type { WorkspaceMemberResource, WorkspaceResource } from '../../../src/contract/workspace.ts'
 import { ask, segment } from './client.ts'
+import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
 export type Workspace = WorkspaceResource
 export type Member = WorkspaceMemberResource & { readonly name?: string | null; readonly email?: string | null }
 export type LoginLink = z.output<typeof loginLink>
 
-export const workspaceList = queryOptions({
-  queryKey: ['workspaces'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly Workspace[] }>('/workspaces', { query: { limit: 100 }, signal })).data,
-})
+export const workspaceList = offsetList<Workspace>(['workspaces'], '/workspaces')
 
 export const workspaceOf = (id: string) =>
   queryOptions({
@@ -23,12 +21,7 @@ export const workspaceOf = (id: string) =>
     queryFn: async ({ signal }) => (await ask<{ data: Workspace }>(`/workspaces/${segment(id)}`, { signal })).data,
   })
 
-export const membersOf = (id: string) =>
-  queryOptions({
-    queryKey: ['workspaces', id, 'members'],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly Member[] }>(`/workspaces/${segment(id)}/members`, { query: { limit: 100 }, signal })).data,
-  })
+export const membersOf = (id: string) => offsetList<Member>(['workspaces', id, 'members'], `/workspaces/${segment(id)}/members`)
 
 export const budgetsOf = (id: string) =>
   queryOptions({

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 
 import { currentSession } from '../api/session.ts'
 import { workspaceList } from '../api/workspaces.ts'
+import { useWholeList } from '../parts/use-whole-list.ts'
 
 export const WorkspaceSwitch = () => {
   const isOperator = useQuery(currentSession).data?.is_operator === true
@@ -14,7 +15,7 @@ export const WorkspaceSwitch = () => {
   useEffect(() => {
     if (isOperator && !isBusy) setTurn(true)
   }, [isOperator, isBusy])
-  const workspaces = useQuery({ ...workspaceList, enabled: isTurn }).data ?? []
+  const workspaces = useWholeList({ ...workspaceList, enabled: isTurn })
   const { workspace = '' } = useSearch({ strict: false })
   const navigate = useNavigate()
   if (workspaces.length < 2) return null

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
 import { cursorOf, cursorText } from '../../contract/cursor.ts'
-import { listOf, listPaging } from '../../contract/paging.ts'
+import { countQuery, listOf, listPaging, wantsCount } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
 import { auditEntry, inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
@@ -27,6 +27,7 @@ const filters = {
   from: instant.meta({ description: 'The first instant or day.' }),
   to: instant.meta({ description: 'The instant or day before which they are.' }),
   cursor: cursorText.optional().meta({ description: '`next_cursor` of the answer before.' }),
+  ...countQuery,
 }
 const filterSchema = z.object(filters)
 
@@ -48,7 +49,9 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
   answers: {
     200: {
       description: 'Entries; with `Accept: text/csv` all that the filter finds, as a table.',
-      schema: listOf(auditEntry).extend({ next_cursor: z.string().nullable().meta({ description: 'Null at the end.' }) }),
+      schema: listOf(auditEntry)
+        .partial({ total_count: true })
+        .extend({ next_cursor: z.string().nullable().meta({ description: 'Null at the end.' }) }),
     },
   },
   errors: [400, 404],
@@ -56,6 +59,10 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
     const filter = filterOf(request)
     if (acceptsCsv(request.headers)) return exported(request, filter, parts)
     const { offset, limit } = listPaging.read(request.query)
+    if (!wantsCount(request.query)) {
+      const { items, next } = await parts.auditLog.page(filter, limit)
+      return jsonResponse({ data: items.map(entryResource), next_cursor: next === null ? null : cursorOf(next) })
+    }
     const page = await parts.auditLog.list({ ...filter, offset, limit: limit + 1 })
     const data = page.items.slice(0, limit)
     const last = page.items.length > limit ? data.at(-1) : undefined
@@ -115,11 +122,10 @@ const COLUMNS = [
 async function* lines(auditLog: AuditLog, filter: AuditFilter): AsyncGenerator<string> {
   yield csvLine(COLUMNS)
   for (let after = filter.after; ;) {
-    const { items } = await auditLog.list({ ...filter, after, offset: 0, limit: EXPORT_PAGE })
+    const { items, next } = await auditLog.page({ ...filter, after }, EXPORT_PAGE)
     yield items.map((item) => csvLine(cellsOf(item))).join('')
-    const last = items.at(-1)
-    if (last === undefined || items.length < EXPORT_PAGE) return
-    after = { createdAt: last.createdAt, id: last.requestId }
+    if (next === null) return
+    after = next
   }
 }
 

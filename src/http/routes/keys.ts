@@ -49,12 +49,10 @@ export const keysList = (keys: Keys): Route => ({
   async handle(request) {
     const { limit, ...filter } = readKeyQuery(request.query)
     const { workspaceId, onlyUserId } = reachOf(request)
-    const found = await keys.list({ ...filter, workspaceId, onlyUserId, limit: limit + 1 })
-    const data = found.slice(0, limit)
-    const last = found.length > limit ? data.at(-1) : undefined
+    const { items, next } = await keys.list({ ...filter, workspaceId, onlyUserId, limit })
     return jsonResponse({
-      data: data.map(keyResource),
-      next_cursor: last === undefined ? null : keyCursor(filter.sort, last.sorted, last.record.hash),
+      data: items.map(keyResource),
+      next_cursor: next === null ? null : keyCursor(filter.sort, next.value, next.hash),
     })
   },
 })

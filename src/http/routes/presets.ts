@@ -1,7 +1,8 @@
 /** Reading, changing and archiving presets (docs/contract/presets.md#access). */
 import { z } from 'zod'
 
-import { listOf, listPaging } from '../../contract/paging.ts'
+import { cursorOf } from '../../contract/cursor.ts'
+import { countQuery, listOf, listPaging, wantsCount } from '../../contract/paging.ts'
 import {
   listedPreset,
   type ListedPresetResource,
@@ -12,7 +13,7 @@ import {
   readVersionOrder,
   versionOrder,
 } from '../../contract/preset-query.ts'
-import { presetMove, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
+import { presetMove, presetPatch, type PresetResource, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
@@ -43,17 +44,34 @@ export const presetsList = ({ presets, usageOf }: { readonly presets: Presets; r
   path: '/presets',
   operation: 'listPresets',
   summary: 'List presets, most recently updated first; members see the active ones',
-  query: { ...presetsQuery, ...listPaging.query, ...inWorkspace },
-  answers: { 200: { description: 'Presets without their versions; archived ones too.', schema: listOf(listedPreset) } },
+  query: { ...presetsQuery, ...listPaging.query, ...countQuery, ...inWorkspace },
+  answers: {
+    200: {
+      description: 'Presets without their versions; archived ones too.',
+      schema: listOf(listedPreset)
+        .partial({ total_count: true })
+        .extend({
+          next_cursor: z.string().nullish().meta({ description: 'With `count=false`: null at the end, and there only.' }),
+        }),
+    },
+  },
   errors: [400, 404, 503],
   async handle(request) {
     const { workspaceId } = reachOf(request)
-    const { include, ...filter } = readPresetsQuery(request.query)
+    const { include, cursor, ...filter } = readPresetsQuery(request.query)
     const slice = listPaging.read(request.query)
-    if (hasOnlyActive(request) && (filter.status ?? 'active') !== 'active') return jsonResponse({ data: [], total_count: 0 })
-    const page = await presets.list({ workspaceId, ...filter, ...(hasOnlyActive(request) ? { status: 'active' } : {}) }, slice)
-    const data: readonly ListedPresetResource[] = include === 'usage' ? await usageOf(request, page.items) : page.items
-    return jsonResponse({ data, total_count: page.totalCount })
+    const isCounted = wantsCount(request.query)
+    if (hasOnlyActive(request) && (filter.status ?? 'active') !== 'active')
+      return jsonResponse({ data: [], ...(isCounted ? { total_count: 0 } : { next_cursor: null }) })
+    const query = { workspaceId, ...filter, ...(hasOnlyActive(request) ? { status: 'active' as const } : {}) }
+    const shown = async (items: readonly PresetResource[]): Promise<readonly ListedPresetResource[]> =>
+      include === 'usage' ? usageOf(request, items) : items
+    if (isCounted) {
+      const { items, totalCount } = await presets.list(query, slice)
+      return jsonResponse({ data: await shown(items), total_count: totalCount })
+    }
+    const { items, next } = await presets.page({ ...query, after: cursor ?? null, limit: slice.limit })
+    return jsonResponse({ data: await shown(items), next_cursor: next === null ? null : cursorOf(next) })
   },
 })
 

@@ -15,6 +15,7 @@ import { RangeSelect } from '../../parts/range-select.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { useNow, When } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { toast } from '../../shell/toasts.tsx'
@@ -70,13 +71,9 @@ export const AuditScreen = () => {
       </div>
       <Panel title="Changes" quiet>
         <Loaded query={entries} rows={10}>
-          {({ pages }) => <Entries entries={pages.flatMap(({ data }) => data)} />}
+          {(found) => (found.length === 0 && entries.hasNextPage ? null : <Entries entries={found} />)}
         </Loaded>
-        {entries.hasNextPage ? (
-          <Button onClick={() => void entries.fetchNextPage()} busy={entries.isFetchingNextPage}>
-            Show more
-          </Button>
-        ) : null}
+        <ShowMore list={entries} shown={entries.data?.length ?? 0} />
       </Panel>
     </>
   )

@@ -1,13 +1,14 @@
 /** The filters of one guardrail, tried as they stand, and saved when they are right. */
 import { useNavigate } from '@tanstack/react-router'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { assignmentsOf, deleteGuardrail, type Guardrail, saveGuardrail } from '../../api/guardrails.ts'
+import { assignedKeys, assignedMembers, deleteGuardrail, type Guardrail, saveGuardrail } from '../../api/guardrails.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { AssignDialog } from './assign-dialog.tsx'
@@ -86,15 +87,24 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
 }
 
 const Assignments = ({ id }: { id: string }) => {
-  const assignments = useQuery(assignmentsOf(id))
+  const keys = useInfiniteQuery(assignedKeys(id))
+  const members = useInfiniteQuery(assignedMembers(id))
   return (
-    <Loaded query={assignments} rows={1}>
-      {({ keys, members }) => (
-        <p className="soft">
-          {keys.length + members.length === 0
-            ? 'It is assigned to nobody, so it does nothing yet.'
-            : `It holds for ${[...keys.map(({ key_name }) => key_name), ...members.map(({ user_id }) => user_id)].join(', ')}.`}
-        </p>
+    <Loaded query={keys} rows={1}>
+      {(heldKeys) => (
+        <Loaded query={members} rows={1}>
+          {(heldMembers) => (
+            <>
+              <p className="soft">
+                {heldKeys.length + heldMembers.length === 0
+                  ? 'It is assigned to nobody, so it does nothing yet.'
+                  : `It holds for ${[...heldKeys.map(({ key_name }) => key_name), ...heldMembers.map(({ user_id }) => user_id)].join(', ')}.`}
+              </p>
+              <ShowMore list={keys} shown={heldKeys.length} />
+              <ShowMore list={members} shown={heldMembers.length} />
+            </>
+          )}
+        </Loaded>
       )}
     </Loaded>
   )

@@ -1,5 +1,5 @@
 /** Guardrails: what may be said and asked, with a box to try them in before they hold. */
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
@@ -12,6 +12,7 @@ import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
@@ -19,7 +20,7 @@ import { GuardrailEditor } from './guardrail-editor.tsx'
 
 export const GuardrailsScreen = () => {
   const search = useSearch({ strict: false })
-  const guardrails = useQuery(guardrailList(search['workspace']))
+  const guardrails = useInfiniteQuery(guardrailList(search['workspace']))
   const [isNew, setNew] = useState(false)
   useKeys({ c: () => setNew(true) })
   const chosen = guardrails.data?.find(({ id }) => id === search['guardrail'])
@@ -63,6 +64,7 @@ export const GuardrailsScreen = () => {
             />
           )}
         </Loaded>
+        <ShowMore list={guardrails} shown={guardrails.data?.length ?? 0} />
       </Panel>
       {chosen === undefined ? null : <GuardrailEditor of={chosen} key={`${chosen.id}${chosen.updated_at}`} />}
       {isNew ? <NewGuardrail onClose={() => setNew(false)} /> : null}

@@ -1,12 +1,12 @@
 /** A text through the rules as they stand in the form: each filter with what it matched, and what would go on. Nothing is recorded. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useState } from 'react'
 
 import { type Guardrail, type GuardrailDraft, type GuardrailTest, testGuardrail } from '../../api/guardrails.ts'
 import { ApiError } from '../../api/api-error.ts'
-import { keyList } from '../../api/keys.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
+import { KeySelect } from '../../parts/key-select.tsx'
 import { type Mark, Status } from '../../parts/status.tsx'
 import { PATTERN_PATH } from './filter-rows.ts'
 
@@ -23,7 +23,6 @@ export const TestBox = ({ guardrail, draft, onTested }: TestBoxProps) => {
   const [text, setText] = useState(EXAMPLE)
   const [side, setSide] = useState<'input' | 'output'>('input')
   const [asKey, setAsKey] = useState('')
-  const keys = useInfiniteQuery(keyList({ status: 'active' }))
   const body = useDeferredValue({
     guardrail_id: guardrail.id,
     ...(draft === null ? {} : { guardrail: draft }),
@@ -45,17 +44,7 @@ export const TestBox = ({ guardrail, draft, onTested }: TestBoxProps) => {
           <option value="input">said to the model</option>
           <option value="output">said by the model</option>
         </select>
-        <select aria-label="As key" value={asKey} onChange={(event) => setAsKey(event.target.value)}>
-          <option value="">this guardrail alone</option>
-          {keys.data?.pages
-            .flatMap(({ data }) => data)
-            .filter(({ kind }) => kind === 'inference')
-            .map(({ hash, name }) => (
-              <option key={hash} value={hash}>
-                as key {name}
-              </option>
-            ))}
-        </select>
+        <KeySelect label="As key" value={asKey} onChange={setAsKey} none="this guardrail alone" prefix="as key " />
       </div>
       <Field label="Text" hint={draft === null ? 'Tried with the saved rules.' : 'Tried with the rules of the form, which are not saved.'}>
         <textarea rows={4} value={text} onChange={(event) => setText(event.target.value)} />

@@ -14,6 +14,7 @@ import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
@@ -59,26 +60,28 @@ export const KeysScreen = () => {
       <div className={chosen === undefined ? 'split' : 'split open'}>
         <Panel title="All keys" quiet>
           <Loaded query={keys} rows={8}>
-            {({ pages }) => (
+            {(found) => (
               <Table
                 label="Keys"
-                rows={pages.flatMap(({ data }) => data)}
+                rows={found}
                 rowKey={({ hash }) => hash}
                 isSelected={({ hash }) => hash === chosen}
                 empty={
-                  <Empty
-                    action={
-                      filter.q === undefined ? (
-                        <Button kind="primary" onClick={() => setNew(true)}>
-                          New key
-                        </Button>
-                      ) : undefined
-                    }
-                  >
-                    {filter.q === undefined
-                      ? 'Programs call models with a key. There is none yet.'
-                      : 'No key has this name, ending or person.'}
-                  </Empty>
+                  keys.hasNextPage ? null : (
+                    <Empty
+                      action={
+                        filter.q === undefined ? (
+                          <Button kind="primary" onClick={() => setNew(true)}>
+                            New key
+                          </Button>
+                        ) : undefined
+                      }
+                    >
+                      {filter.q === undefined
+                        ? 'Programs call models with a key. There is none yet.'
+                        : 'No key has this name, ending or person.'}
+                    </Empty>
+                  )
                 }
                 columns={[
                   { title: 'Name', isHead: true, cell: nameCell },
@@ -91,11 +94,7 @@ export const KeysScreen = () => {
               />
             )}
           </Loaded>
-          {keys.hasNextPage ? (
-            <Button onClick={() => void keys.fetchNextPage()} busy={keys.isFetchingNextPage}>
-              Show more
-            </Button>
-          ) : null}
+          <ShowMore list={keys} shown={keys.data?.length ?? 0} />
         </Panel>
         {chosen === undefined ? null : <KeyDetail hash={chosen} key={chosen} />}
       </div>

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 
 import { newestGenerations } from '../../api/generations.ts'
 import { modelList } from '../../api/models.ts'
-import { presetList } from '../../api/presets.ts'
+import { presetNames } from '../../api/presets.ts'
 import { Panel } from '../../parts/panel.tsx'
 
 const DAYS_BACK_MS = 30 * 86_400_000
@@ -12,7 +12,7 @@ const openedAt = Date.now()
 
 export const FirstSteps = ({ workspace }: { workspace: string | undefined }) => {
   const models = useQuery(modelList)
-  const presets = useQuery(presetList({ workspace_id: workspace, limit: 1 }))
+  const presets = useQuery(presetNames({ workspace_id: workspace, limit: 1, status: undefined }))
   const requests = useQuery(newestGenerations({ from: new Date(openedAt - DAYS_BACK_MS).toISOString(), workspace_id: workspace }, 1))
   if (models.data === undefined || presets.data === undefined || requests.data === undefined) return null
   const steps = [

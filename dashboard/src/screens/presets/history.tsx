@@ -8,13 +8,19 @@ import { ContentDiff } from '../../diff/content-diff.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Person } from '../../parts/person.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { type MoreRows, ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { contentOf } from './content-of.ts'
 import { MoveLive } from './move-live.tsx'
 import type { PresetParts } from './preset-screen.tsx'
 
-export const History = ({ preset, versions, moves }: PresetParts & { moves: readonly PresetMove[] }) => {
+interface HistoryProps extends PresetParts {
+  readonly moves: readonly PresetMove[]
+  readonly moreMoves: MoreRows
+}
+
+export const History = ({ preset, versions, moreVersions, moves, moreMoves }: HistoryProps) => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -61,6 +67,7 @@ export const History = ({ preset, versions, moves }: PresetParts & { moves: read
             },
           ]}
         />
+        <ShowMore list={moreVersions} shown={versions.length} />
       </Panel>
       {versions.length < 2 || one === undefined || other === undefined ? null : (
         <Panel
@@ -90,6 +97,7 @@ export const History = ({ preset, versions, moves }: PresetParts & { moves: read
               { title: 'By', wideOnly: true, cell: ({ user_id: by }) => <Person id={by} /> },
             ]}
           />
+          <ShowMore list={moreMoves} shown={moves.length} />
         </Panel>
       )}
       {moving === null ? null : (

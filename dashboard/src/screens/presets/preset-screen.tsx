@@ -1,5 +1,5 @@
 /** One preset: edit and try it, its history, who gets which version, who uses it. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
@@ -11,6 +11,7 @@ import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
+import type { MoreRows } from '../../parts/show-more.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Editor } from './editor.tsx'
 import { Evaluations } from './evaluations/evaluations.tsx'
@@ -35,6 +36,8 @@ export interface PresetParts {
   readonly preset: PresetWithVersion
   /** Newest first. */
   readonly versions: readonly PresetVersion[]
+  /** The way to versions that are older than these. */
+  readonly moreVersions: MoreRows
 }
 
 export const PresetScreen = () => {
@@ -43,9 +46,10 @@ export const PresetScreen = () => {
   const scope = { workspace_id: workspace }
   const found = useQuery(preset(slug, scope))
   const role = useQuery(currentSession).data?.role
-  const versions = useQuery({ ...presetVersions(slug, scope), enabled: role === 'admin' })
+  const versions = useInfiniteQuery({ ...presetVersions(slug, scope), enabled: role === 'admin' })
   if (found.data !== undefined && role === 'member') return <PresetReading preset={found.data} />
-  if (found.data !== undefined && versions.data !== undefined) return <Preset key={slug} preset={found.data} versions={versions.data} />
+  if (found.data !== undefined && versions.data !== undefined)
+    return <Preset key={slug} preset={found.data} versions={versions.data} moreVersions={versions} />
   return (
     <>
       <ScreenHead title={slug} />
@@ -64,7 +68,7 @@ const Preset = (parts: PresetParts) => {
   const { slug, designated_version: live, name } = parts.preset
   const { tab = 'edit', workspace } = useSearch({ strict: false })
   const queries = useQueryClient()
-  const moves = useQuery(presetMoves(slug, { workspace_id: workspace }))
+  const moves = useInfiniteQuery(presetMoves(slug, { workspace_id: workspace }))
   const [isRollingBack, setRollingBack] = useState(false)
   // The version that was live before the one that is.
   const before = (moves.data ?? []).find(({ label, from, to }) => label === null && to === live.version && from !== null)?.from ?? null
@@ -83,7 +87,7 @@ const Preset = (parts: PresetParts) => {
       <Tabs label="Parts of the preset" tabs={TABS} current={tab} />
       <FaultBoundary key={tab}>
         {tab === 'edit' ? <Editor {...parts} /> : null}
-        {tab === 'history' ? <History {...parts} moves={moves.data ?? []} /> : null}
+        {tab === 'history' ? <History {...parts} moves={moves.data ?? []} moreMoves={moves} /> : null}
         {tab === 'labels' ? <LabelsAndRollout {...parts} /> : null}
         {tab === 'evaluations' ? <Evaluations {...parts} /> : null}
         {tab === 'used' ? <UsedBy {...parts} /> : null}

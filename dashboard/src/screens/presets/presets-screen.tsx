@@ -1,5 +1,5 @@
 /** The presets of the workspace. */
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
@@ -12,6 +12,8 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
@@ -26,23 +28,14 @@ export const PresetsScreen = () => {
   const navigate = useNavigate()
   const [isCreating, setCreating] = useState(false)
   const query = { q, status: state, workspace_id: workspace, include: 'usage' }
-  const presets = useQuery(presetList(query))
+  const presets = useInfiniteQuery(presetList(query))
   const isMember = useQuery(currentSession).data?.role === 'member'
   const create = (): void => setCreating(!isMember)
   useKeys({ c: create })
   return (
     <>
       <ScreenHead title="Presets">
-        <input
-          type="search"
-          className="narrow"
-          aria-label="Filter presets"
-          placeholder="Filter"
-          defaultValue={q}
-          onChange={(event) =>
-            void navigate({ to: '.', search: (before) => ({ ...before, q: event.target.value || undefined }), replace: true })
-          }
-        />
+        <SearchField label="Filter presets" placeholder="Filter" />
         {isMember ? null : (
           <select
             aria-label="State"
@@ -68,7 +61,9 @@ export const PresetsScreen = () => {
               label="Presets"
               rows={found}
               rowKey={({ id }) => id}
-              empty={<NoPresets isFiltered={isMember || q !== undefined || state !== 'active'} onCreate={create} />}
+              empty={
+                presets.hasNextPage ? null : <NoPresets isFiltered={isMember || q !== undefined || state !== 'active'} onCreate={create} />
+              }
               columns={[
                 {
                   title: 'Name',
@@ -117,6 +112,7 @@ export const PresetsScreen = () => {
             />
           )}
         </Loaded>
+        <ShowMore list={presets} shown={presets.data?.length ?? 0} />
       </Panel>
       {isCreating ? <NewPreset onClose={() => setCreating(false)} /> : null}
     </>

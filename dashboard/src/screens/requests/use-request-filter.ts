@@ -1,6 +1,6 @@
 /** The filter of the address as the service takes it: a key by its hash, whatever people call it. */
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 
 import type { Query } from '../../api/path.ts'
 import { keyList } from '../../api/keys.ts'
@@ -17,7 +17,13 @@ export const useRequestFilter = (text: string, workspace: string | undefined): R
   const read = useMemo(() => readFilter(text), [text])
   const called = nameIn(read.query)
   const found = useInfiniteQuery({ ...keyList({ q: called ?? '', workspace_id: workspace }), enabled: called !== null })
-  const keys = found.data?.pages.flatMap(({ data }) => data)
+  // The service looks through so many keys for a page: one without keys is not the end.
+  const isSought = found.hasNextPage && (found.data?.length ?? 0) === 0 && !found.isFetchNextPageError
+  const { isFetching, fetchNextPage } = found
+  useEffect(() => {
+    if (isSought && !isFetching) void fetchNextPage()
+  }, [isSought, isFetching, fetchNextPage])
+  const keys = isSought ? undefined : found.data
   return useMemo(() => {
     const query = { ...read.query, workspace_id: workspace }
     if (called === null) return { query, faults: read.faults, isReady: true }

@@ -2,8 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 
 import { keyList } from '../../api/keys.ts'
 import type { Workspace } from '../../api/workspaces.ts'
-import { Button } from '../../parts/button.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 
 type Chosen = Workspace['io_logging_api_key_ids']
 
@@ -30,27 +30,19 @@ const KeyChoice = ({ workspaceId, chosen, onChange }: LoggedKeysProps & { chosen
   const keys = useInfiniteQuery(keyList({ status: 'active', workspace_id: workspaceId }))
   return (
     <Loaded query={keys} rows={3}>
-      {({ pages }) => (
+      {(found) => (
         <>
-          {pages
-            .flatMap(({ data }) => data)
-            .map(({ hash, name, label }) => (
-              <label className="check" key={hash}>
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(hash)}
-                  onChange={(event) => onChange(event.target.checked ? [...chosen, hash] : chosen.filter((one) => one !== hash))}
-                />
-                {name} <span className="faint">{label}</span>
-              </label>
-            ))}
-          {keys.hasNextPage ? (
-            <div>
-              <Button onClick={() => void keys.fetchNextPage()} busy={keys.isFetchingNextPage}>
-                Show more
-              </Button>
-            </div>
-          ) : null}
+          {found.map(({ hash, name, label }) => (
+            <label className="check" key={hash}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(hash)}
+                onChange={(event) => onChange(event.target.checked ? [...chosen, hash] : chosen.filter((one) => one !== hash))}
+              />
+              {name} <span className="faint">{label}</span>
+            </label>
+          ))}
+          <ShowMore list={keys} shown={found.length} />
         </>
       )}
     </Loaded>

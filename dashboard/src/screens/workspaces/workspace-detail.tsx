@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 
@@ -23,6 +23,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
@@ -40,7 +41,7 @@ export const WorkspaceDetail = ({ id }: { id: string }) => {
 }
 
 const Members = ({ id, name }: { id: string; name: string }) => {
-  const members = useQuery(membersOf(id))
+  const members = useInfiniteQuery(membersOf(id))
   const [inviting, setInviting] = useState(false)
   const [leaving, setLeaving] = useState<Member | null>(null)
   const setRole = (member: Member, role: string): void => {
@@ -108,6 +109,7 @@ const Members = ({ id, name }: { id: string; name: string }) => {
           />
         )}
       </Loaded>
+      <ShowMore list={members} shown={members.data?.length ?? 0} />
       {inviting ? <InviteDialog workspaceId={id} onClose={() => setInviting(false)} /> : null}
       {leaving === null ? null : (
         <Confirm

@@ -1,5 +1,5 @@
 /** Workspaces and the people in them. */
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
@@ -12,6 +12,7 @@ import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
@@ -19,7 +20,7 @@ import { WorkspaceDetail } from './workspace-detail.tsx'
 
 export const WorkspacesScreen = () => {
   const search = useSearch({ strict: false })
-  const workspaces = useQuery(workspaceList)
+  const workspaces = useInfiniteQuery(workspaceList)
   const session = useQuery(currentSession)
   const [isNew, setNew] = useState(false)
   useKeys({ c: () => setNew(true) })
@@ -53,6 +54,7 @@ export const WorkspacesScreen = () => {
             />
           )}
         </Loaded>
+        <ShowMore list={workspaces} shown={workspaces.data?.length ?? 0} />
       </Panel>
       {chosen === undefined ? null : <WorkspaceDetail id={chosen} key={chosen} />}
       {isNew ? <NewWorkspace onClose={() => setNew(false)} /> : null}

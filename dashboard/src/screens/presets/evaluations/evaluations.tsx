@@ -1,5 +1,5 @@
 /** The evaluations of a preset: the outcome of each, its answers, and two of them side by side. */
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
 import { type Evaluation, evaluationList } from '../../../api/evaluations.ts'
@@ -9,6 +9,7 @@ import { Empty } from '../../../parts/empty.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { Panel } from '../../../parts/panel.tsx'
 import { Status } from '../../../parts/status.tsx'
+import { ShowMore } from '../../../parts/show-more.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { When } from '../../../parts/when.tsx'
 import { ComparedEvaluations } from './compared-evaluations.tsx'
@@ -22,7 +23,7 @@ export const Evaluations = (parts: PresetParts) => {
   const { slug } = preset
   const { workspace, evaluation: chosen, with: other, start } = useSearch({ strict: false })
   const navigate = useNavigate()
-  const found = useQuery(evaluationList(slug, { workspace_id: workspace }))
+  const found = useInfiniteQuery(evaluationList(slug, { workspace_id: workspace }))
   const compare = (id: string): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, with: id }), replace: true, resetScroll: false })
   // The one to check is the newest, which may be a draft.
@@ -80,6 +81,7 @@ export const Evaluations = (parts: PresetParts) => {
                   { title: 'Started', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
                 ]}
               />
+              <ShowMore list={found} shown={evaluations.length} />
             </Panel>
             <Panel
               title={titleOf(shown)}

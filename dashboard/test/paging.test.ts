@@ -1,0 +1,116 @@
+/** Lists that are longer than a page, and lists whose rows lie far apart. */
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+const ROWS = 230
+const FAR = 41_000
+
+/** Presets, keys and entries of the audit log, made from the one that is there. */
+const filled = async (): Promise<StartedService> => {
+  const first = await services.start()
+  await savePreset(first, 'needle', 'Answer politely.')
+  await manage(first, '/keys', { body: { name: 'needle' } })
+  await first.stop()
+  const database = new Database(join(first.dataDir, 'patchbay.db'))
+  const time = `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+' || i || ' seconds', '-1 day')`
+  const copy = (table: string, where: string, columns: Readonly<Record<string, string>>): void => {
+    const names = (database.query(`select name from pragma_table_info('${table}')`).all() as { name: string }[]).map(({ name }) => name)
+    const values = names.map((name) => columns[name] ?? `t."${name}"`).join(', ')
+    database.run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${FAR})
+      insert into ${table} (${names.map((name) => `"${name}"`).join(', ')}) select ${values} from n, (select * from ${table} where ${where} limit 1) t`)
+  }
+  database.run(`update presets set updated_at = '2020-01-01T00:00:00.000Z' where slug = 'needle'`)
+  database.run(`update api_keys set created_at = '2020-01-01T00:00:00.000Z' where name = 'needle'`)
+  const hash = `printf('%064x', i)`
+  copy('presets', `slug = 'needle'`, { id: `'preset-' || i`, slug: `'other-' || i`, name: `'other-' || i`, updated_at: time })
+  copy('api_keys', `name = 'needle'`, { hash, digest: hash, name: `'other-' || i`, created_at: time })
+  copy('audit_log', `object_type = 'preset'`, { id: `'entry-' || i`, object_type: `'budget'`, created_at: time })
+  database.close()
+  return { ...(await services.start({ dataDir: first.dataDir })), managementKey: first.managementKey }
+}
+
+describe.skipIf(BROWSER_PATH === null)('lists of many', () => {
+  test('each shows a page and the way to more, and finds what lies behind many pages by itself', async () => {
+    const service = await filled()
+    const { page, ...visitor } = await signedIn(browser, service, '/presets')
+    for (const [path, table] of [
+      ['/presets', 'Presets'],
+      ['/keys', 'Keys'],
+    ] as const) {
+      await page.goto(`${service.url}/dashboard${path}`)
+      const rows = page.getByRole('table', { name: table }).locator('tbody tr')
+      await rows.first().waitFor()
+      expect(await rows.count()).toBe(100)
+      await page.getByRole('button', { name: 'Show more' }).click()
+      await until(async () => (await rows.count()) === 200, `the second page of ${path}`)
+      await page.goto(`${service.url}/dashboard${path}?q=needle`)
+      await page.getByRole('table', { name: table }).getByText('needle', { exact: true }).first().waitFor()
+      await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' })
+      expect(await rows.count()).toBe(1)
+      await page.goto(`${service.url}/dashboard${path}?q=nothing-like-it`)
+      await page.locator('.empty').waitFor()
+    }
+    await page.goto(`${service.url}/dashboard/audit`)
+    await page.locator('.audit li').nth(99).waitFor()
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.locator('.audit li').nth(199).waitFor()
+    await page.goto(`${service.url}/dashboard/audit?object=preset`)
+    await page.getByRole('link', { name: 'needle' }).first().waitFor()
+    // A key is found by its name among the filters of Requests, too.
+    await page.goto(`${service.url}/dashboard/requests?q=key:needle`)
+    await page.getByText('No request in this time fits the filter.').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await visitor.checkAccessible()
+  })
+
+  test('versions, moves, workspaces, members and guardrails have a second page', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Version 1.')
+    await manage(service, '/guardrails', { body: { name: 'guardrail 0' } })
+    const { page, ...visitor } = await signedIn(browser, service, '/settings')
+    // As many rows as a page has not room for, made from the service's own answers.
+    const asked: string[] = []
+    await page.route(
+      ({ pathname }) => /^\/api\/v1\/.*\b(?:versions|workspaces|members|guardrails)$/.test(pathname),
+      async (route) => {
+        const url = new URL(route.request().url())
+        asked.push(`${url.pathname.split('/').at(-1)} ${url.searchParams.get('offset')}`)
+        const {
+          data: [row],
+        } = await manage<{ data: Record<string, unknown>[] }>(service, url.pathname.slice('/api/v1'.length))
+        const offset = Number(url.searchParams.get('offset'))
+        const data = Array.from({ length: Math.min(100, ROWS - offset) }, (_, index) => ({ ...row, ...named(row, offset + index) }))
+        await route.fulfill({ json: { data, total_count: ROWS } })
+      },
+    )
+    for (const [path, label] of [
+      ['/presets/support-bot?tab=history', 'Versions'],
+      ['/guardrails', 'Guardrails'],
+      ['/workspaces', 'Workspaces'],
+    ] as const) {
+      await page.goto(`${service.url}/dashboard${path}`)
+      const rows = page.getByRole('table', { name: label, exact: true }).locator('tbody tr')
+      await rows.first().waitFor()
+      await page.getByRole('button', { name: 'Show more' }).first().click()
+      await until(async () => (await rows.count()) >= 200, `the second page of ${label}`)
+    }
+    expect(asked).toEqual(expect.arrayContaining(['versions 100', 'guardrails 100', 'workspaces 100']))
+    visitor.check()
+  })
+})
+
+const named = (row: Record<string, unknown> | undefined, number: number): Record<string, unknown> =>
+  Object.fromEntries(
+    ['id', 'slug', 'user_id', 'version'].flatMap((name) =>
+      row?.[name] === undefined ? [] : [[name, name === 'version' ? number + 1 : `${name}-${number}`]],
+    ),
+  )
