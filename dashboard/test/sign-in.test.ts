@@ -54,6 +54,8 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     const { page, check } = await browser.visit(link)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain('login')
+    // Whatever is still asked for when somebody leaves is a 401 rightly.
+    await page.waitForLoadState('networkidle')
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
