@@ -44,7 +44,7 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
   const contexts: BrowserContext[] = []
   afterAll(async () => {
     await Promise.all(contexts.map((context) => context.close()))
-    if (contexts.length > 0) closing = setTimeout(closeBrowser, BETWEEN_FILES_MS)
+    if (contexts.length > 0) closing = setTimeout(() => void closeBrowser(), BETWEEN_FILES_MS)
   })
   return {
     async visit(url, { before, ...options } = {}) {

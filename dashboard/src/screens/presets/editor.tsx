@@ -4,9 +4,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { ApiError } from '../../api/api-error.ts'
-import { type PresetVersion, savePresetDraft } from '../../api/presets.ts'
+import { type PresetTest, type PresetVersion, savePresetDraft } from '../../api/presets.ts'
 import { AnswerView } from '../../playing/answer-view.tsx'
-import { type Asked, type Message, requestBody } from '../../playing/conversation-input.ts'
+import { AnswersDiff } from '../../playing/answers-diff.tsx'
+import { type Asked, askedFrom, type Message, requestBody } from '../../playing/conversation-input.ts'
 import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
@@ -17,6 +18,7 @@ import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { toast } from '../../shell/toasts.tsx'
+import { FromRequest } from './from-request.tsx'
 import { VersionSelect } from './history.tsx'
 import { MoveLive } from './move-live.tsx'
 import { MovedUnder } from './moved-under.tsx'
@@ -43,6 +45,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   const [busy, setBusy] = useState(false)
   const [moving, setMoving] = useState<PresetVersion | null>(null)
   const [isDry, setDry] = useState(false)
+  const [tried, setTried] = useState<readonly PresetTest[]>([])
   const { runs, isRunning, start, stop } = useRuns()
   const { shape } = base
   const { content, isChanged } = draft
@@ -63,6 +66,10 @@ export const Editor = ({ preset, versions }: PresetParts) => {
     stream: true,
   })
   const run = (): void => start({ draft: draftAsked(messages) })
+  const runAll = (tests: readonly PresetTest[]): void => {
+    setTried(tests)
+    start(Object.fromEntries(tests.map(({ id, messages: kept }) => [id, draftAsked(askedFrom({ messages: kept }, 'chat').messages)])))
+  }
   const runBoth = (): void => start({ live: liveAsked(messages), draft: draftAsked(messages) })
 
   const showVersion = (version: number): Promise<void> =>
@@ -182,7 +189,10 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           <Panel title="Test">
             <div className="stack">
               <MessagesEditor messages={messages} onChange={setMessages} />
-              <SavedTests slug={slug} messages={messages} onLoad={setMessages} />
+              <div>
+                <FromRequest slug={slug} onLoad={setMessages} />
+              </div>
+              <SavedTests slug={slug} messages={messages} onLoad={setMessages} onRunAll={runAll} />
             </div>
           </Panel>
           <Panel title="Answer">
@@ -198,6 +208,24 @@ export const Editor = ({ preset, versions }: PresetParts) => {
                   start({ draft: draftAsked(next) })
                 }}
               />
+            </div>
+            <AnswersDiff
+              answers={[
+                { title: `v${live.version} live`, run: runs['live'] },
+                { title, run: runs['draft'] },
+              ]}
+            />
+            <div className="stack">
+              {tried.map(({ id, name, expected }) =>
+                runs[id] === undefined ? null : (
+                  <div key={id}>
+                    <AnswerView title={name} run={runs[id]} interface={shape} />
+                    {expected === undefined || expected === null ? null : (
+                      <p className="faint small">Expected: {typeof expected === 'string' ? expected : JSON.stringify(expected)}</p>
+                    )}
+                  </div>
+                ),
+              )}
             </div>
           </Panel>
         </div>

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
-import { deletePresetTest, presetTests, savePresetTest } from '../../api/presets.ts'
+import { deletePresetTest, type PresetTest, presetTests, savePresetTest } from '../../api/presets.ts'
 import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -14,9 +14,10 @@ interface SavedTestsProps {
   readonly slug: string
   readonly messages: readonly Message[]
   readonly onLoad: (messages: readonly Message[]) => void
+  readonly onRunAll: (tests: readonly PresetTest[]) => void
 }
 
-export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
+export const SavedTests = ({ slug, messages, onLoad, onRunAll }: SavedTestsProps) => {
   const { workspace } = useSearch({ strict: false })
   const scope = { workspace_id: workspace }
   const tests = useQuery(presetTests(slug, scope))
@@ -42,6 +43,14 @@ export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
     <Loaded query={tests} rows={1}>
       {(found) => (
         <div className="stack">
+          {found.length === 0 ? null : (
+            <div className="row between">
+              <h3>{found.length === 1 ? '1 saved test' : `${found.length} saved tests`}</h3>
+              <Button kind="quiet" onClick={() => onRunAll(found)}>
+                Run all
+              </Button>
+            </div>
+          )}
           {found.length === 0 ? null : (
             <ul className="saved-tests" aria-label="Saved tests">
               {found.map((test) => (
