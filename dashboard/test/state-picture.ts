@@ -1,5 +1,5 @@
 /**
- * What a state of a screen looks like, as text that is the same on every machine: the tree that a screen reader has, and the colours and
+ * Describes how a state of a screen looks, as text that is the same on every machine: the tree that a screen reader has, and the colours and
  * sizes of its parts in the light and in the dark. Pixels would tell fonts and graphics cards apart.
  */
 import type { Page } from 'playwright-core'
