@@ -10,7 +10,17 @@ export const encoded = <Body>(
   steps: Steps<Body>,
   { call }: Pick<Attempt, 'call'>,
   { turn }: Pick<ProviderContext, 'turn'>,
-): Body | Promise<Body> => (turn === undefined || isSmall(call) ? atOnce(steps) : inTurns(steps, turn))
+): Body | Promise<Body> => (turn === undefined || isSmall(call) ? atOnce(steps) : inTurns(madeWhole(steps), turn))
+
+/** To put a long text together, to make one of its pieces and to send it takes new memory each time, which is a step of its own. */
+function* madeWhole<Body>(steps: Steps<Body>): Steps<Body> {
+  const body = yield* steps
+  yield
+  // The engine puts pieces together where a character is read.
+  if (typeof body === 'string') void body.charCodeAt(body.length - 1)
+  yield
+  return body
+}
 
 const isSmall = ({ body, continued }: Attempt['call']): boolean => body.searchable.length <= AT_ONCE_MAX && continued !== true
 

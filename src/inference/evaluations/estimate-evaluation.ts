@@ -1,5 +1,6 @@
 /** The cost that an evaluation may have, before anybody is asked: its versions, and the judges of what they will have said. */
 import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
+import type { Turn } from '../../lib/steps.ts'
 import type { PresetRef } from '../../storage/preset-test-store.ts'
 import type { OwnBody } from '../own-request.ts'
 import { CHARACTERS_PER_TOKEN } from '../run/estimated-tokens.ts'
@@ -17,6 +18,8 @@ export interface RequestPrice {
 export interface EstimateParts {
   readonly readItem: ReadItem
   readonly priceOf: (request: OwnBody) => Promise<RequestPrice>
+  /** Asked behind each item, of which there are thousands: others get their turn. */
+  readonly turn: Turn
 }
 
 /** Throws what a request of it would be refused with. */
@@ -24,7 +27,7 @@ export const estimateEvaluation = async (
   { workspaceId, slug }: PresetRef,
   items: readonly EvaluationItem[],
   { version, baseline, checks }: Pick<EvaluationBody, 'version' | 'baseline' | 'checks'>,
-  { readItem, priceOf }: EstimateParts,
+  { readItem, priceOf, turn }: EstimateParts,
 ): Promise<EvaluationEstimate> => {
   const versions = typeof baseline === 'number' ? [version, baseline] : [version]
   const [asked, judged]: [RequestPrice[], RequestPrice[]] = [[], []]
@@ -41,6 +44,8 @@ export const estimateEvaluation = async (
     ))
       judged.push(await priceOf(question))
     longest = longer(longest, { item: wanted, characters: JSON.stringify(wanted.conversation).length, prices })
+    const waiting = turn()
+    if (waiting !== undefined) await waiting
   }
   const judges = judged.length / items.length
   return {

@@ -26,6 +26,7 @@ import { type OwnBody, ownReceived } from '../own-request.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { Refused } from '../refused.ts'
 import { compareItems } from './compare-evaluations.ts'
+import { createLargeSteps, createTurn } from '../large-steps.ts'
 import { estimateEvaluation, type RequestPrice } from './estimate-evaluation.ts'
 import { findRecorded } from './find-recorded.ts'
 import { type ReadItem, shownItem } from './item-request.ts'
@@ -73,6 +74,7 @@ export const createEvaluations = ({
   clock,
   ids,
 }: EvaluationsParts): Evaluations => {
+  const largeStep = createLargeSteps(clock)
   const now = (): string => isoTimestamp(clock.now())
 
   const itemsOf = async (preset: PresetRef, body: EvaluationBody): Promise<readonly EvaluationItem[]> => {
@@ -149,7 +151,11 @@ export const createEvaluations = ({
     },
     async estimate(preset, body, payer) {
       const items = await itemsOf(preset, body)
-      return estimateEvaluation(preset, items, body, { readItem, priceOf: (request) => priceOf(pipeline, payer, request) })
+      return estimateEvaluation(preset, items, body, {
+        readItem,
+        priceOf: (request) => priceOf(pipeline, payer, request),
+        turn: createTurn(clock, largeStep),
+      })
     },
     async list(preset, slice) {
       const page = await store.list(preset, slice)

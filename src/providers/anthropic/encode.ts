@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
+import { jsonText } from '../encoded.ts'
 import type { Attempt } from '../provider.ts'
 import { isPrefilled } from '../turns.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
@@ -57,7 +58,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
     cache_control: context.setting('cacheControl'),
   }
-  const tail = JSON.stringify(acceptedFields(fields, context, attempt))
+  const tail = yield* jsonText(acceptedFields(fields, context, attempt), attempt.call)
   const prompts = [...system.map(({ json }) => json), ...(words === undefined ? [] : [JSON.stringify({ type: 'text', text: words })])]
   const systemMember = prompts.length === 0 ? '' : `"system":[${prompts.join(',')}],`
   yield

@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { encodeFormat } from '../anthropic/encode-format.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
+import { jsonText } from '../encoded.ts'
 import type { Attempt } from '../provider.ts'
 import { cachePoint, encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
@@ -18,7 +19,7 @@ export function* encodeConverseRequest(attempt: Attempt): Steps<string> {
   const { toolConfig, toolChoice, forced } = encodeTools(turns, context)
   const { inferenceConfig, additionalModelRequestFields, effort } = encodeSettings(turns, forced, context)
   const textFormat = schema === undefined ? undefined : textFormatOf(schema, context)
-  const tail = JSON.stringify({
+  const others = {
     toolConfig,
     inferenceConfig: filled(inferenceConfig),
     additionalModelRequestFields: filled({
@@ -29,7 +30,8 @@ export function* encodeConverseRequest(attempt: Attempt): Steps<string> {
     outputConfig: effort === undefined && textFormat === undefined ? undefined : { textFormat, effort },
     requestMetadata: encodeMetadata(context),
     serviceTier: encodeServiceTier(context),
-  })
+  }
+  const tail = yield* jsonText(others, attempt.call)
   const prompts = words === undefined ? system : [...system, { type: 'text', json: JSON.stringify({ text: words }) }]
   const systemMember = prompts.length === 0 ? '' : `"system":[${blocksText(prompts)}],`
   yield
