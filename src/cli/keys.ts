@@ -18,6 +18,7 @@ import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
 import { hasData, requireData } from './require-data.ts'
 import { warn } from './warn.ts'
+import { terminalLine } from './terminal-line.ts'
 
 interface CreateFlags {
   readonly workspace?: string
@@ -96,7 +97,7 @@ export const listKeysVerb = async (
     for (let offset = 0; ; offset += LIST_PAGE) {
       const page = await keys.list({ ...EVERY_KEY, workspaceId, offset, limit: LIST_PAGE })
       for (const key of page.items.map(keyResource)) {
-        print(flags.json === true ? JSON.stringify(key) : row(cellsOf(key)))
+        print(flags.json === true ? JSON.stringify(key) : terminalLine(row(cellsOf(key))))
       }
       if (page.items.length < LIST_PAGE) return
     }

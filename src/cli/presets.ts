@@ -14,6 +14,7 @@ import { comparedLines, nameOf } from './as-code/report.ts'
 import { readLocal, removeLocal, writeLocal } from './as-code/working-copy.ts'
 import { createRemote, RemoteRefused, type Remote } from './remote.ts'
 import { warn } from './warn.ts'
+import { terminalLine } from './terminal-line.ts'
 
 const KINDS: Readonly<Record<KindName, Kind>> = { presets: presetKind, guardrails: guardrailKind, keys: keyKind, budgets: budgetKind }
 
@@ -220,4 +221,4 @@ const speaker =
   (line: string): void =>
     print(dryRun === true ? `would be ${line}` : line)
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`)
+const print = (line: string): void => void process.stdout.write(`${line.split('\n').map(terminalLine).join('\n')}\n`)

@@ -44,7 +44,7 @@ export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step
     // Until then a service may store a key that is used under the old secret, as it did before.
     await seenByAll()
     const waiting = await createKeyStore(database).countOtherPeppers(secret.id)
-    print(`rotated: ${wrapped} provider keys sealed anew`)
+    print(`rotated: ${wrapped} provider key${wrapped === 1 ? '' : 's'} sealed anew`)
     print(`${waiting} API keys follow when they are next used; both secrets are valid until "patchbay secret retire"`)
   })
 

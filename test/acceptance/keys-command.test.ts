@@ -88,6 +88,14 @@ describe('list', () => {
   })
 })
 
+test('a name that holds line breaks or escape sequences stays one plain line of the list', async () => {
+  const { status } = await call(service, 'POST', '/keys', { body: { name: 'two\n\u001b[2Jlines' } })
+  expect(status).toBe(201)
+  const { stdout } = await keys('list')
+  expect(stdout).not.toContain('\u001b')
+  expect(stdout.split('\n').filter((line) => line.includes('lines'))).toEqual([expect.stringMatching(/^[a-f0-9]{64} .* two \[2Jlines$/)])
+})
+
 describe('revoke', () => {
   test('401: within a second at the running service, though it had just served the key', async () => {
     const { key, hash } = await create('inference')

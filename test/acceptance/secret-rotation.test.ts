@@ -56,7 +56,7 @@ test('beside a running service: API keys and provider keys go on, before and aft
   const [first] = secretsIn(service.dataDir)
   const rotated = await secretVerb(service, 'rotate')
   expect([rotated.code, rotated.stderr]).toEqual([0, ''])
-  expect(rotated.stdout).toContain('rotated: 1 provider keys sealed anew')
+  expect(rotated.stdout).toContain('rotated: 1 provider key sealed anew')
   expect(secretsIn(service.dataDir)).toEqual([expect.not.stringMatching(first ?? ''), first ?? ''])
   expect(statSync(join(service.dataDir, 'secret')).mode & 0o777).toBe(0o600)
   expect(await keyUsed(service, service.inferenceKey)).toBe(OWN)
