@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
+import { THREADS } from '../src/lib/entry-points.ts'
 import { COMPILED } from './bundle.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -16,8 +17,8 @@ export const buildBinary = async (outfile: string): Promise<void> => {
     cpSync(join(ROOT, DASHBOARD), join(staged, DASHBOARD), { recursive: true })
     await Bun.build({
       ...COMPILED,
-      // The thread begins with a bundle of its own; the processes begin with the executable.
-      entrypoints: [join(ROOT, 'bin/executable.ts'), join(ROOT, 'src/storage/settling-thread.ts')],
+      // Threads begin with bundles of their own; processes begin with the executable.
+      entrypoints: [join(ROOT, 'bin/executable.ts'), ...THREADS.map((file) => join(ROOT, 'src', file))],
       // As in the package, whose folder is the root of what is inside.
       naming: 'dist/[name].[ext]',
       banner: `var BUNDLE_DIRECTORY = '/$bunfs/root/dist';`,

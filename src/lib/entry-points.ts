@@ -1,13 +1,10 @@
 /** The files that a process or a thread of ours begins with: scripts/bundle.ts makes a bundle of each. */
 import { basename, join } from 'node:path'
 
+export const THREADS = ['storage/settling-thread.ts', 'storage/reading-thread.ts'] as const
+
 /** Below `src/`. No two may have one name, since the bundles are in one directory. */
-export const ENTRY_POINTS = [
-  'main.ts',
-  'storage/settling-thread.ts',
-  'storage/reading-thread.ts',
-  'lib/documents/document-process.ts',
-] as const
+export const ENTRY_POINTS = ['main.ts', ...THREADS, 'lib/documents/document-process.ts'] as const
 
 export type EntryPoint = (typeof ENTRY_POINTS)[number]
 
