@@ -30,6 +30,8 @@ export interface Call {
   readingPrompt(): Steps<void>
   /** The conversation went on after the client wrote it, or its tools are others: `prompt` has it so, `body` has it as it came. */
   readonly continued?: true
+  /** The model may have to get its turn back, as it said it. */
+  readonly replays?: true
 }
 
 /** Says whether a provider of this dialect gets the client's own JSON. */

@@ -8,7 +8,7 @@ import type { Filling } from '../lib/json-pattern.ts'
 import type { JsonValue } from '../lib/json.ts'
 import type { BuiltInTool } from './built-in-tools.ts'
 import type { ClientDialect } from './call.ts'
-import type { UrlCitation } from './prompt.ts'
+import type { OwnBlock, UrlCitation } from './prompt.ts'
 import type { ReasoningProof } from './reasoning.ts'
 import type { ServerCall, ServerOutcome, ToolProgress } from './server-tools.ts'
 import type { Usage } from './usage.ts'
@@ -60,8 +60,17 @@ export type ModelEvent =
   | { readonly type: 'unknown'; readonly kind: string }
   /** The newest knowledge of the use; a later one replaces an earlier one. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider tells. */
-  | { readonly type: 'finish'; readonly reason: FinishReason; readonly native: string | null; readonly stopSequence?: string }
+  /**
+   * The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider tells. `own`:
+   * the whole turn in the provider's words, where tools of its own were at work in it and it may have to get the turn back.
+   */
+  | {
+      readonly type: 'finish'
+      readonly reason: FinishReason
+      readonly native: string | null
+      readonly stopSequence?: string
+      readonly own?: readonly OwnBlock[]
+    }
 
 export interface FileText {
   /** SHA-256 of its bytes, in hex. */

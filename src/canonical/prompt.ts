@@ -26,6 +26,24 @@ export interface Message {
   /** Where it stands in the request: `messages[3]`. */
   readonly at?: string
   readonly name?: string
+  /** The same turn as its provider wrote it; `parts` is for all others. */
+  readonly own?: OwnWords
+}
+
+/** A turn in which a provider's own tools were at work, in words that mean something to that provider alone. */
+export interface OwnWords {
+  /** Our slug of the provider, and our id of the model. */
+  readonly provider: string
+  readonly modelId: string
+  readonly blocks: readonly OwnBlock[]
+}
+
+export interface OwnBlock {
+  readonly type: string
+  readonly json: string
+  /** The id of a call of the provider's own tools that it makes, or whose result it is. */
+  readonly calls?: string
+  readonly answers?: string
 }
 
 /** A provider may cache the prompt up to here. */

@@ -18,13 +18,23 @@ export const conversationOfTurn = (
 /** Tools that are declared there may be called, and calls of an earlier turn demand that they are declared. */
 const WITHOUT_NONE: ReadonlySet<ProviderDialect> = new Set(['bedrock'] as const)
 
+/** The turns so far, for the last one, in which a provider might not run what its own tools were called for before. */
+export const withoutOpenCalls = (appended: readonly Message[]): readonly Message[] => {
+  const blocks = appended.flatMap(({ own }) => own?.blocks ?? [])
+  const answered = new Set(blocks.map(({ answers }) => answers))
+  return blocks.every(({ calls }) => calls === undefined || answered.has(calls)) ? appended : appended.map(withoutOwnWords)
+}
+
+const withoutOwnWords = ({ role, parts }: Message): Message => ({ role, parts })
+
 /** Results that were too dear to send: the model is told that they are missing. */
 export const forgetResults = (appended: Message[]): void => {
   const last = appended.at(-1)
   if (last === undefined) return
   const note = JSON.stringify({ error: 'budget_exhausted', message: 'The budget of this request is used up. Answer with what is known.' })
+  appended.splice(0, appended.length, ...appended.map(withoutOwnWords))
   appended[appended.length - 1] = {
-    ...last,
+    ...withoutOwnWords(last),
     parts: last.parts.map((part) => (part.type === 'tool-result' ? { ...part, text: note, isError: true } : part)),
   }
 }

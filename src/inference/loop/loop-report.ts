@@ -42,6 +42,8 @@ export class LoopReport {
   /** A turn before this one said text, and the next text was set apart from it. */
   saidText = false
   brokeText = false
+  /** UTF-16 units of all text so far, breaks counted. */
+  textLength = 0
   readonly calls: ReportedCall[] = []
   executed = 0
   /** By every name that a client may know a tool by. */

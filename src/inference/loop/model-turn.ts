@@ -3,7 +3,7 @@
  * tools, which it never sees as calls. The whole turn is kept, since it goes back to the model in front of the results.
  */
 import type { FinishReason, Frame, ModelEvent } from '../../canonical/event.ts'
-import type { Part } from '../../canonical/prompt.ts'
+import type { OwnBlock, Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { WaitingAgent } from '../../canonical/waiting-agent.ts'
 
@@ -28,7 +28,7 @@ export interface ModelTurn {
   readonly clientCalls: number
   /** Those of them that stand behind a call of the service's: the client gets them behind its result, in the order of the calls. */
   readonly held: readonly Frame[]
-  readonly finish: { readonly reason: FinishReason; readonly native: string | null } | null
+  readonly finish: { readonly reason: FinishReason; readonly native: string | null; readonly own?: readonly OwnBlock[] } | null
   /** A call that is the client's after all, under another name: its events, for the client. */
   passOn(call: ModelCall, as: { readonly name: string; readonly arguments: string }): Frame
   /** Calls that agents make for the client to run: the index of the first of so many. */

@@ -23,9 +23,10 @@ import { dialectOf } from '../run/dialect-of.ts'
 import type { RunParts } from '../run/run.ts'
 import { type LoopLimits, loopLimits, stopAfter } from './loop-limits.ts'
 import { LoopReport } from './loop-report.ts'
+import { placingText } from './place-text.ts'
 import { readModelTurn, type ModelTurn, type ModelCall } from './model-turn.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
-import { conversationOfTurn, forgetResults } from './conversation-of-turn.ts'
+import { conversationOfTurn, forgetResults, withoutOpenCalls } from './conversation-of-turn.ts'
 import { screenToolText } from './screen-tool-text.ts'
 import { unwrapCalls, type UnwrappedCalls } from './unwrap-calls.ts'
 import type { OfferedTools } from './offered-tool.ts'
@@ -60,12 +61,15 @@ class ToolLoop {
   readonly #take: TakeFrames
   readonly #settings: ToolSettings
   readonly #limits: LoopLimits
+  readonly #call: Call
   readonly #report = new LoopReport()
   readonly #deadlineMs: number
   readonly #askModel: AskModel
   readonly #screen: (text: string) => Promise<string | null>
   /** The words and finds behind the client's conversation. */
   readonly #appended: Message[] = []
+  /** Turns that their provider left in the middle. */
+  #pauses = 0
   /** Turns in a row in which no call could be read. */
   #malformed = 0
   /** The last results were too dear to send. */
@@ -83,6 +87,7 @@ class ToolLoop {
     this.#parts = parts
     this.#take = take
     this.#settings = parts.toolSettings()
+    this.#call = { ...admitted.request.call, replays: true }
     this.#limits = loopLimits(admitted.request.call, this.#settings)
     this.#deadlineMs = parts.clock.monotonicMs() + this.#settings.loop.seconds * 1000
     this.#askModel = parts.askModel(admitted)
@@ -116,7 +121,7 @@ class ToolLoop {
       const hasCalls = !isFinal && turn.serverCalls.length > 0
       const ended = hasCalls ? await this.#runTools(turn.serverCalls, refusals, turn.clientCalls > 0) : []
       await this.#deliver([...turn.held, ...frames])
-      if (!hasCalls) return this.#end(turn)
+      if (!hasCalls && !this.#isPaused(turn)) return this.#end(turn)
       await this.#passOnCalls(ended, turn)
       if (connection.stopped) {
         this.#report.stoppedBy = 'cancelled'
@@ -128,6 +133,11 @@ class ToolLoop {
       }
       this.#goOn(turn, ended)
     }
+  }
+
+  /** Its provider goes on with it, after work of its own tools, when it gets it back. */
+  #isPaused({ finish, clientCalls }: ModelTurn): boolean {
+    return finish?.native === 'pause_turn' && finish.own !== undefined && clientCalls === 0 && !this.#isFinal && this.#pauses < PAUSES_MAX
   }
 
   /** A call of a tool that nobody has is answered here. A vendor's own tools have names that are not known here. */
@@ -199,11 +209,12 @@ class ToolLoop {
     const isFirst = this.#isFirst
     const turnRequest = {
       ...request,
+      call: this.#call,
       plan: isFirst ? request.plan : { ...request.plan, attempts: sameModel(this.#admitted, this.#settings) },
       promptFor: this.#promptFor(),
     }
     if (this.#isFinal) hold?.useReserve()
-    const deliver = breakingText(turn, this.#report, this.#take)
+    const deliver = placingText(turn, this.#report, this.#take)
     const error = await runJudged({ request: turnRequest, connection, log, hold, judge }, this.#parts, deliver)
     this.#report.turns += 1
     return error
@@ -216,7 +227,10 @@ class ToolLoop {
       const prompt = this.#offered.promptFor(planned)
       const { messages } = prompt
       return conversationOfTurn(
-        { ...prompt, messages: [...withResults(messages, this.#resumed), ...this.#appended] },
+        {
+          ...prompt,
+          messages: [...withResults(messages, this.#resumed), ...(place.isFinal ? withoutOpenCalls(this.#appended) : this.#appended)],
+        },
         place,
         dialectOf(planned, this.#admitted.request.call),
       )
@@ -310,10 +324,17 @@ class ToolLoop {
     }
   }
 
-  /** The results go to the model, for its next turn or its last. */
+  /** The turn goes back to the model with its results, for the next turn or the last. */
   #goOn(turn: ModelTurn, ended: readonly EndedCall[]): void {
-    this.#appended.push({ role: 'assistant', parts: turn.parts() }, { role: 'user', parts: resultParts(ended) })
-    this.#malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? this.#malformed + 1 : 0
+    this.#appended.push(messageOf(turn, this.#planned))
+    if (ended.length > 0) {
+      this.#appended.push({ role: 'user', parts: resultParts(ended) })
+      this.#malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? this.#malformed + 1 : 0
+    } else {
+      this.#pauses += 1
+      // It is the same turn, whose text goes on.
+      this.#report.brokeText = true
+    }
     this.#report.stoppedBy = this.#stopAfter(turn)
     this.#admitted.nextTurn()
   }
@@ -338,6 +359,16 @@ class ToolLoop {
   async #finish(reason: FinishReason, native: string | null): Promise<void> {
     await this.#deliver([{ events: [{ type: 'finish', reason, native }] }])
   }
+}
+
+/** How often an answer goes on that its provider left in the middle. */
+const PAUSES_MAX = 8
+
+const messageOf = (turn: ModelTurn, planned: PlannedAttempt | undefined): Message => {
+  const said: Message = { role: 'assistant', parts: turn.parts() }
+  const blocks = turn.finish?.own
+  if (blocks === undefined || planned === undefined) return said
+  return { ...said, own: { provider: planned.endpoint.provider.slug, modelId: planned.model.id, blocks } }
 }
 
 const MALFORMED: ReadonlySet<ServerToolFault | null> = new Set(['invalid_tool_input', 'unknown_tool'] as const)
@@ -373,15 +404,3 @@ const AFTER_LIMIT = {
   field: 'tools',
   message: 'The model called a tool in its last turn; the call was left out.',
 } as const
-
-/** Texts of different turns are texts of their own. */
-const breakingText =
-  (turn: ModelTurn, report: LoopReport, take: TakeFrames): TakeFrames =>
-  (frames) => {
-    const passed = turn.take(frames)
-    if (passed.length === 0) return undefined
-    const says = passed.some(({ events }) => events.some(({ type }) => type === 'text'))
-    if (!says || !report.saidText || report.brokeText) return take(passed)
-    report.brokeText = true
-    return take([{ events: [{ type: 'text-break' }] }, ...passed])
-  }

@@ -7,7 +7,7 @@ import { parseOrNull } from '../reported-error.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { encoded } from '../encoded.ts'
-import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
+import type { Attempt, ProviderAdapter } from '../provider.ts'
 import { type EventReader, streamFrames } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
 import { anthropicWire } from './encode.ts'
@@ -32,8 +32,8 @@ export const anthropic: ProviderAdapter = async (attempt, context, take) => {
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'messages') && streams === call.stream
-  if (streams) await streamFrames(response, eventReader(target, native), target, take)
-  else await take([wholeFrame(await response.text(WHOLE_BODY_MAX), target, native)])
+  if (streams) await streamFrames(response, eventReader(attempt, native), target, take)
+  else await take([wholeFrame(await response.text(WHOLE_BODY_MAX), attempt, native)])
 }
 
 /** Operators write the address with the version of the API or without it. */
@@ -55,8 +55,8 @@ const versionHeaders = ({ dialect, passHeaders }: Call): Record<string, string> 
   return { 'anthropic-version': passed['anthropic-version'] ?? API_VERSION, ...(betas === undefined ? {} : { 'anthropic-beta': betas }) }
 }
 
-const eventReader = (target: Target, native: boolean): EventReader => {
-  const decoder = createMessagesDecoder(target.modelId)
+const eventReader = ({ call, target }: Attempt, native: boolean): EventReader => {
+  const decoder = createMessagesDecoder(target.modelId, call.replays)
   let stopped = false
   let started = false
   let said = false
@@ -81,11 +81,11 @@ const eventReader = (target: Target, native: boolean): EventReader => {
   }
 }
 
-const wholeFrame = (text: string, target: Target, native: boolean): Frame => {
+const wholeFrame = (text: string, { call, target }: Attempt, native: boolean): Frame => {
   const body = parseWhole(text, target)
   if (isObject(body) && (body['type'] === 'error' || isObject(body['error']))) throw anthropicFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['content'])) throw unusable(target, 'answered without any content.')
-  const events: readonly ModelEvent[] = createMessagesDecoder(target.modelId).message(body)
+  const events: readonly ModelEvent[] = createMessagesDecoder(target.modelId, call.replays).message(body)
   const json = native && mendInputs(body['content']) ? JSON.stringify(body) : text
   return { events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) }
 }

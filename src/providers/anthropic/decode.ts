@@ -2,6 +2,7 @@
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
+import { KeptBlocks } from './kept-blocks.ts'
 import { decodeUsage, mergeUsage, startedUsage } from './decode-usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -14,8 +15,9 @@ export interface MessagesDecoder {
   message(message: Json): ModelEvent[]
 }
 
-/** `modelId`: our id of the model that answers. */
-export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
+/** `modelId`: our id of the model that answers. `keeps`: the model may have to get its turn back. */
+export const createMessagesDecoder = (modelId: string, keeps = false): MessagesDecoder => {
+  const kept = keeps ? new KeptBlocks() : null
   const open = new Map<number, BlockDecoder>()
   let usage: Json = {}
   let calls = 0
@@ -41,6 +43,7 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
     finished = true
     const details = isObject(reported['stop_details']) ? textOf(reported['stop_details']['explanation']) : ''
     const sequence = reported['stop_sequence']
+    const own = kept?.blocks()
     return [
       ...(native === 'refusal' ? [{ type: 'refusal', text: details || UNEXPLAINED_REFUSAL } as const] : []),
       {
@@ -48,6 +51,7 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
         reason: STOP_REASONS[native] ?? 'stop',
         native,
         ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}),
+        ...(own === undefined ? {} : { own }),
       },
     ]
   }
@@ -60,11 +64,13 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
         return [start(message), ...used(isObject(message['usage']) ? startedUsage(message['usage']) : null)]
       }
       case 'content_block_start': {
+        kept?.open(index, event['content_block'])
         const { events, decoder } = begin(event['content_block'])
         if (decoder !== null) open.set(index, decoder)
         return events
       }
       case 'content_block_delta':
+        kept?.grow(index, event['delta'])
         return isObject(event['delta']) ? (open.get(index)?.delta(event['delta']) ?? []) : []
       case 'content_block_stop': {
         const events = open.get(index)?.close() ?? []
@@ -91,7 +97,8 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
     event: (event) => counted(read(event)),
     message(message) {
       const blocks: unknown[] = Array.isArray(message['content']) ? message['content'] : []
-      const said = blocks.flatMap((block) => {
+      const said = blocks.flatMap((block, index) => {
+        kept?.open(index, block)
         const { events, decoder } = begin(block)
         return counted([...events, ...(decoder?.close() ?? [])])
       })

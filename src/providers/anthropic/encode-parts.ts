@@ -7,10 +7,15 @@ import { type Block, type BlockWords, encodeParts as encodeInWords, isVisible } 
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { documentBlock, imageBlock } from './encode-media.ts'
 
+/** The types of blocks that Claude's own tools have. */
+export const OF_PROVIDER = /^(?:server_tool_use|mcp_tool_use|compaction)$|._tool_result$/
+
 /** The facts of the blocks that the order of turns depends on. */
 export const BLOCK_FORM = {
   resultType: 'tool_result',
   thinking: new Set(['thinking', 'redacted_thinking']),
+  /** The provider's own tools were at work, or it cut the turn short to go on with it. */
+  isPaused: ({ blocks }: { readonly blocks: readonly Block[] }): boolean => blocks.some(({ type }) => OF_PROVIDER.test(type)),
   textOf: ({ type, json, text }: Block): string | null =>
     type === 'text' ? (text ?? (JSON.parse(json) as { readonly text: string }).text) : null,
   *withText(text: string, given?: Block): Steps<Block> {
@@ -19,7 +24,14 @@ export const BLOCK_FORM = {
   },
 }
 
-export const encodeParts = (message: Message, context: EncodeContext): Steps<Block[]> => encodeInWords(message, context, WORDS)
+export function* encodeParts(message: Message, context: EncodeContext): Steps<readonly Block[]> {
+  const { own, parts } = message
+  const { provider, modelId } = context.target
+  if (own?.provider !== provider || own.modelId !== modelId) return yield* encodeInWords(message, context, WORDS)
+  // The calls go as they do in every turn, so that their results find them.
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [WORDS.toolUse(part)] : []))
+  return own.blocks.flatMap((block) => (block.type === 'tool_use' ? calls.splice(0, 1) : [block]))
+}
 
 const WORDS: BlockWords<Block> = {
   *text(part) {

@@ -9,6 +9,7 @@ import type { Attempt } from '../provider.ts'
 import { isPrefilled } from '../turns.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, isUnthoughtLoop, type Turn } from './encode-conversation.ts'
+import { BLOCK_FORM } from './encode-parts.ts'
 import { encodeSampling, seenStops } from './encode-settings.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { encodeFormat } from './encode-format.ts'
@@ -42,7 +43,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   const { maxTokens, thinking, effort } = encodeReasoning(context, {
     forced,
     unthoughtLoop: isUnthoughtLoop(turns),
-    prefilled: isPrefilled(turns),
+    prefilled: isPrefilled(turns, BLOCK_FORM.isPaused),
   })
   const format = schema === undefined ? undefined : { type: 'json_schema', schema: described(schema, context) }
   const user = encodeUser(context)

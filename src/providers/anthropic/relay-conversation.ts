@@ -46,10 +46,7 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
   yield
   const messages = yield* withPairedResults(lawful.messages, warn, { openEnd: false })
   yield
-  const arranged = yield* arrangeTurns<Block>(
-    { prompt: { messages }, target, rules, lose, mapped },
-    { ...BLOCK_FORM, encode: encodeRaw, isPaused },
-  )
+  const arranged = yield* arrangeTurns<Block>({ prompt: { messages }, target, rules, lose, mapped }, { ...BLOCK_FORM, encode: encodeRaw })
   const leading =
     arranged.system.length === 0
       ? []
@@ -73,11 +70,6 @@ const ofImitation = (sources: readonly Source[]): RelayedConversation => {
   })
   return { turns, changes: { messages: `[${texts.join(',')}]` } }
 }
-
-/** The provider's own tools were at work, or it cut the turn short to go on with it. */
-export const isPaused = ({ blocks }: Turn<Block>): boolean => blocks.some(({ type }) => OF_PROVIDER.test(type))
-
-const OF_PROVIDER = /^(?:server_tool_use|mcp_tool_use|compaction)$|._tool_result$/
 
 interface Source {
   readonly text: string

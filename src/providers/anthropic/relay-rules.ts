@@ -11,6 +11,7 @@ import type { Attempt } from '../provider.ts'
 import { isPrefilled } from '../turns.ts'
 import { vendorOf } from '../vendors.ts'
 import type { ModelContext } from './encode-context.ts'
+import { BLOCK_FORM } from './encode-parts.ts'
 import { isUnthoughtLoop, type Turn } from './encode-conversation.ts'
 import { encodeFormat } from './encode-format.ts'
 import { encodeSampling, seenStops } from './encode-settings.ts'
@@ -19,7 +20,6 @@ import { inputSchema } from './encode-tools.ts'
 import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
-import { isPaused } from './relay-conversation.ts'
 
 /** `turns`: the conversation as it goes out. Gives what the system prompt has to say in addition. Throws `invalid_request`. */
 export const applyModelRules = (fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): string | undefined => {
@@ -40,7 +40,7 @@ export const applyModelRules = (fields: EditableFields, attempt: Attempt, turns:
   changeTools(fields, context, grammar)
   const forced = chooseTools(fields, context)
   if (isObject(fields.value('thinking')))
-    changeThinking(fields, context, { forced, unthoughtLoop: isUnthoughtLoop(turns), prefilled: isPrefilled(turns, isPaused) })
+    changeThinking(fields, context, { forced, unthoughtLoop: isUnthoughtLoop(turns), prefilled: isPrefilled(turns, BLOCK_FORM.isPaused) })
   changeEffort(fields, context)
   changeSampling(fields, context)
   const stop = context.setting('stop')
