@@ -206,8 +206,10 @@ describe.each(WAYS)('%s, stream %p', (dialect, stream) => {
   test('it goes on eight times, and then ends as a turn that was cut', async () => {
     playing(claude, [PAUSED])
     const asked = asking()
-    const read = await reading(dialect, stream, await ask({ stream }, { dialect }))
+    const answer = await ask({ stream }, { dialect })
+    const read = await reading(dialect, stream, answer)
     expect(asked()).toHaveLength(9)
+    expect(answer.text).not.toContain('"stop_reason":"pause_turn"')
     expect(read.stop).toBe('length')
     expect(read.text).toBe('I look. '.repeat(9))
   })
