@@ -143,7 +143,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     generationStore: createGenerationStore(database),
     generationList: createGenerationList(database),
     contentStore,
-    fileStore: createFileStore(database, seal),
+    fileStore: createFileStore(database, seal, clock),
     searching: createSearchStore(database),
     endpointHealth: createEndpointHealthStore(database),
     contents: createContents({ store: contentStore, formats: FORMATS, clock, onError }),

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { FILE_BYTES_MAX } from '../contract/file.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
 import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/file-store.ts'
 import { createFiles } from './files.ts'
 import { rejection } from '../storage/testing/rejection.ts'
@@ -36,7 +37,8 @@ const memoryStore = ({ sizesOnly = false } = {}) => {
   return { store, portions, discarded, stored: () => pieces }
 }
 
-const filesOn = (store: FileStore) => createFiles({ store, workspaceBytes: 1, clock: createFakeClock(), ids: createFakeIds() })
+const filesOn = (store: FileStore, clock: Clock = createFakeClock()) =>
+  createFiles({ store, workspaceBytes: 1, clock, ids: createFakeIds() })
 
 const NEW = { filename: 'a.bin', mimeType: 'application/octet-stream' }
 const BY = { requestId: 'req-1', userId: null, keyHash: null }
@@ -54,7 +56,7 @@ describe('a file', () => {
         const arriving = lengths.map((length, index) => new Uint8Array(length).fill(index + 1))
         const whole = Buffer.concat(arriving)
         const { store, portions, stored } = memoryStore()
-        const files = filesOn(store)
+        const files = filesOn(store, systemClock)
         const file = await files.keep(await files.receive('ws', NEW, arriving), BY)
         expect(file.sizeBytes).toBe(whole.length)
         expect(stored().map(({ length }) => length)).toEqual(
@@ -88,6 +90,26 @@ describe('a file', () => {
     expect(String(await rejection(files.keep(received, BY)))).toContain('away')
     expect(discarded).toHaveLength(2)
     expect(discarded[1]).toBe(received.file.id)
+  })
+
+  test('that is four times as long gives others more turns while it is read', async () => {
+    const turnsFor = async (pieces: number): Promise<number> => {
+      let turns = 0
+      const clock: Clock = {
+        ...systemClock,
+        after(_, task) {
+          turns += 1
+          return systemClock.after(0, task)
+        },
+      }
+      const files = filesOn(memoryStore().store, clock)
+      const { file } = await files.receive('ws', NEW, [new Uint8Array(PIECE_BYTES * pieces)])
+      for await (const _ of files.read(file));
+      return turns
+    }
+    expect(await turnsFor(32)).toBe(0)
+    expect(await turnsFor(100)).toBe(3)
+    expect(await turnsFor(400)).toBe(12)
   })
 
   test('that is deleted while it is read ends as a failure, never as a shorter file', async () => {

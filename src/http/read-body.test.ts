@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { rejection } from '../storage/testing/rejection.ts'
-import { type BodyLimits, readBodyText, readJsonBody, readObject } from './read-body.ts'
+import { type BodyLimits, consumeBody, readBodyText, readJsonBody, readObject } from './read-body.ts'
 
 const LIMIT = 100
 const clock = createFakeClock()
@@ -243,6 +243,25 @@ describe('a large body is read in steps, and one that is four times as long in m
 
   test('its members are parsed, where all of them are wanted', async () => {
     expect(await stepsFor(readObject, 16)).toBeGreaterThan((await stepsFor(readObject, 4)) + 50)
+  })
+
+  test('bytes that are kept elsewhere are handed on in pieces, and others get their turn between them', async () => {
+    let steps = 0
+    const pause = async (): Promise<void> => void (steps += 1)
+    const handed: Uint8Array[] = []
+    const sent = Buffer.alloc(3 * MIB, 'abc')
+    const made = request(
+      streamOf([
+        sent.subarray(0, 2 * MIB),
+        ...Array.from({ length: 1024 }, (_, at) => sent.subarray(2 * MIB + at * 1024, 2 * MIB + (at + 1) * 1024)),
+      ]),
+    )
+    await consumeBody(made, 4 * MIB, { ...LIMITS, pause }, async (pieces) => {
+      for await (const piece of pieces) handed.push(piece)
+    })
+    expect(Buffer.concat(handed).equals(sent)).toBe(true)
+    expect(Math.max(...handed.map(({ byteLength }) => byteLength))).toBe(MIB / 4)
+    expect(steps).toBe(11)
   })
 
   test('413: what describes an object of the management API is longer than 4 MiB', async () => {

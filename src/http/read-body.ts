@@ -127,12 +127,22 @@ const NO_PIECES: AsyncIterable<Uint8Array> = {
 async function* boundedPieces(reader: PieceReader, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const next = timedReads(reader, limits)
   let size = 0
+  let since = 0
   for (;;) {
     const value = await next()
     if (value === null) return
     size += value.byteLength
     if (size > limits.maxBytes) throw tooLarge(limits.maxBytes)
-    yield value
+    for (let from = 0; from < value.byteLength; from += LARGE_BYTES) {
+      const piece = value.subarray(from, from + LARGE_BYTES)
+      // A part that has come is read, and stored, without the event loop in between.
+      if (since + piece.byteLength > LARGE_BYTES) {
+        since = 0
+        await limits.pause()
+      }
+      since += piece.byteLength
+      yield piece
+    }
   }
 }
 

@@ -17,6 +17,9 @@ export const systemClock: Clock = {
   },
 }
 
+/** Another turn of the event loop, in which others go on. */
+export const turnOf = (clock: Clock): Promise<void> => new Promise((resolve) => void clock.after(0, resolve))
+
 /** ISO 8601 in UTC with milliseconds: the form of every stored and answered timestamp; it sorts as text. */
 export const isoTimestamp = (epochMs: number): string => {
   if (epochMs !== lastMs) {

@@ -4,6 +4,7 @@ import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
 import type { Database } from './database.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { createFileStore, type FileStore, PIECE_BYTES, type StoredFile } from './file-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
@@ -11,7 +12,7 @@ import { rejection } from './testing/rejection.ts'
 
 const ROOMY = { bytes: 10_000_000, files: 100 }
 
-const prepare = async (engine: TestEngine) => {
+const prepare = async (engine: TestEngine, clock: Clock = systemClock) => {
   const database = await engine.open()
   const { workspaceId } = await preparePresets(database)
   const file = (id: string, more: Partial<StoredFile> = {}): StoredFile => ({
@@ -23,7 +24,7 @@ const prepare = async (engine: TestEngine) => {
     createdAt: T0,
     ...more,
   })
-  return { database, store: createFileStore(database, testSeal), workspaceId, file }
+  return { database, store: createFileStore(database, testSeal, clock), workspaceId, file }
 }
 
 const bytesOf = (size: number, fill: number): Uint8Array => new Uint8Array(size).fill(fill)
@@ -50,6 +51,24 @@ describeEachEngine('files', (engine) => {
     const rows = await database.kysely.selectFrom('file_pieces').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(Buffer.from('secret recipe').toString('base64').slice(0, 12))
     expect(JSON.stringify(rows)).not.toContain('secret recipe')
+  })
+
+  test('a long one is forgotten in portions, between which others get their turn', async () => {
+    let turns = 0
+    const clock: Clock = {
+      ...systemClock,
+      after(_, task) {
+        turns += 1
+        return systemClock.after(0, task)
+      },
+    }
+    const { database, store, file } = await prepare(engine, clock)
+    expect(await store.begin(file('f-1'), ROOMY)).toBe(true)
+    const portion = Array.from({ length: 100 }, () => bytesOf(1, 1))
+    for (let position = 0; position < 400; position += 100) await store.append(file('f-1'), position, portion, ROOMY)
+    await store.discard('f-1')
+    expect(await piecesLeft(database)).toBe(0)
+    expect(turns).toBe(3)
   })
 
   test('a piece that was moved to another place does not open', async () => {

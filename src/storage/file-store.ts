@@ -5,6 +5,7 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
+import { type Clock, turnOf } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
@@ -63,7 +64,7 @@ export interface FileStore {
 /** The bytes of each piece but the last one. */
 export const PIECE_BYTES = 32 * 1024
 
-export const createFileStore = (database: Database, seal: ByteSeal): FileStore => {
+export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock): FileStore => {
   const found = () => database.kysely.selectFrom('files').selectAll().where('complete', '=', 1)
   return {
     begin: (file, bounds) =>
@@ -123,7 +124,7 @@ export const createFileStore = (database: Database, seal: ByteSeal): FileStore =
       await database.transaction(async (transaction) => {
         await transaction.deleteFrom('files').where('id', '=', id).where('complete', '=', 0).execute()
       }, 'process')
-      await deletePieces(database, id)
+      await deletePieces(database, id, clock)
     },
 
     async list({ workspaceId, named, after, limit }) {
@@ -176,7 +177,7 @@ export const createFileStore = (database: Database, seal: ByteSeal): FileStore =
         const row = await transaction.deleteFrom('files').where('id', '=', file.id).returning('id').executeTakeFirst()
         return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', file, viewOf(file), null) }
       })
-      await deletePieces(database, file.id)
+      await deletePieces(database, file.id, clock)
       return deleted
     },
 
@@ -200,7 +201,7 @@ export const createFileStore = (database: Database, seal: ByteSeal): FileStore =
         .limit(1)
         .executeTakeFirst()
       if (orphan === undefined) return abandoned
-      await deletePieces(database, orphan.file_id)
+      await deletePieces(database, orphan.file_id, clock)
       // There may be more.
       return limit
     },
@@ -227,8 +228,8 @@ const lockedUse = async (transaction: Transaction<Schema>, workspaceId: string):
   return { bytes: Number(bytes ?? 0), files }
 }
 
-/** From the end, in portions, so that no write waits long for another; the first piece goes last. */
-const deletePieces = async (database: Database, id: string): Promise<void> => {
+/** From the end, in portions, so that no write, and no other work of this process, waits long for another; the first piece goes last. */
+const deletePieces = async (database: Database, id: string, clock: Clock): Promise<void> => {
   for (let left = true; left;) {
     left = await database.transaction(async (transaction) => {
       const last = await transaction
@@ -240,6 +241,7 @@ const deletePieces = async (database: Database, id: string): Promise<void> => {
       await transaction.deleteFrom('file_pieces').where('file_id', '=', id).where('position', '>=', from).execute()
       return from > 0
     }, 'process')
+    if (left) await turnOf(clock)
   }
 }
 

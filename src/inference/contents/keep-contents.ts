@@ -5,7 +5,7 @@
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { TakeFrames } from '../../canonical/event.ts'
 import type { ClientFormat } from '../../formats/format.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import { isoTimestamp, turnOf, type Clock } from '../../lib/clock.ts'
 import { isObject, objectIn, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { ContentStore, StoredContent } from '../../storage/content-store.ts'
 import type { Admitted, Finished } from '../admitted.ts'
@@ -56,7 +56,7 @@ export const createContents = ({ store, formats, clock, onError }: ContentsParts
   const work = async (): Promise<void> => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
       // One in each turn of the event loop: requests go on between them.
-      await new Promise<void>((resolve) => void clock.after(0, resolve))
+      await turnOf(clock)
       try {
         await store.insert([storedContent(job, formats)])
       } catch (thrown) {

@@ -8,7 +8,7 @@ import { traceIdIn } from '../../broadcast/trace-spans.ts'
 import { derivedSpanId, readTraceParent, type TraceParent, traceParentText } from '../../broadcast/trace-ids.ts'
 import type { TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, turnOf } from '../../lib/clock.ts'
 import type { Admitted, Finished } from '../admitted.ts'
 import type { TraceContext } from '../stages.ts'
 import { CapturedAnswer } from './captured-answer.ts'
@@ -78,7 +78,7 @@ export const createTracing = (parts: TracingParts): Tracing => {
 
   const work = async (): Promise<void> => {
     while (waiting.length > 0) {
-      await new Promise<void>((resolve) => void clock.after(0, resolve))
+      await turnOf(clock)
       const endMs = clock.monotonicMs() + TURN_MS
       const jobs = waiting
       waiting = []
