@@ -150,5 +150,8 @@ const largestUse = (value: unknown): number => {
 /** Tiers that cost no more than the ordinary one. */
 const ORDINARY: ReadonlySet<unknown> = new Set([null, 'default', 'standard', 'standard_only', 'flex', 'batch'])
 
+/** These and the tiers that use what the operator's account has bought: none of them asks for a premium. */
+export const NO_DEARER_TIERS: ReadonlySet<unknown> = new Set([...ORDINARY, 'auto', 'scale', 'reserved'])
+
 /** Bedrock names its tier in an object. */
 const isOrdinary = (tier: unknown): boolean => ORDINARY.has(isObject(tier) ? tier['type'] : tier)

@@ -52,13 +52,13 @@ const upstreamBody = async (
   losses: Warning[],
   { adapters, clock, routing, context }: RunParts,
 ): Promise<string | null> => {
-  const call = callAtTier(request.call, planned.serviceTier)
-  const adapter = adapters.adapterFor(dialectOf(planned, call))
-  const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const warn = (warning: Warning): void => {
     if (request.strict) throw strictError(warning)
     losses.push(warning)
   }
+  const call = callAtTier(request.call, planned, warn)
+  const adapter = adapters.adapterFor(dialectOf(planned, call))
+  const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const attempt = { call, target: targetOf(planned, credential), number: 0, connection: new AbortController(), warn }
   const sending = (body: string): never => {
     throw new NotSent(body)

@@ -1,14 +1,55 @@
+import { NO_DEARER_TIERS } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
+import type { Prompt } from '../canonical/prompt.ts'
+import type { Warning } from '../canonical/warning.ts'
+import type { PlannedAttempt } from './plan-attempts.ts'
 
-/** The call as it is put to an endpoint of another service tier than the client named; `tier` null: as it is. */
-export const callAtTier = (call: Call, tier: string | null): Call => {
-  if (tier === null || call.body.value('service_tier') === tier) return call
+/**
+ * The call as it is put to an endpoint of another service tier than the client named. A tier that may cost more than is
+ * known is not asked for, which `warn` is told: nothing could hold or charge its price (decisions/0089).
+ */
+export const callAtTier = (call: Call, planned: PlannedAttempt, warn: (warning: Warning) => void): Call => {
+  const { body } = call
+  const [asked, speed] = [body.value('service_tier'), body.value('speed')]
+  if (planned.serviceTier === null && asked === undefined && speed === undefined) return call
+  const wanted = planned.serviceTier ?? asked
+  const isDear = wanted !== undefined && mayCostMore(planned, wanted)
+  const isFast = speed === 'fast' && mayCostMore(planned, speed)
+  if (isDear) warn(notAskedFor('service_tier', asked, planned))
+  if (isFast) warn(notAskedFor('speed', speed, planned))
+  const tier = isDear ? 'default' : planned.serviceTier
+  const isSame = tier === null || asked === tier
+  if (isSame && !isFast) return call
   return {
     ...call,
-    body: call.body.with({ service_tier: JSON.stringify(tier) }),
+    body: body.with({ ...(isSame ? {} : { service_tier: JSON.stringify(tier) }), ...(isFast ? { speed: null } : {}) }),
     prompt() {
-      const prompt = call.prompt()
+      const prompt = isFast ? withoutSpeed(call.prompt()) : call.prompt()
+      if (isSame) return prompt
       return { ...prompt, settings: { ...prompt.settings, serviceTier: { value: tier, field: 'service_tier' } } }
     },
   }
 }
+
+const withoutSpeed = (prompt: Prompt): Prompt => {
+  const { serviceTier, ...settings } = prompt.settings
+  return serviceTier?.field === 'speed' ? { ...prompt, settings } : prompt
+}
+
+/** With their own key customers pay what they ask for; where no price is known at all, budgets have a rule of their own. */
+const mayCostMore = ({ model, endpoint, customerKey }: PlannedAttempt, word: unknown): boolean => {
+  if (NO_DEARER_TIERS.has(word) || endpoint.prices === null || customerKey !== undefined) return false
+  const tier = word === 'fast' ? 'priority' : word
+  return !model.endpoints.some(({ provider, serviceTier }) => provider.slug === endpoint.provider.slug && serviceTier === tier)
+}
+
+const notAskedFor = (field: string, word: unknown, { model, endpoint }: PlannedAttempt): Warning => ({
+  code: 'unsupported_field',
+  field,
+  message:
+    `The price of ${typeof word === 'string' ? word.slice(0, WORD_SHOWN) : 'that tier'} is not known for ${model.id} at ${endpoint.provider.name}, which was asked at its ordinary tier. ` +
+    'The operator can add an endpoint with service_tier: priority and its prices.',
+})
+
+/** A hostile word is not repeated at length. */
+const WORD_SHOWN = 64

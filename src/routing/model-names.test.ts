@@ -228,7 +228,7 @@ describe('service tiers', () => {
     ['priority', 'priority'],
     ['fast', 'priority'],
     ['ultrafast', 'priority'],
-  ])('%s of a model without such endpoints: the ordinary ones, and the provider is asked for %s', (tier, sent) => {
+  ])('%s of a model without such endpoints: the ordinary ones, where the word of providers for it is %s', (tier, sent) => {
     const plan = planOf([priced('plain', 1)], { service_tier: tier })
     expect(plan.attempts.map(({ endpoint, serviceTier }) => `${endpoint.tag}=${serviceTier}`)).toEqual([`plain=${sent}`])
   })

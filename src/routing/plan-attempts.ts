@@ -158,7 +158,7 @@ const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Prefer
 
 /**
  * An ordinary endpoint that stands in for one of a tier is asked as one: the tier is not to be paid for there. Where the
- * catalogue knows of no such endpoints the tier is the provider's own affair, under the name that providers have for it.
+ * catalogue knows of no such endpoints the tier goes under the name that providers have for it, if its price may be unknown (call-at-tier.ts).
  */
 const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier }: Preferences): PlannedAttempt => {
   if (tier === null) return { model, endpoint, key, serviceTier: endpoint.serviceTier }

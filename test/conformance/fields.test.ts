@@ -138,6 +138,8 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, more: Reado
     client,
     upstreams: [{ dialect, reply, model: MODELS[dialect] }],
     body: { ...question(client, false), ...(client === 'messages' ? { max_tokens: 5000 } : {}), ...more },
+    // A tier is passed on where its price is known.
+    priorityPrices: { prompt: 2, completion: 4 },
     headers: { 'x-service-metadata': 'enabled' },
   }).catch((error: { status?: number }) => ({ status: error.status ?? 0, sent: [], text: '{}' }))
   const answer = JSON.parse(text) as { error?: { code?: number } | null; service_metadata?: { warnings?: { field: string }[] } }

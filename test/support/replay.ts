@@ -55,6 +55,8 @@ export interface Replay {
   readonly modelId?: string
   /** The prices of every provider; 1 and 2 dollars per million tokens when absent. */
   readonly prices?: PriceEntry
+  /** Every provider has an endpoint of the tier `priority` too, at these prices; none has when absent. */
+  readonly priorityPrices?: PriceEntry
   /** Lets runs in; nothing bounds the caller when absent. */
   readonly admit?: Admit
   /** Time stands still but for what the test lets pass of it. */
@@ -101,6 +103,7 @@ export const replay = async ({
   modelId = MODEL,
   closed = false,
   prices = { prompt: 1, completion: 2 },
+  priorityPrices,
   clock = createFakeClock(),
   guardrails = [],
   presets,
@@ -123,21 +126,28 @@ export const replay = async ({
       return responseOf(typeof reply === 'function' ? reply(sent.at(-1)?.body ?? '') : reply, asked.dialect)
     },
   }
-  const endpoints = upstreams.map(({ dialect, model: upstreamModel, slug, storedObjects = false }, number) =>
-    plainEndpoint(
-      {
-        slug: slug ?? `provider-${number}`,
-        name: `Provider ${number}`,
-        dialects: [dialect],
-        baseUrl: `https://provider-${number}.example/v1`,
-        apiKeys: [`upstream-key-${number}`],
-        anyModel: false,
-        storedObjects,
-      },
-      upstreamModel ?? `upstream-${number}`,
-      { prices },
-    ),
-  )
+  const endpoints = upstreams.flatMap(({ dialect, model: upstreamModel, slug: named, storedObjects = false }, number) => {
+    const slug = named ?? `provider-${number}`
+    const provider = {
+      slug,
+      name: `Provider ${number}`,
+      dialects: [dialect],
+      baseUrl: `https://provider-${number}.example/v1`,
+      apiKeys: [`upstream-key-${number}`],
+      anyModel: false,
+      storedObjects,
+    }
+    const ordinary = plainEndpoint(provider, upstreamModel ?? `upstream-${number}`, { prices })
+    if (priorityPrices === undefined) return [ordinary]
+    return [
+      ordinary,
+      plainEndpoint(provider, upstreamModel ?? `upstream-${number}`, {
+        prices: priorityPrices,
+        serviceTier: 'priority',
+        tag: `${slug}/priority`,
+      }),
+    ]
+  })
   const model = {
     id: modelId,
     name: 'One',

@@ -86,7 +86,7 @@ export const attempt = async (
   }
 
   try {
-    const call = callAtTier(callFor(request, planned), planned.serviceTier)
+    const call = callAtTier(callFor(request, planned), planned, log.warn)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
