@@ -61,7 +61,7 @@ describe('variants', () => {
   test('503 :free where every endpoint costs; 404 for a variant of nothing, and for what is no variant', () => {
     const refusal = refusalOf(() => planOf([priced('a', 1)], { model: 'm/one:free' }))
     expect([refusal.status, refusal.metadata['excluded_by']]).toEqual([503, [{ model: 'm/one', provider: 'a', reason: ':free' }]])
-    for (const name of ['m/none:free', 'm/one:fastest', 'm/one:constructor', `m/one${':free'.repeat(100_000)}`]) {
+    for (const name of ['m/none:free', 'm/one:fastest', 'm/one:constructor', `m/one${':free'.repeat(200)}`]) {
       expect(refusalOf(() => planOf([endpoint('a')], { model: name })).status).toBe(404)
     }
   })
