@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 
+import { percentDecoded } from '../lib/percent-text.ts'
 import type { Scan } from './scan.ts'
 
 /** Null: nothing that a filter can read. `write` gives a changed text the form that the position asks for. */
@@ -16,8 +17,8 @@ export function* payloadOf(value: string, mediaType: string | null): Scan<Payloa
   const data = value.slice(head.length)
   const [, type = '', parameters = ''] = /^[^:]*:([^,;]*)([^]*),$/.exec(head) ?? []
   // Who reads such an address decodes its percent signs before the base64 (https://fetch.spec.whatwg.org/#data-urls).
-  if (/;\s*base64\s*$/i.test(parameters)) return yield* bytesIn(data.includes('%') ? percentDecoded(data) : data, head, type.trim())
-  return { text: percentDecoded(data), write: (text) => head + encodeURIComponent(text) }
+  if (/;\s*base64\s*$/i.test(parameters)) return yield* bytesIn(data.includes('%') ? yield* unescaped(data) : data, head, type.trim())
+  return { text: yield* unescaped(data), write: (text) => head + encodeURIComponent(text) }
 }
 
 /** With the white space and the control characters that readers of addresses pass over. */
@@ -82,11 +83,7 @@ function* decoded(base64: string): Scan<string> {
   return pieces.join('') + decoder.decode()
 }
 
-const percentDecoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // A stray per cent sign: what follows is text as it stands.
-    return text
-  }
+/** With a stray per cent sign it is text as it stands. */
+function* unescaped(text: string): Scan<string> {
+  return (yield* percentDecoded(text)) ?? text
 }

@@ -1,4 +1,7 @@
 /** `data:` URLs (RFC 2397). */
+import { decodePieces } from './percent-text.ts'
+import type { Steps } from './steps.ts'
+
 export interface DataUrl {
   /** Lower case, without parameters; text without a type is `text/plain`. */
   readonly mediaType: string
@@ -8,16 +11,42 @@ export interface DataUrl {
 
 /** Null for any other kind of address. */
 export const readDataUrl = (url: string): DataUrl | null => {
-  if (!/^data:/i.test(url)) return null
-  const comma = url.indexOf(',')
-  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma < 0 ? url.length : comma).split(';')
-  const payload = comma < 0 ? '' : url.slice(comma + 1)
-  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
+  if (!isDataUrl(url)) return null
+  const { type, isBase64, data } = partsOf(url)
+  const payload = data ?? ''
   return {
-    mediaType: mediaType.trim().toLowerCase() || 'text/plain',
-    base64: () => (encoded ? payload : Buffer.from(unescaped(payload)).toString('base64')),
-    text: () => (encoded ? Buffer.from(payload, 'base64').toString() : unescaped(payload)),
+    mediaType: type.toLowerCase() || 'text/plain',
+    base64: () => (isBase64 ? payload : Buffer.from(unescaped(payload)).toString('base64')),
+    text: () => (isBase64 ? Buffer.from(payload, 'base64').toString() : unescaped(payload)),
   }
+}
+
+export const isDataUrl = (url: string): boolean => /^data:/i.test(url)
+
+interface DataUrlParts {
+  /** As it is written, without parameters. */
+  readonly type: string
+  readonly isBase64: boolean
+  /** As it is written; null where there is none. */
+  readonly data: string | null
+}
+
+export const partsOf = (url: string): DataUrlParts => {
+  const head = headOf(url)
+  const [type = '', ...parameters] = (head ?? url.slice(0, HEAD_MAX)).slice('data:'.length).split(';')
+  return {
+    type: type.trim(),
+    isBase64: parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64'),
+    data: head === null ? null : url.slice(head.length + 1),
+  }
+}
+
+/** A longer one is no head that anybody writes. */
+const HEAD_MAX = 1000
+
+const headOf = (url: string): string | null => {
+  const comma = url.slice(0, HEAD_MAX).indexOf(',')
+  return comma < 0 ? null : url.slice(0, comma)
 }
 
 const unescaped = (payload: string): string => {
@@ -26,4 +55,22 @@ const unescaped = (payload: string): string => {
   } catch {
     return payload // a lone percent sign is what it is
   }
+}
+
+/** The same address with base64 in place of percent escapes; null where `decode` throws. */
+export function* inBase64(url: string, decode: (text: string) => string = decodeURIComponent): Steps<string | null> {
+  const head = headOf(url)
+  const { data, isBase64 } = partsOf(url)
+  if (head === null || data === null || isBase64) return url
+  const pieces = [`${head};base64,`]
+  let rest = Buffer.alloc(0)
+  const take = (text: string): void => {
+    const bytes = Buffer.concat([rest, Buffer.from(text)])
+    const whole = bytes.length - (bytes.length % 3)
+    pieces.push(bytes.toString('base64', 0, whole))
+    rest = bytes.subarray(whole)
+  }
+  if (!(yield* decodePieces(data, decode, take))) return null
+  pieces.push(rest.toString('base64'))
+  return pieces.join('')
 }

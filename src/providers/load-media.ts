@@ -78,13 +78,12 @@ export const withLoadedMedia = async (attempt: Attempt, load: LoadMedia | undefi
     left -= Math.floor((url.length * 3) / 4)
     loaded.set(part, url)
   }
-  const changed = replaced(prompt, loaded)
-  return { ...attempt, call: { ...attempt.call, prompt: () => changed } }
+  return withAddresses(attempt, loaded)
 }
 
 const isMedia = (part: Part): part is Media => part.type === 'image' || part.type === 'file' || part.type === 'video'
 
-const mediaOf = ({ messages }: Prompt): { readonly part: Media; readonly at: string }[] =>
+export const mediaOf = ({ messages }: Prompt): { readonly part: Media; readonly at: string }[] =>
   messages.flatMap(({ parts, at = 'messages' }) =>
     parts
       .flatMap((part) => (part.type === 'tool-result' ? (part.media ?? []) : [part]))
@@ -92,11 +91,14 @@ const mediaOf = ({ messages }: Prompt): { readonly part: Media; readonly at: str
       .map((part) => ({ part, at })),
   )
 
-const replaced = (prompt: Prompt, loaded: ReadonlyMap<Part, string>): Prompt => {
+/** The attempt with other addresses of some of its media. */
+export const withAddresses = (attempt: Attempt, addresses: ReadonlyMap<Part, string>): Attempt => {
   const change = (part: Part): Part => {
     if (part.type === 'tool-result') return part.media === undefined ? part : { ...part, media: part.media.map(change) }
-    const url = loaded.get(part)
+    const url = addresses.get(part)
     return url === undefined || !isMedia(part) ? part : { ...part, url }
   }
-  return { ...prompt, messages: prompt.messages.map((message) => ({ ...message, parts: message.parts.map(change) })) }
+  const prompt = attempt.call.prompt()
+  const changed = { ...prompt, messages: prompt.messages.map((message) => ({ ...message, parts: message.parts.map(change) })) }
+  return { ...attempt, call: { ...attempt.call, prompt: () => changed } }
 }

@@ -134,6 +134,17 @@ describe('a field that is four times as long is read in more steps', () => {
   })
 })
 
+describe('a data: URL of percent escapes that is four times as long is decoded in more steps', () => {
+  test.each(UPSTREAM_DIALECTS.filter((dialect) => !dialect.startsWith('openai')))('to %s', async (dialect) => {
+    const turns = (length: number, ending: string): Promise<number> => {
+      const file = { filename: 'a.txt', file_data: `data:text/plain,${'%E2%82%AC'.repeat(length)}${ending}` }
+      return turnsFor('chat', dialect, bytesOf('chat', [{ role: 'user', content: [{ type: 'file', file }] }]))
+    }
+    expect(await turns(400_000, '')).toBeGreaterThan((await turns(100_000, '')) + 18)
+    if (dialect !== 'google') expect(await turns(400_000, '%')).toBeGreaterThan((await turns(100_000, '%')) + 36)
+  })
+})
+
 test.each(CLIENT_DIALECTS)(
   '%s: a history of 5,000 messages in which the agent speaks beside each call goes to each dialect',
   async (client) => {

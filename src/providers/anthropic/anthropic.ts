@@ -6,6 +6,7 @@ import { unusable } from '../classify-failure.ts'
 import { parseOrNull } from '../reported-error.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
+import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
 import type { Attempt, ProviderAdapter } from '../provider.ts'
 import { type EventReader, streamFrames } from '../stream-frames.ts'
@@ -18,7 +19,10 @@ const API_VERSION = '2023-06-01'
 export const anthropic: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
   // Anthropic fetches by https, and of files PDFs.
-  const loaded = call.dialect === 'messages' ? attempt : await withLoadedMedia(attempt, context.loadMedia, ({ url }) => /^http:/i.test(url))
+  const loaded =
+    call.dialect === 'messages'
+      ? attempt
+      : await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, ({ url }) => /^http:/i.test(url))
   const posted = await postJson(
     {
       url: messagesUrl(target.baseUrl),

@@ -4,6 +4,7 @@ import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { withLoadedMedia } from '../load-media.ts'
+import { withUnescapedMedia } from '../unescaped-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { retryHint } from '../retry-hint.ts'
 import type { UpstreamResponse } from '../upstream.ts'
@@ -25,7 +26,7 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const { call, target, connection } = attempt
   // Converse takes bytes, and nothing by an address of the web.
-  const loaded = await withLoadedMedia(attempt, context.loadMedia, () => true)
+  const loaded = await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, () => true)
   const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
   const encoding = encoded(encodeConverseRequest(loaded), attempt, context)
   const body = encoding instanceof Promise ? await encoding : encoding

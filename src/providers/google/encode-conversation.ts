@@ -1,6 +1,7 @@
 /** The conversation as `systemInstruction` and `contents`. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { textSize } from '../../canonical/text-size.ts'
+import { isDataUrl } from '../../lib/data-url.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -9,7 +10,7 @@ import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { withWords } from '../tool-media.ts'
 import { uncarried } from '../uncarried.ts'
-import { fileData, inlineData, isDataUrl, isReadByGoogle } from './encode-media.ts'
+import { fileData, inlineData, isReadByGoogle } from './encode-media.ts'
 import {
   BEHIND_TEXT,
   isOwnMessage,

@@ -1,27 +1,26 @@
 /** Images, sound, video and files of a message, as parts: their bytes inline, or their address. */
 import { GatewayError } from '../../errors.ts'
+import { partsOf } from '../../lib/data-url.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { GeminiModel } from './gemini-model.ts'
 
 /** The bytes of a data: URL. Throws `invalid_prompt` where it is none. */
 export const inlineData = (url: string, at: string): JsonObject => {
-  const comma = url.indexOf(',')
-  if (comma < 0) throw new GatewayError('invalid_prompt', `${at}: a data: URL has no data.`)
-  const [type = '', ...marks] = url.slice('data:'.length, comma).split(';')
-  const data = url.slice(comma + 1)
-  const base64 = marks.some((mark) => mark.trim().toLowerCase() === 'base64')
-  return { inlineData: { mimeType: type.trim() === '' ? 'text/plain' : type.trim(), data: base64 ? data : encoded(data, at) } }
+  const { type, isBase64, data } = partsOf(url)
+  if (data === null) throw new GatewayError('invalid_prompt', `${at}: a data: URL has no data.`)
+  return { inlineData: { mimeType: type === '' ? 'text/plain' : type, data: isBase64 ? data : encoded(data, at) } }
 }
 
 const encoded = (text: string, at: string): string => {
   try {
     return Buffer.from(decodeURIComponent(text)).toString('base64')
   } catch (cause) {
-    throw new GatewayError('invalid_prompt', `${at}: the data of a data: URL is not well formed.`, { cause })
+    throw malformedData(at, cause)
   }
 }
 
-export const isDataUrl = (url: string): boolean => /^data:/i.test(url)
+export const malformedData = (at: string, cause?: unknown): GatewayError =>
+  new GatewayError('invalid_prompt', `${at}: the data of a data: URL is not well formed.`, { cause })
 
 /** Says whether Google fetches what is at an address itself. */
 export const isReadByGoogle = (url: string, { readsUrls }: GeminiModel): boolean => isGoogleUrl(url) || (readsUrls && /^https:/i.test(url))

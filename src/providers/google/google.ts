@@ -4,13 +4,14 @@ import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
+import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
 import { encodeGoogleRequest } from './encode.ts'
 import { geminiModel } from './gemini-model.ts'
-import { isReadByGoogle } from './encode-media.ts'
+import { isReadByGoogle, malformedData } from './encode-media.ts'
 import { blockedPrompt, brokenEnding, errorIn, googleFailure } from './errors.ts'
 
 /** The use may come behind the end of the answer, so the bytes are read to their end; for this long at most. */
@@ -19,7 +20,8 @@ const AFTER_ENDING_MS = 5000
 export const google: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
   const model = geminiModel(target.upstreamModel)
-  const loaded = await withLoadedMedia(attempt, context.loadMedia, ({ url }) => !isReadByGoogle(url, model))
+  const unescaped = await withUnescapedMedia(attempt, context, malformedData)
+  const loaded = await withLoadedMedia(unescaped, context.loadMedia, ({ url }) => !isReadByGoogle(url, model))
   const posted = await postJson(
     {
       url: addressOf(target, call.stream),
