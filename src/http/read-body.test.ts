@@ -245,6 +245,19 @@ describe('a large body is read in steps, and one that is four times as long in m
     expect(await stepsFor(readObject, 16)).toBeGreaterThan((await stepsFor(readObject, 4)) + 50)
   })
 
+  test('whoever works on a large object may give way between two steps, and behind a small one nobody waits', async () => {
+    let steps = 0
+    const pause = async (): Promise<void> => void (steps += 1)
+    const read = (length: number) =>
+      readObject(request(JSON.stringify({ a: 'x'.repeat(length) })), { ...LIMITS, maxBytes: 20 * MIB, pause })
+    await (await read(1000)).turn()
+    expect(steps).toBe(0)
+    const { turn: giveWay } = await read(MIB)
+    const before = steps
+    await giveWay()
+    expect(steps).toBe(before + 1)
+  })
+
   test('bytes that are kept elsewhere are handed on in pieces, and others get their turn between them', async () => {
     let steps = 0
     const pause = async (): Promise<void> => void (steps += 1)

@@ -32,16 +32,22 @@ export const readBodyText = async (request: Readable, limits: BodyLimits): Promi
 
 const DESCRIPTION_BYTES_MAX = 4 * 1024 * 1024
 
-/** An object as long as any body, with its text for those who compare it. Throws GatewayError, and JsonTextError. */
-export const readObject = async (
-  request: Readable,
-  limits: BodyLimits,
-): Promise<{ readonly members: Record<string, JsonValue>; readonly text: () => string }> => {
+/** An object as long as any body. */
+export interface ReadObject {
+  readonly members: Record<string, JsonValue>
+  /** For those who compare it. */
+  readonly text: () => string
+  /** Awaited between two steps of the work on it: behind a large one others get their turn. */
+  readonly turn: () => Promise<void>
+}
+
+/** Throws GatewayError, and JsonTextError. */
+export const readObject = async (request: Readable, limits: BodyLimits): Promise<ReadObject> => {
   const bytes = await readBody(request, limits)
   const text = (): string => decoder.decode(bytes)
-  if (bytes.byteLength <= LARGE_BYTES) return { members: readJsonObject(text()), text }
+  if (bytes.byteLength <= LARGE_BYTES) return { members: readJsonObject(text()), text, turn: async () => undefined }
   const body = await inTurns(JsonBody.readingBytes(bytes), limits.pause)
-  return { members: await inTurns(body.readingAll(), limits.pause), text }
+  return { members: await inTurns(body.readingAll(), limits.pause), text, turn: limits.pause }
 }
 
 /** The body as JSON whose members are read later, and its length in UTF-8. Throws GatewayError, and JsonTextError for what is not JSON within the limits. */

@@ -5,11 +5,11 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { Reach } from '../canonical/reach.ts'
 import { type Caller, isPerson, type Person } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
-import type { JsonValue } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { Policy } from './policies.ts'
+import type { ReadObject } from './read-body.ts'
 import type { Unproven } from './session-door.ts'
 
 /** Whose error shape a route answers with. */
@@ -36,8 +36,8 @@ export interface RouteRequest {
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, as long as what describes an object may be. Throws 400, 413, 415. */
   text(): Promise<string>
-  /** An object that may be as long as the body of a request for a model: its members, and its text. Throws as `text` does. */
-  object(): Promise<{ readonly members: Record<string, JsonValue>; readonly text: () => string }>
+  /** An object that may be as long as the body of a request for a model. Throws as `text` does. */
+  object(): Promise<ReadObject>
   /** The same as JSON whose members are read later, and its length in UTF-8. */
   json(): Promise<{ readonly body: JsonBody; readonly bytes: number }>
   /** Hands a body of any type on as it comes, up to so many bytes. Throws as `text` does, and what `consume` throws. */

@@ -45,8 +45,9 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
       const slug = validate(presetSlug, request.params['slug'], ['slug'])
       const key = request.headers.get('idempotency-key')
       const options = readSaveOptions(request.query, request.headers)
-      const { members, text } = await request.object()
+      const { members, text, turn } = await request.object()
       const { content, warnings } = parts.formats[dialect].presetContent(members)
+      await turn()
       const { userId } = callerOf(request)
       const saved = await parts.presets.save({
         workspaceId: reachOf(request).workspaceId,
