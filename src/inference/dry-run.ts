@@ -5,7 +5,7 @@ import { dollars } from '../lib/money.ts'
 import { costOf } from '../models/price.ts'
 import { pretendToLoad } from '../providers/load-media.ts'
 import { redactBody } from '../providers/redact-body.ts'
-import { bodyText } from '../providers/upstream.ts'
+import { bodyText, type UpstreamRequest } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -60,8 +60,8 @@ const upstreamBody = async (
   const adapter = adapters.adapterFor(dialectOf(planned, call))
   const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const attempt = { call, target: targetOf(planned, credential), number: 0, connection: new AbortController(), warn }
-  const sending = (body: string): never => {
-    throw new NotSent(body)
+  const sending = (body: UpstreamRequest['body']): never => {
+    throw new NotSent(bodyText(body))
   }
   try {
     const loadMedia = context.loadMedia === undefined ? undefined : pretendToLoad
@@ -74,7 +74,7 @@ const upstreamBody = async (
         loadMedia,
         proofMakers: context.proofMakers,
         roleRules: context.roleRules,
-        upstream: { post: ({ body }) => sending(bodyText(body)) },
+        upstream: { post: ({ body }) => sending(body) },
       },
       () => undefined,
     )

@@ -9,7 +9,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
 import type { LearntRoleRules } from './role-rules.ts'
-import type { Upstream } from './upstream.ts'
+import type { Upstream, UpstreamRequest } from './upstream.ts'
 
 /** Where an attempt goes: one provider's own name for a model, its address and a credential for it. */
 export interface Target {
@@ -55,7 +55,7 @@ export interface ProviderContext {
    * Called with each body before it goes to a provider, and awaited: until then a failure is our own refusal. The upstream
    * calls it for every adapter that has one. What it throws ends the attempt.
    */
-  readonly sending?: ((body: string) => void | Promise<void>) | undefined
+  readonly sending?: ((body: UpstreamRequest['body']) => void | Promise<void>) | undefined
   /** Fetches what a request names by its address, where the operator allows that. */
   readonly loadMedia?: LoadMedia | undefined
   /** Absent: no maker is known. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { isConnectionLack } from '../../providers/own-limits.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
-import type { Upstream } from '../../providers/upstream.ts'
+import type { Upstream, UpstreamRequest } from '../../providers/upstream.ts'
 import { callAtTier } from '../../routing/call-at-tier.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
@@ -148,7 +148,7 @@ const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Be
  * and what status it answers.
  */
 const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' | 'log'>, planned: PlannedAttempt): ProviderContext => {
-  const sending = (body: string): void | Promise<void> => {
+  const sending = (body: UpstreamRequest['body']): void | Promise<void> => {
     const covered = hold?.cover(planned, body)
     return covered === undefined ? log.sent(body) : covered.then(() => log.sent(body))
   }

@@ -6,6 +6,7 @@ import type { Frame } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { JsonBody } from '../../lib/json-body.ts'
+import type { ProviderContext } from '../provider.ts'
 import { runScript, sandboxProvider } from './sandbox.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
@@ -89,8 +90,8 @@ describe('runScript', () => {
   })
 })
 
-test('the provider plays the script of the model that the target names', async () => {
-  const body = JsonBody.read('{"model":"sandbox/lorem","sandbox":{"tokens":2,"delay_ms":0}}')
+/** The frames of two words of `sandbox/lorem`. */
+const play = async (body: JsonBody, context: Partial<ProviderContext> = {}): Promise<readonly Frame[]> => {
   const call: Call = {
     dialect: 'chat',
     body,
@@ -128,10 +129,29 @@ test('the provider plays the script of the model that the target names', async (
   const { clock } = standingClock()
   await sandboxProvider(
     { call, target, number: 0, warn: () => undefined, connection: new AbortController() },
-    { clock, upstream: upstream as never },
+    { clock, upstream: upstream as never, ...context },
     (frames) => void all.push(...frames),
   )
-  expect(said(all)).toBe('Lorem| ipsum')
+  return all
+}
+
+const TWO_WORDS = '"sandbox":{"tokens":2,"delay_ms":0}'
+
+test('the provider plays the script of the model that the target names', async () => {
+  expect(said(await play(JsonBody.read(`{"model":"sandbox/lorem",${TWO_WORDS}}`)))).toBe('Lorem| ipsum')
+})
+
+test('the body of a large request is made from the bytes that it came in, and others get their turn before and behind it', async () => {
+  const user = 'é'.repeat(200_000)
+  const steps: unknown[] = []
+  await play(JsonBody.ofBytes(Buffer.from(`{"model":"sandbox/lorem","user":"${user}",${TWO_WORDS}}`)), {
+    turn: () => void steps.push('turn'),
+    sending: (body) => void steps.push(body),
+  })
+  const made = steps.pop()
+  expect(steps).toEqual(['turn', 'turn', 'turn'])
+  expect(made).toBeInstanceOf(Uint8Array)
+  expect(JSON.parse(Buffer.from(made as Uint8Array).toString())).toEqual({ model: 'lorem', user })
 })
 
 describe('the body field sandbox', () => {

@@ -2,19 +2,24 @@
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { type Losses, lossesTo } from '../losses.ts'
-import type { ProviderAdapter, Target } from '../provider.ts'
+import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
+import type { UpstreamRequest } from '../upstream.ts'
+import { encoded } from '../encoded.ts'
 import { uncarried } from '../uncarried.ts'
 import { sandboxScript } from './script.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
 
-export const sandboxProvider: ProviderAdapter = async ({ call, target, number, connection, warn }, { clock, sending }, take) => {
+export const sandboxProvider: ProviderAdapter = async (attempt, context, take) => {
+  const { call, target, number, connection, warn } = attempt
+  const { clock, sending } = context
   const prompt = call.prompt()
   refuseFilesById(prompt, { target, ...lossesTo(warn) })
-  await sending?.(call.body.textWith({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) }))
+  await sending?.(await encoded(sandboxWire(attempt), attempt, context))
   const steps = sandboxScript(target.upstreamModel, {
     prompt,
     maxOutputTokens: call.maxOutputTokens,
@@ -22,6 +27,11 @@ export const sandboxProvider: ProviderAdapter = async ({ call, target, number, c
     attempt: number,
   })
   await runScript(steps, clock, connection.signal, take)
+}
+
+function* sandboxWire({ call, target }: Attempt): Steps<UpstreamRequest['body']> {
+  yield
+  return call.body.wireWith({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) })
 }
 
 /** As every provider does: nothing is stored here under such an id. */
