@@ -145,7 +145,7 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
   }
   test.each<[string, (path: string) => void, string]>([
     ['a file that is cut', (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096), 'damaged'],
-    ['a text', (path) => writeFileSync(path, 'no database at all'), 'not a SQLite database'],
+    ['a text', (path) => writeFileSync(path, 'no database at all'), 'is no backup of Patchbay'],
     ['an empty file', (path) => truncateSync(path, 0), 'no backup'],
     ['a file that is not there', () => undefined, 'There is no file'],
   ])('%s', async (what, damage, sentence) => {
