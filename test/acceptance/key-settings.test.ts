@@ -53,7 +53,7 @@ describe('provider_failure', () => {
         service.dataDir,
       ])
     expect(JSON.parse((await create('status')).stdout)).toMatchObject({ provider_failure: 'status' })
-    expect(await create('never')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('provider_failure') })
+    expect(await create('never')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--provider-failure: ') })
   })
 })
 
