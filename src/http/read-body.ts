@@ -32,7 +32,7 @@ export const readBodyText = async (request: Readable, limits: BodyLimits): Promi
 
 const DESCRIPTION_BYTES_MAX = 4 * 1024 * 1024
 
-/** An object as long as any body. */
+/** A body that may be as long as any: it is an object, read in steps. */
 export interface ReadObject {
   readonly members: Record<string, JsonValue>
   /** For those who compare it. */

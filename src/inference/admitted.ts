@@ -80,7 +80,7 @@ export class Admitted {
   readonly #inner: Admitted[] = []
   /** The bill for the turns before the current one: an answer that runs tools takes several. */
   #earlier: Bill | null = null
-  /** Those turns one by one. */
+  /** The same turns one by one. */
   readonly #turns: Iteration[] = []
   /** The turn of the outer answer behind which it was asked, and whether an advisor asked it. */
   #behindTurn = 0

@@ -26,7 +26,7 @@ export interface ModelTurn {
   readonly serverCalls: readonly ModelCall[]
   /** Calls that the client runs. */
   readonly clientCalls: number
-  /** Those of them that stand behind a call of the service's: the client gets them behind its result, in the order of the calls. */
+  /** The calls of the client's that stand behind one of the service's: the client gets them behind its result, in the order of the calls. */
   readonly held: readonly Frame[]
   readonly finish: { readonly reason: FinishReason; readonly native: string | null; readonly own?: readonly OwnBlock[] } | null
   /** A call that is the client's after all, under another name: its events, for the client. */

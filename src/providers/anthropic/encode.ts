@@ -68,7 +68,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
 
-/** Those that the provider accepts; the others are reported under the client's own names. */
+/** The fields that the provider accepts; the others are reported under the client's own names. */
 const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: EncodeContext, attempt: Attempt): JsonObject => {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, JsonValue][]
   const paths = [...settingFields('messages')].map(([name, [field]]) => [field, context.fieldOf(name)])

@@ -47,7 +47,7 @@ export const useColumns = (): Columns => {
     columns: [columnOf('model'), ...MODELS.slice(1, count).map(columnOf)],
     canAdd: count < MODELS.length,
     add: () => setSearch({ columns: String(count + 1) }),
-    // Those behind it move up.
+    // The columns behind it move up.
     remove(index) {
       const left = MODELS.filter((_, at) => at !== index)
       const moved = MODELS.map((id, at) => [id, left[at]] as const)
