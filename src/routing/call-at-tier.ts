@@ -6,7 +6,7 @@ import type { PlannedAttempt } from './plan-attempts.ts'
 
 /**
  * The call as it is put to an endpoint of another service tier than the client named. A tier that may cost more than is
- * known is not asked for, which `warn` is told: nothing could hold or charge its price (decisions/0089).
+ * known is not asked for, with a warning: nothing could hold or charge its price (decisions/0089).
  */
 export const callAtTier = (call: Call, planned: PlannedAttempt, warn: (warning: Warning) => void): Call => {
   const { body } = call
@@ -48,7 +48,7 @@ const notAskedFor = (field: string, word: unknown, { model, endpoint }: PlannedA
   field,
   message:
     `The price of ${typeof word === 'string' ? word.slice(0, WORD_SHOWN) : 'that tier'} is not known for ${model.id} at ${endpoint.provider.name}, which was asked at its ordinary tier. ` +
-    'The operator can add an endpoint with service_tier: priority and its prices.',
+    `The operator can add an endpoint with service_tier: ${word === 'ultrafast' ? word : 'priority'} and its prices.`,
 })
 
 /** A hostile word is not repeated at length. */
