@@ -148,7 +148,7 @@ describe.each(['chat', 'responses', 'messages'] as const)('%s', (client) => {
         const before = upstream.exchanges.length
         const { status, error } = await ask(client, { model, [field]: word, strict: true })
         expect([status, upstream.exchanges.length]).toEqual([400, before])
-        expect(error.message).toContain('service_tier: priority and its prices')
+        expect(error.message).toContain(`service_tier: ${word === 'ultrafast' ? word : 'priority'} and its prices`)
       })
     }
   }
