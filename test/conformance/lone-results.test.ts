@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 
 import { at } from '../support/json-at.ts'
-import type { UpstreamDialect } from '../support/recordings.ts'
+import { recording, type UpstreamDialect } from '../support/recordings.ts'
+import { MODEL, replay } from '../support/replay.ts'
 import { sentTo } from '../support/upstream-replies.ts'
 
 const UPSTREAMS: readonly UpstreamDialect[] = ['openai-chat', 'anthropic', 'google', 'bedrock']
@@ -103,3 +104,64 @@ for (const dialect of UPSTREAMS) {
     })
   })
 }
+
+describe('openai-responses: a client that speaks it too', () => {
+  const relayed = async (
+    slug: string | undefined,
+    input: readonly unknown[],
+  ): Promise<{ sent: string; input: unknown; warnings: number }> => {
+    const reply = { type: 'application/json', pieces: [recording('openai-responses', 'length', false).bytes] } as const
+    const upstreams = [{ dialect: 'openai-responses', reply, ...(slug === undefined ? {} : { slug }) }] as const
+    const { sent, headers } = await replay({ client: 'responses', upstreams, body: { model: MODEL, stream: false, tools: TOOLS, input } })
+    const text = sent[0]?.body ?? '{}'
+    return { sent: text, input: (JSON.parse(text) as { input?: unknown }).input, warnings: Number(headers.get('x-service-warnings') ?? 0) }
+  }
+  const STAYED = { role: 'user', content: 'Go on' }
+  const NOTE = 'This call was not answered.'
+  const said = (content: unknown): object => ({ type: 'message', role: 'user', content })
+  const CUSTOM = { type: 'custom_tool_call', call_id: 'call_2', name: 'g', input: 'x' }
+  const PARTS = [{ type: 'input_text', text: 'Reach the goal.' }]
+
+  test.each<[string, readonly unknown[], readonly unknown[], number]>([
+    ['an output without a call_id', [HI, output('a', {}), STAYED], [HI, said('a'), STAYED], 1],
+    ['an output of another conversation', [HI, output('a', { call_id: 'call_9' })], [HI, said('a')], 1],
+    ['an output in parts', [HI, { type: 'custom_tool_call_output', call_id: 'call_9', output: PARTS }], [HI, said(PARTS)], 1],
+    ['a second output', [HI, CALL, output('a'), output('b')], [HI, CALL, output('a'), said('b')], 1],
+    ['a call without an output', [HI, CALL, STAYED], [HI, CALL, output(NOTE), STAYED], 1],
+    ['a call at the end', [HI, CALL], [HI, CALL, output(NOTE)], 1],
+    [
+      'one of two calls',
+      [HI, CALL, CUSTOM, output('a')],
+      [HI, CALL, CUSTOM, { ...output(NOTE, { call_id: 'call_2' }), type: 'custom_tool_call_output' }, output('a')],
+      1,
+    ],
+    ['an output that says nothing', [HI, CALL, { type: 'function_call_output', call_id: 'call_1' }], [HI, CALL, output('')], 0],
+    ['an output that is null', [HI, CALL, { type: 'function_call_output', call_id: 'call_1', output: null }], [HI, CALL, output('')], 0],
+  ])('%s goes to OpenAI in a way that it takes', async (_, given, expected, count) => {
+    const { input, warnings } = await relayed('openai', given)
+    expect([input, warnings]).toEqual([expected, count])
+  })
+
+  test.each<[string, readonly unknown[]]>([
+    [
+      'calls with their outputs, in any order',
+      [HI, CALL, CUSTOM, { ...output('b', { call_id: 'call_2' }), type: 'custom_tool_call_output' }, output('a')],
+    ],
+    ['an output that stands elsewhere', [HI, CALL, STAYED, output('a')]],
+    ['a shell without an output', [HI, { type: 'shell_call', call_id: 'call_1', action: { commands: ['ls'] } }, STAYED]],
+    [
+      'a shell of the client whose output is that of a function',
+      [HI, { type: 'local_shell_call', call_id: 'call_1', action: {} }, output('a')],
+    ],
+    ['what follows a compacted history', [HI, { type: 'compaction', encrypted_content: 'x' }, output('a')]],
+  ])('the bytes of %s stay', async (_, given) => {
+    const { sent, warnings } = await relayed('openai', given)
+    expect(sent).toContain(`"input":${JSON.stringify(given)}`)
+    expect(warnings).toBe(0)
+  })
+
+  test('a server of which nothing is known gets all as it came', async () => {
+    const given = [HI, CALL, output('b', {}), STAYED]
+    expect(await relayed(undefined, given)).toMatchObject({ input: given, warnings: 0 })
+  })
+})

@@ -1,7 +1,8 @@
 /** A request for an upstream that speaks Responses: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
 import { passesAsWritten } from '../../canonical/call.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
-import type { JsonObject, JsonChanges } from '../../lib/json.ts'
+import type { JsonObject, JsonChanges, JsonValue } from '../../lib/json.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { marksLost, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
@@ -18,6 +19,7 @@ import { encodeConversation } from './encode-conversation.ts'
 import { encodeSettings } from './encode-settings.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
+import { lawfulInput, mayHoldCalls } from './lawful-input.ts'
 import { replayableInput } from './replayable-input.ts'
 import { lossesTo } from '../losses.ts'
 
@@ -78,10 +80,22 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const input = replayableInput(body, target, openAiModel(target.upstreamModel), warn)
   if (input !== null) changes['input'] = input
   yield
+  const isKnown = vendorOf(target.provider).accepts !== 'everything'
+  const lawful = isKnown && mayHoldCalls(body.searchable) ? yield* lawfulRelayed(body, input, warn) : null
+  if (lawful !== null) changes['input'] = lawful
+  yield
   applyFieldRules(fieldsOfBody(body, changes), attempt)
   yield
   Object.assign(changes, yield* unmarkedLists(attempt, changes))
   return changes
+}
+
+/** `replayable`: the changed text of `input`, if it was changed. */
+function* lawfulRelayed(body: JsonBody, replayable: string | null, warn: Attempt['warn']): Steps<string | null> {
+  const items = replayable === null ? body.value('input') : (JSON.parse(replayable) as JsonValue)
+  const text = replayable ?? body.raw('input')
+  if (text === undefined || !Array.isArray(items)) return null
+  return yield* lawfulInput(text, items, warn)
 }
 
 const LISTS = ['input', 'tools'] as const

@@ -1,0 +1,78 @@
+/**
+ * Calls and outputs in the history of a client of the same dialect, as vendors take them: OpenAI refuses the whole request for a call
+ * that has no output, an output that belongs to no call, and one that says nothing at all. An interrupted agent sends both in each request from then on.
+ */
+import type { Message, Part } from '../../canonical/prompt.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { editElementsInSteps, editMembers, rawMember } from '../../lib/json-splice.ts'
+import { isObject, type JsonValue } from '../../lib/json.ts'
+import { mayName } from '../../lib/may-name.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
+import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
+
+/** Calls whose output is text. Outputs of others have forms of their own, so nothing is made for them or of them. */
+const OUTPUT_TYPES: Readonly<Record<string, string>> = {
+  function_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+}
+const TEXT_OUTPUTS: ReadonlySet<string> = new Set(Object.values(OUTPUT_TYPES))
+
+/** True where a request may hold such a call or output. The history of all others is not read. */
+export const mayHoldCalls = (searchable: string): boolean => mayName(CALLS, searchable)
+
+const CALLS = /"(?:function|custom_tool)_call(?:_output)?"/
+
+/**
+ * JSON text for `input`, which is given as its text and its items; null where it can go up as it is. An output may stand
+ * anywhere. A history that was compacted may hold a call in what nobody can read, so it stays as it is.
+ */
+export function* lawfulInput(text: string, items: readonly JsonValue[], warn: (warning: Warning) => void): Steps<string | null> {
+  const types = items.map(typeOf)
+  if (!types.some((type) => Object.hasOwn(OUTPUT_TYPES, type) || TEXT_OUTPUTS.has(type)) || types.some(isCompaction)) return null
+  yield
+  const skeleton = yield* mapInSteps(items, skeletonOf)
+  const repairs = yield* pairingRepairs(skeleton, { openEnd: false })
+  const isSilent = (place: number): boolean => TEXT_OUTPUTS.has(types[place] ?? '') && saysNothing(items[place])
+  if (repairs === null && !items.some((_, place) => isSilent(place))) return null
+  yield
+  const { lone, late, due } = repairs ?? NOTHING_TO_REPAIR
+  const outputTypes = new Map(items.flatMap((item, place) => (isObject(item) ? [[item['call_id'], OUTPUT_TYPES[types[place] ?? '']]] : [])))
+  const lawful = yield* editElementsInSteps(text, function* (item, place) {
+    const { parts = [], at } = skeleton[place] ?? {}
+    const isLone = TEXT_OUTPUTS.has(types[place] ?? '') && parts.some((part) => lone.has(part))
+    const owed = due.get(place) ?? []
+    if (owed.length === 0 && !isLone && !isSilent(place)) return item
+    yield
+    if (isLone) warn(loneResult(at))
+    const said = isSilent(place) ? editMembers(item, { output: '""' }) : item
+    const missing = owed.flatMap(({ result, warning }) => {
+      const type = late.has(result) ? undefined : outputTypes.get(result.callId)
+      if (type === undefined) return []
+      warn(warning)
+      return [JSON.stringify({ type, call_id: result.callId, output: result.text })]
+    })
+    return [isLone ? `{"type":"message","role":"user","content":${rawMember(said, 'output') ?? '""'}}` : said, ...missing].join(',')
+  })
+  return lawful === text ? null : lawful
+}
+
+const NOTHING_TO_REPAIR: Repairs = { lone: new Set(), late: new Set(), due: new Map() }
+
+const saysNothing = (item: JsonValue | undefined): boolean => isObject(item) && (item['output'] ?? null) === null
+
+const typeOf = (item: JsonValue): string => (isObject(item) && typeof item['type'] === 'string' ? item['type'] : 'message')
+
+const isCompaction = (type: string): boolean => type.startsWith('compaction')
+
+/** The call or the output of an item; all else of it is left out. */
+const skeletonOf = (item: JsonValue, place: number): Message => {
+  const at = `input[${place}]`
+  const type = typeOf(item)
+  const { call_id: id, name, role } = isObject(item) ? item : {}
+  if (type.endsWith('_output'))
+    return { role: 'user', at, parts: [{ type: 'tool-result', callId: typeof id === 'string' ? id : '', text: '' }] }
+  if (type === 'message') return { role: role === 'assistant' ? 'assistant' : 'user', at, parts: [] }
+  const isCall = type.endsWith('_call') && typeof id === 'string'
+  const call: Part[] = isCall ? [{ type: 'tool-call', id, name: typeof name === 'string' ? name : type, arguments: '' }] : []
+  return { role: 'assistant', at, parts: call }
+}
