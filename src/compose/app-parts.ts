@@ -110,6 +110,7 @@ export const composeAppParts = (
       maxBytes: file.limits.max_body_bytes,
       totalMs: milliseconds(file.timeouts.body),
       idleMs: milliseconds(file.timeouts.body_idle),
+      pause: parts.largeStep,
     },
     version: VERSION,
   }
@@ -211,6 +212,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     admit: parts.admit,
     adapters: providerRegistry,
     context: providerContext(clock, file, env),
+    largeStep: parts.largeStep,
     clock,
     firstTokenMs: milliseconds(file.timeouts.first_token),
     totalMs: milliseconds(file.timeouts.total),

@@ -8,6 +8,7 @@ import { createGuardrails } from '../guardrails/guardrails.ts'
 import { createKeepAlive } from '../http/keep-alive.ts'
 import { createContents } from '../inference/contents/keep-contents.ts'
 import { observeAnswers } from '../inference/observe-answers.ts'
+import { createLargeSteps } from '../inference/large-steps.ts'
 import { createRunningAnswers } from '../inference/running-answers.ts'
 import { createSettle } from '../inference/settle.ts'
 import type { EffectiveSetting } from '../contract/service-facts.ts'
@@ -124,6 +125,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
 
   return {
     ...base,
+    largeStep: createLargeSteps(clock),
     ...budgetParts,
     nodes,
     ...composeLimits({ clock, log, metrics, reloadable, limitStore: base.limitStore, nodesSeen: () => nodes.seen }),

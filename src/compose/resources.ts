@@ -45,6 +45,7 @@ const composeEvaluations = (parts: Parts, pipeline: Pipeline): Evaluations =>
     generations: { list: parts.generationList, flush: () => parts.recorder.flush().then(parts.contents.flush) },
     readItem: createReadItem(parts.contentStore),
     pipeline,
+    largeStep: parts.largeStep,
     clock: parts.clock,
     ids: parts.ids,
   })

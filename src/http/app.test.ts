@@ -499,6 +499,29 @@ describe('an inference', () => {
   })
 })
 
+test('large bodies that are read and translated at the same time take one step in each round of the event loop, all of them together', async () => {
+  const own = build()
+  let [waiting, most, rounds] = [0, 0, 0]
+  own.clock.after = (ms, task) => {
+    if (ms > 0) return () => undefined
+    waiting += 1
+    most = Math.max(most, waiting)
+    setImmediate(() => {
+      waiting -= 1
+      rounds += 1
+      task()
+    })
+    return () => undefined
+  }
+  const large = chat({ messages: [{ role: 'user', content: 'x'.repeat(MAX_BODY / 2) }] })
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => ask('POST', '/api/v1/chat/completions', { key: 'an inference key', body: large }, own)),
+  )
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect(rounds).toBeGreaterThan(16)
+  expect(most).toBe(1)
+})
+
 describe('over a real socket', () => {
   const server = listen({ host: '127.0.0.1', port: 0, shared: false, app: service.app, onError: () => undefined })
 

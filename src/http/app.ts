@@ -2,7 +2,6 @@
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { asFailure } from '../inference/as-failure.ts'
-import { createLargeSteps } from '../inference/large-steps.ts'
 import type { MakeRequest } from '../inference/own-request.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { isPerson } from '../keys/caller.ts'
@@ -114,7 +113,7 @@ export interface AppParts {
   /** Null where the file names no provider of identities. */
   readonly oidc: OidcRouteParts | null
   readonly bodyRoom: BodyRoom
-  readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space' | 'pause'>
+  readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
   readonly version: string
 }
 
@@ -219,7 +218,7 @@ export const createApp = (parts: AppParts): App => {
   )
   const router = createRouter(mounts)
   const doors = doorsOf(parts)
-  const bodyLimits = { ...parts.bodyLimits, clock: parts.clock, pause: createLargeSteps(parts.clock) }
+  const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
   const answer = async (request: HttpRequest, literalPath?: string, peers: Peers = UNKNOWN): Promise<Response> => {

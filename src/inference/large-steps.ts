@@ -3,8 +3,9 @@ import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
 
 /** Resolves when the next step may run. */
-type LargeStep = () => Promise<void>
+export type LargeStep = () => Promise<void>
 
+/** One for a process: two of them would let two large steps into one round. */
 export const createLargeSteps = (clock: Clock): LargeStep => {
   let last = Promise.resolve()
   return () => {

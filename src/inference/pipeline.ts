@@ -22,7 +22,7 @@ import { citeSources } from './cite-sources.ts'
 import type { Contents } from './contents/keep-contents.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
 import { dryRun } from './dry-run.ts'
-import { createLargeSteps, createTurn } from './large-steps.ts'
+import { createTurn, type LargeStep } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
 import { withTool } from './plugin-tool.ts'
 import { readAlignment } from '../plugins/alignment.ts'
@@ -52,6 +52,8 @@ export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts
   readonly settle: Settle
   readonly contents: Pick<Contents, 'watch'>
   readonly tracing: Pick<Tracing, 'watch'>
+  /** Resolves when the next step of the work on large bodies may run. */
+  readonly largeStep: LargeStep
   /** No answer takes longer, whatever it is doing. */
   readonly totalMs: number
 }
@@ -71,7 +73,7 @@ export interface Pipeline {
 }
 
 export const createPipeline = (given: PipelineParts): Pipeline => {
-  const largeStep = createLargeSteps(given.clock)
+  const { largeStep } = given
   const turn = createTurn(given.clock, largeStep)
   const parts = { ...given, context: { ...given.context, turn } }
   const toPlan = async <Next>(received: Received, next: (planned: Planned) => Next | Promise<Next>): Promise<Next | Refused> => {

@@ -6,6 +6,7 @@ import { responsesFormat } from '../../src/formats/openai-responses/openai-respo
 import { type Admit, createAdmit } from '../../src/inference/admit.ts'
 import type { Admitted } from '../../src/inference/admitted.ts'
 import { createResponseCache } from '../../src/inference/cache/response-cache.ts'
+import { createLargeSteps } from '../../src/inference/large-steps.ts'
 import { createPipeline, type Pipeline, type PipelineParts } from '../../src/inference/pipeline.ts'
 import { prepare } from '../../src/inference/prepare.ts'
 import { Refused } from '../../src/inference/refused.ts'
@@ -137,6 +138,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   adapters: providerRegistry,
   context: { clock, upstream: { post: () => Promise.reject(new Error('There is no upstream here.')) } },
   clock,
+  largeStep: createLargeSteps(clock),
   firstTokenMs: 120_000,
   totalMs: 1_800_000,
   running: { began: () => undefined },

@@ -26,7 +26,7 @@ import { type OwnBody, ownReceived } from '../own-request.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { Refused } from '../refused.ts'
 import { compareItems } from './compare-evaluations.ts'
-import { createLargeSteps, createTurn } from '../large-steps.ts'
+import { createTurn, type LargeStep } from '../large-steps.ts'
 import { estimateEvaluation, type RequestPrice } from './estimate-evaluation.ts'
 import { findRecorded } from './find-recorded.ts'
 import { type ReadItem, shownItem } from './item-request.ts'
@@ -60,6 +60,7 @@ export interface EvaluationsParts {
   }
   readonly readItem: ReadItem
   readonly pipeline: Pick<Pipeline, 'dryRun'>
+  readonly largeStep: LargeStep
   readonly clock: Clock
   readonly ids: IdSource
 }
@@ -71,10 +72,10 @@ export const createEvaluations = ({
   generations,
   readItem,
   pipeline,
+  largeStep,
   clock,
   ids,
 }: EvaluationsParts): Evaluations => {
-  const largeStep = createLargeSteps(clock)
   const now = (): string => isoTimestamp(clock.now())
 
   const itemsOf = async (preset: PresetRef, body: EvaluationBody): Promise<readonly EvaluationItem[]> => {
