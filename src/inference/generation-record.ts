@@ -130,7 +130,7 @@ const generationResource = ({
     pipeline: recordedPipeline(request.pipeline, loop),
     settings: kept?.settings ?? null,
     settings_left_out: [...(kept?.leftOut ?? [])],
-    trace: isEmbeddings ? null : namedTrace(request),
+    trace: namedTrace(request),
     router: null,
     service_tier: null,
     response_cache_source_id: hit?.answer.sourceId ?? null,

@@ -62,3 +62,24 @@ test('a request without a model is refused: the default models of a workspace ar
   const answer = await infer(service, { input: 'hi' }, { path: '/embeddings' })
   expect(answer.status).toBe(400)
 })
+
+test("the client's trace is in the record, with the bounds of the other interfaces, and reaches no provider", async () => {
+  const trace = { trace_name: 'Indexing', order: { id: 7 } }
+  const answer = await infer(service, { model: 'fake/one', input: 'hi', trace }, { path: '/embeddings' })
+  expect([answer.status, upstream.last.body['trace']]).toEqual([200, undefined])
+  const { json } = await call(service, 'GET', `/generation?id=${(answer.json as { id: string }).id}`)
+  expect(json).toMatchObject({ data: { trace } })
+  const before = upstream.exchanges.length
+  for (const large of [{ text: 'x'.repeat(16 * 1024) }, Object.fromEntries(Array.from({ length: 65 }, (_, key) => [`k${key}`, 1]))]) {
+    expect((await infer(service, { model: 'fake/one', input: 'hi', trace: large }, { path: '/embeddings' })).status).toBe(400)
+  }
+  expect(upstream.exchanges.length).toBe(before)
+})
+
+test.each([
+  ['openai/three', 64],
+  ['fake/one', 150],
+])('%s: the name of a user has the length that the vendor takes', async (model, length) => {
+  const answer = await infer(service, { model, input: 'hi', user: 'u'.repeat(150) }, { path: '/embeddings' })
+  expect([answer.status, String(upstream.last.body['user']).length]).toEqual([200, length])
+})

@@ -7,6 +7,8 @@ import { isObject } from '../../lib/json.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
 import { unusable } from '../classify-failure.ts'
+import { fieldsOfBody } from '../editable-fields.ts'
+import { shortenIdentifiers } from '../field-rules.ts'
 import { postJson } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../provider.ts'
@@ -19,7 +21,7 @@ import { chatFailure } from './errors.ts'
 const BODY_MAX = 256 * 1024 * 1024
 
 export interface EmbeddingsAttempt {
-  /** The client's own JSON, validated (contract/embeddings.ts). */
+  /** The client's own JSON, validated (request-fields/schemas/embeddings.ts). */
   readonly body: JsonBody
   readonly target: Target
   readonly warn: (warning: Warning) => void
@@ -61,7 +63,7 @@ export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: Provid
 }
 
 const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8Array<ArrayBuffer> => {
-  const words = vendorOf(target.provider).embeddings
+  const { embeddings: words, identifierMax } = vendorOf(target.provider)
   if (words === null) throw new GatewayError('unprocessable', `${target.providerName} has no embeddings.`)
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), model: JSON.stringify(target.upstreamModel) }
   for (const field of body.keys) {
@@ -76,6 +78,7 @@ const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8A
     if (body.value(field) !== undefined)
       warn({ code: 'unsupported_field', field, message: `${target.providerName} does not take ${field}; it was left out.` })
   }
+  shortenIdentifiers(fieldsOfBody(body, changes), identifierMax)
   return body.wireWith(changes)
 }
 
