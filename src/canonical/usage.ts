@@ -18,7 +18,7 @@ export interface Usage {
   readonly webSearches: number
   /** The charge that the upstream itself told, in nano-dollars; null where it says nothing. */
   readonly reportedCostNanos: number | null
-  /** The service tier that served the request, in the provider's word; null where it says nothing. */
+  /** The service tier that served the request: in the provider's word, and in a bill in ours; null where nothing is known of it. */
   readonly servedTier: string | null
   /** The provider reported nothing for the input or the output, or an impossible count: the possible part is the least that was used. */
   readonly unreportedInput: boolean

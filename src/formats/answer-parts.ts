@@ -19,6 +19,9 @@ const routingMember = (tail: AnswerTail | null): JsonObject =>
 export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
   error.status === 500 ? {} : routingMember(tail)
 
+/** The tier that served the request, where it is known (docs/contract/routing.md#service-tiers). */
+export const tierMember = ({ usage }: AnswerTail): JsonObject => (usage.servedTier === null ? {} : { service_tier: usage.servedTier })
+
 /** The renderer, with its terminal states enforced: after `finish` or `fail` nothing more can be written. */
 export const endingOnce = (renderer: StreamRenderer): StreamRenderer => {
   let ended = false

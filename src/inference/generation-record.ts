@@ -132,7 +132,7 @@ const generationResource = ({
     settings_left_out: [...(kept?.leftOut ?? [])],
     trace: namedTrace(request),
     router: null,
-    service_tier: null,
+    service_tier: bounded(usage.servedTier),
     response_cache_source_id: hit?.answer.sourceId ?? null,
   }
 }

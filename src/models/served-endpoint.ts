@@ -10,6 +10,12 @@ export const endpointThatServed = ({ endpoints }: Pick<Model, 'endpoints'>, aske
   return serving.reduce<ModelEndpoint | null>((best, one) => (best === null || priceOf(one) > priceOf(best) ? one : best), null) ?? asked
 }
 
+/** Our name of a tier that a provider calls by a word of its own; the word itself where we know none. */
+export const tierNamed = (word: string): string => {
+  const known = TIERS.get(word.toLowerCase())
+  return known === undefined ? word.toLowerCase() : (known ?? 'default')
+}
+
 /** Who may answer what is put to an endpoint: itself, and where a tier that may cost more was asked for, the provider's other ones. */
 export const endpointsThatMayServe = (
   { endpoints }: Pick<Model, 'endpoints'>,

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
@@ -72,6 +72,26 @@ test.each<[string, object, object, number]>([
   upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage, ...reported })))
   const body = { model: 'gpt/one', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
   expect(costOf(await infer(service, body))).toBeCloseTo(cost, 9)
+})
+
+test('the record names the tier that served', async () => {
+  const tierOf = async (fields: object, reported: object): Promise<unknown> => {
+    upstream.script((exchange) => exchange.answer(200, messagesAnswer(reported)))
+    const answer = await infer(service, {
+      model: 'claude/one',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello!' }],
+      ...fields,
+    })
+    const path = `/generation?id=${answer.headers.get('x-generation-id') ?? ''}`
+    const record = async () =>
+      (await call(service, 'GET', path, { key: service.inferenceKey })).json as { data?: { service_tier: unknown } }
+    await until(async () => (await record()).data !== undefined, 'the record')
+    return (await record()).data?.service_tier
+  }
+  expect(await tierOf({ service_tier: 'priority' }, { service_tier: 'priority' })).toBe('priority')
+  expect(await tierOf({ service_tier: 'priority' }, { service_tier: 'standard' })).toBe('default')
+  expect(await tierOf({}, {})).toBeNull()
 })
 
 test('what may be served by a dearer tier is held at its price', async () => {

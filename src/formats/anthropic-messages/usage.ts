@@ -19,6 +19,8 @@ export const messagesUsage = (tail: AnswerTail): JsonObject => {
     ...(tail.serverTools === undefined ? {} : { server_tool_use_details: details }),
     ...(tail.iterations === undefined ? {} : { iterations: tail.iterations.map(iterationUsage) }),
     ...UNKNOWN,
+    // The ordinary tier has another name here.
+    service_tier: usage.servedTier === 'default' ? 'standard' : usage.servedTier,
     ...costs(tail),
   }
 }

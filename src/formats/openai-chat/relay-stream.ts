@@ -5,6 +5,7 @@
 import { JsonBody } from '../../lib/json-body.ts'
 import { fillerOf, type Filling } from '../../lib/json-pattern.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { NativePattern, NativeText } from '../../canonical/event.ts'
 import type { Ending } from '../ending.ts'
 import type { AnswerHead } from '../format.ts'
@@ -27,6 +28,8 @@ export interface ChunkRelay {
   relay(native: NativeText, ending: Ending): string | null
   /** JSON text of the upstream's newest usage object. */
   readonly usage: string | null
+  /** The service tier that stands next to it. */
+  readonly tier: JsonObject
   /** The time that every chunk of the stream tells: that of the first one, which is `offered` if none was sent yet. */
   created(offered: number): number
 }
@@ -36,6 +39,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   const owned = identityMembers(head.generationId, head)
   const calls = numberCalls()
   let usage: string | null = null
+  let tier: JsonObject = {}
   let createdSeconds: number | null = null
   /** The newest pattern with its filled chunks, as they are sent; null where each has to be looked at. */
   let known: { readonly pattern: NativePattern; readonly fill: ((filling: Filling) => string) | null } | null = null
@@ -49,7 +53,11 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     const rawUsage = body.raw('usage')
     if (rawUsage !== undefined) {
       changes['usage'] = null
-      if (rawUsage !== 'null') usage = rawUsage
+      if (rawUsage !== 'null') {
+        usage = rawUsage
+        const told = body.get('service_tier')
+        if (typeof told === 'string') tier = { service_tier: told }
+      }
     }
     // Strict clients take a string or nothing here.
     if (body.get('system_fingerprint') === null) changes['system_fingerprint'] = null
@@ -86,6 +94,9 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     },
     get usage() {
       return usage
+    },
+    get tier() {
+      return tier
     },
     created: (offered) => (createdSeconds ??= offered),
   }

@@ -3,7 +3,7 @@ import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/ev
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
-import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
+import { endingOnce, errorMetadataMember, metadataMember, tierMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
@@ -82,8 +82,9 @@ class ChatStream implements StreamRenderer {
   finish(tail: AnswerTail): string {
     const echo = this.#echo()
     const usage = mergedUsage(this.#relay.usage, chatUsage(tail))
-    const metadata = Object.entries(metadataMember(tail)).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
-    return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
+    const members = { ...tierMember(tail), ...this.#relay.tier, ...metadataMember(tail) }
+    const rest = Object.entries(members).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
+    return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${rest.join('')}}`)}${DONE_FRAME}`
   }
 
   /** Nothing comes after it but the end marker (docs/contract/chat-completions.md#error-chunk). */

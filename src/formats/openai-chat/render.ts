@@ -3,7 +3,7 @@ import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/ev
 import type { GatewayError } from '../../errors.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
+import { errorMetadataMember, metadataMember, tierMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { annotation, fileAnnotation, image, logprobs } from './message-parts.ts'
@@ -33,6 +33,7 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failu
     model: head.model,
     provider: head.provider,
     system_fingerprint: null,
+    ...tierMember(tail),
     choices: [choice(answer, failure)],
     usage: chatUsage(tail),
     // Also where every other failure has it: clients look for `error` in any body (docs/contract/errors.md#provider-failures).

@@ -16,7 +16,6 @@ import { relayedResponse, responseIdentity } from './relay-answer.ts'
 import { watchProgress } from './relay-progress.ts'
 import { missingOfResponse, responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
-import { responsesUsage } from './usage.ts'
 
 export class ResponseRelay implements StreamRenderer {
   readonly #head: AnswerHead
@@ -53,7 +52,7 @@ export class ResponseRelay implements StreamRenderer {
     if (this.#terminal === null) {
       const outcome = outcomeOf(this.#ending)
       const output = this.#progress.output()
-      return this.#end({ outcome, output, usage: responsesUsage(tail), endedSeconds: tail.endedSeconds, more: metadataMember(tail) })
+      return this.#end({ outcome, output, tail, more: metadataMember(tail) })
     }
     const type = eventType(this.#terminal)
     const body = bodyOfParsed(completeEvent(type, this.#terminal, this.#upstreamNumber(), []))
@@ -65,7 +64,7 @@ export class ResponseRelay implements StreamRenderer {
     return this.#end({
       outcome: outcomeOfFailure(error),
       output: this.#progress.output(),
-      usage: tail === null ? null : responsesUsage(tail),
+      tail,
       more: errorMetadataMember(error, tail),
     })
   }

@@ -4,7 +4,6 @@ import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { outcomeOfFailure } from './outcome.ts'
 import { responseWriter } from './response-object.ts'
-import { responsesUsage } from './usage.ts'
 
 /**
  * The standard error body before routing; after it a failed response in full, so that typed clients can read it.
@@ -14,8 +13,7 @@ export const renderError = (error: GatewayError, head: AnswerHead | null, tail: 
   const more = errorMetadataMember(error, tail)
   if (head === null) return { body: JSON.stringify({ ...errorEnvelope(error), ...more }), answered: false }
   const outcome = outcomeOfFailure(error)
-  const usage = tail === null ? null : responsesUsage(tail)
-  return { body: responseWriter(head)({ outcome, output: [], usage, more }), answered: outcome.status === 'incomplete' }
+  return { body: responseWriter(head)({ outcome, output: [], tail, more }), answered: outcome.status === 'incomplete' }
 }
 
 const errorEnvelope = (error: GatewayError): JsonObject => ({

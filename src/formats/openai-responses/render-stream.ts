@@ -13,7 +13,6 @@ import { OutputItems } from './output-items.ts'
 import { ResponseRelay } from './relay-stream.ts'
 import { responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
-import { responsesUsage } from './usage.ts'
 
 /** `response.created`, the items, one terminal event with the full response, `[DONE]`. */
 export const openStream = (head: AnswerHead): StreamRenderer =>
@@ -50,8 +49,7 @@ class ResponseStream implements StreamRenderer {
     this.#begin()
     const outcome = outcomeOf(this.#ending)
     this.#closeItems(outcome)
-    const { endedSeconds } = tail
-    return this.#terminal({ outcome, output: this.#items.done, usage: responsesUsage(tail), endedSeconds, more: metadataMember(tail) })
+    return this.#terminal({ outcome, output: this.#items.done, tail, more: metadataMember(tail) })
   }
 
   /** Items that a real failure leaves open get no `done` event: agents run a tool call as soon as its item is done. */
@@ -62,14 +60,14 @@ class ResponseStream implements StreamRenderer {
     return this.#terminal({
       outcome,
       output: this.#items.soFar(),
-      usage: tail === null ? null : responsesUsage(tail),
+      tail,
       more: errorMetadataMember(error, tail),
     })
   }
 
   #begin(): void {
     if (this.#sequence > 0) return
-    const response = `"response":${this.#response({ outcome: IN_PROGRESS, output: [], usage: null })}`
+    const response = `"response":${this.#response({ outcome: IN_PROGRESS, output: [], tail: null })}`
     this.#emit('response.created', response)
     for (const { body } of this.#echoes) this.#emit('response.debug', `"debug":{"echo_upstream_body":${body}}`)
     this.#emit('response.in_progress', response)

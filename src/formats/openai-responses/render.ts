@@ -9,7 +9,6 @@ import { outcomeOf, outcomeOfFailure } from './outcome.ts'
 import { OutputItems } from './output-items.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { responseWriter } from './response-object.ts'
-import { responsesUsage } from './usage.ts'
 
 export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): string => {
   if (answer.native?.dialect === 'responses' && failure === null) return relayAnswer(head, answer.native.json, tail)
@@ -29,8 +28,7 @@ export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail, 
   return responseWriter(head)({
     outcome,
     output: items.done,
-    usage: responsesUsage(tail),
-    endedSeconds: tail.endedSeconds,
+    tail,
     more: { output_text: text, ...(failure === null ? metadataMember(tail) : errorMetadataMember(failure, tail)) },
   })
 }

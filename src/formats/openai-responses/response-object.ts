@@ -6,18 +6,18 @@ import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import { isObject, type JsonChanges } from '../../lib/json.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import { dialectId } from '../answer-parts.ts'
-import type { AnswerHead } from '../format.ts'
+import { dialectId, tierMember } from '../answer-parts.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
 import { missingMembers } from '../missing-members.ts'
 import type { Outcome } from './outcome.ts'
+import { responsesUsage } from './usage.ts'
 
 export interface ResponseState {
   readonly outcome: Outcome
   /** JSON texts of the output items. */
   readonly output: readonly string[]
-  readonly usage: JsonObject | null
-  /** Set for a complete response only. */
-  readonly endedSeconds?: number
+  /** Null before the end. */
+  readonly tail: AnswerTail | null
   /** Further members: `output_text`, the routing metadata. */
   readonly more?: JsonObject
 }
@@ -26,14 +26,15 @@ export interface ResponseState {
 export const responseWriter = (head: AnswerHead): ((state: ResponseState) => string) => {
   const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},`
   const echo = `"model":${JSON.stringify(head.model)},${echoText(head)}`
-  return ({ outcome, output, usage, endedSeconds, more }) => {
+  return ({ outcome, output, tail, more }) => {
     const end: JsonObject = {
-      usage,
+      usage: tail === null ? null : responsesUsage(tail),
+      ...(tail === null ? {} : tierMember(tail)),
       ...(outcome.errorType === null ? {} : { error_type: outcome.errorType }),
       ...more,
     }
     const explained = {
-      completed_at: outcome.status === 'completed' ? (endedSeconds ?? null) : null,
+      completed_at: outcome.status === 'completed' ? (tail?.endedSeconds ?? null) : null,
       status: outcome.status,
       error: outcome.error,
       incomplete_details: outcome.incompleteReason === null ? null : { reason: outcome.incompleteReason },
@@ -157,7 +158,7 @@ const DEFAULTS: JsonObject = {
   user: null,
 }
 
-const OPTIONAL = ['service_tier', 'safety_identifier', 'prompt_cache_key', 'top_logprobs'] as const
+const OPTIONAL = ['safety_identifier', 'prompt_cache_key', 'top_logprobs'] as const
 
 /** Function tools may leave out what an answer must spell out. */
 const FUNCTION_DEFAULTS = { parameters: null, strict: null }

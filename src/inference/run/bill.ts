@@ -6,12 +6,11 @@ import { addedUsage, inputTokens, NO_USAGE, outputTokens, type Usage, withEstima
 import type { GatewayError } from '../../errors.ts'
 import type { PriceEntry } from '../../models/catalogue-schema.ts'
 import { costOf } from '../../models/price.ts'
-import { endpointThatServed } from '../../models/served-endpoint.ts'
+import { endpointThatServed, tierNamed } from '../../models/served-endpoint.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { AttemptOutput } from './answer-so-far.ts'
 import type { Planned } from '../stages.ts'
-import type { ModelEndpoint } from '../../models/model.ts'
 import { CHARACTERS_PER_TOKEN } from './estimated-tokens.ts'
 
 export interface Bill {
@@ -49,10 +48,11 @@ interface BilledAnswer extends Answer {
 }
 
 export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
-  const usage = countedUsage(answer)
+  const counted = countedUsage(answer)
   const { current } = answer
-  if (current === undefined) return { usage, cost: NO_COST, costIsAssumed: false }
-  const known = servedEndpoint(current.planned, answer).prices
+  if (current === undefined) return { usage: counted, cost: NO_COST, costIsAssumed: false }
+  const { servedTier, prices: known } = service(current.planned, answer)
+  const usage = counted === NO_USAGE ? counted : { ...counted, servedTier }
   const costIsAssumed = terms.assumedPrices !== null && known === null && usage.reportedCostNanos === null
   if (isFree(answer, usage, terms)) return { usage, cost: NO_COST, costIsAssumed }
   const prices = costIsAssumed ? terms.assumedPrices : known
@@ -116,11 +116,15 @@ export const countedUsage = (answer: Answer): Usage => {
 const estimatedOutputTokens = ({ said, request }: Answer): number =>
   Math.ceil(said.characters / CHARACTERS_PER_TOKEN) * askedWork(request.call.body).answers
 
-/** The endpoint whose tier answered: the answer's own word for the tier counts, and where it has none, the request's. */
-const servedEndpoint = ({ model, endpoint }: Pick<PlannedAttempt, 'model' | 'endpoint'>, { said, request }: Answer): ModelEndpoint => {
+/** The tier that answered, and its prices: the answer's own word for it counts, and where it has none, the request's. */
+const service = (
+  { model, endpoint }: Pick<PlannedAttempt, 'model' | 'endpoint'>,
+  { said, request }: Answer,
+): { readonly servedTier: string | null; readonly prices: PriceEntry | null } => {
   const reported = said.reportedUsage?.servedTier ?? null
   // Anthropic's word `standard` names the capacity, and says nothing of the speed.
-  const isSpeedUnreported = reported === null || reported === 'standard'
-  const tier = isSpeedUnreported && request.call.body.value('speed') === 'fast' ? 'fast' : reported
-  return endpointThatServed(model, endpoint, tier)
+  const isSpeedOpen = (reported === null || reported === 'standard') && request.call.body.value('speed') === 'fast'
+  const { serviceTier, prices } = endpointThatServed(model, endpoint, isSpeedOpen ? 'fast' : reported)
+  const told = reported === null ? null : tierNamed(reported)
+  return { servedTier: isSpeedOpen ? (serviceTier ?? told) : (told ?? serviceTier), prices }
 }

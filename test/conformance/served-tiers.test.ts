@@ -1,0 +1,97 @@
+/** An answer tells the service tier that served it, and costs what that tier costs, whatever was asked for (docs/contract/routing.md#service-tiers). */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { isObject } from '../../src/lib/json.ts'
+import { recording, streamBytes, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { question, replay, typeOf } from '../support/replay.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The words of each vendor for the ordinary and the dear tier. */
+const WORDS: Readonly<Record<UpstreamDialect, Readonly<Record<'default' | 'priority', string>>>> = {
+  'openai-chat': { default: 'default', priority: 'priority' },
+  'openai-responses': { default: 'default', priority: 'priority' },
+  anthropic: { default: 'standard', priority: 'priority' },
+  google: { default: 'ON_DEMAND', priority: 'ON_DEMAND_PRIORITY' },
+  bedrock: { default: 'default', priority: 'priority' },
+}
+
+const within = (payload: Json, member: string, more: object): Json =>
+  isObject(payload[member]) ? { ...payload, [member]: { ...payload[member], ...more } } : payload
+
+/** The payload of a vendor, naming the tier where that vendor does. */
+const TELL: Readonly<Record<UpstreamDialect, (payload: Json, word: string) => Json>> = {
+  'openai-chat': (payload, word) => ({ ...payload, service_tier: word }),
+  'openai-responses': (payload, word) =>
+    isObject(payload['response']) ? within(payload, 'response', { service_tier: word }) : { ...payload, service_tier: word },
+  anthropic: (payload, word) =>
+    isObject(payload['message'])
+      ? { ...payload, message: within(payload['message'], 'usage', { service_tier: word }) }
+      : within(payload, 'usage', payload['type'] === 'message' ? { service_tier: word } : {}),
+  google: (payload, word) => within(payload, 'usageMetadata', { trafficType: word }),
+  bedrock: (payload, word) =>
+    isObject(payload['usage']) ? { ...payload, serviceTier: { type: word } } : within(payload, 'metadata', { serviceTier: { type: word } }),
+}
+
+interface Asked {
+  readonly client: ClientDialect
+  readonly dialect: UpstreamDialect
+  readonly stream: boolean
+  readonly fields: Json
+  /** Absent: the provider says nothing of its tier. */
+  readonly served?: 'default' | 'priority'
+}
+
+const ask = async ({ client, dialect, stream, fields, served }: Asked) => {
+  const told = recording(dialect, 'length', stream).payloads.map((text) => {
+    const payload = JSON.parse(text) as Json
+    return JSON.stringify(served === undefined ? payload : TELL[dialect](payload, WORDS[dialect][served]))
+  })
+  const bytes = stream ? streamBytes(dialect, told) : new TextEncoder().encode(told[0])
+  const { run, text } = await replay({
+    client,
+    upstreams: [{ dialect, reply: { type: typeOf(stream), pieces: [bytes] } }],
+    priorityPrices: { prompt: 10, completion: 20 },
+    body: { ...question(client, stream), ...fields },
+  })
+  const tiers = [...text.matchAll(/"service_tier":\s*(?:"(\w+)"|null)/g)].map(([, word]) => word ?? null)
+  return {
+    told: tiers.findLast((word) => word !== null),
+    dollars: (run?.bill.cost.totalNanos ?? 0) / 1e9,
+    recorded: run?.bill.usage.servedTier,
+  }
+}
+
+const ORDINARY = 0.000_021
+const DEAR = 0.000_21
+
+for (const client of CLIENT_DIALECTS) {
+  const ordinary = client === 'messages' ? 'standard' : 'default'
+  for (const dialect of UPSTREAM_DIALECTS) {
+    describe.each([false, true])(`${client} → ${dialect}, stream %p`, (stream) => {
+      test('priority that nobody asked for is told, and charged at its price', async () => {
+        const answer = await ask({ client, dialect, stream, fields: {}, served: 'priority' })
+        expect(answer).toEqual({ told: 'priority', dollars: DEAR, recorded: 'priority' })
+      })
+
+      test('priority that was asked for and not served is neither told nor charged', async () => {
+        const answer = await ask({ client, dialect, stream, fields: { service_tier: 'priority' }, served: 'default' })
+        expect([answer.told, answer.dollars]).toEqual([ordinary, ORDINARY])
+      })
+    })
+  }
+
+  test.each([false, true])(`${client} → google, stream %p: a tier that was asked for is not told where nobody knows it`, async (stream) => {
+    const answer = await ask({ client, dialect: 'google', stream, fields: { service_tier: 'flex' } })
+    expect([answer.told, answer.dollars]).toEqual([undefined, ORDINARY])
+  })
+
+  test.each([false, true])(
+    `${client} → google, stream %p: an endpoint of a tier serves by it where the answer is silent`,
+    async (stream) => {
+      const answer = await ask({ client, dialect: 'google', stream, fields: { service_tier: 'priority' } })
+      expect(answer).toEqual({ told: 'priority', dollars: DEAR, recorded: 'priority' })
+    },
+  )
+}
