@@ -17,7 +17,7 @@ import { openDatabase } from '../src/storage/open-database.ts'
 import { stopAllChildren } from './child.ts'
 import { measure, type Window } from './measure.ts'
 import { describeMachine, median, renderWindow } from './report.ts'
-import { fillRequestLog } from './request-log-records.ts'
+import { fillRequestLog } from '../test/support/request-log-records.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { outsideTarget, ROOT, startService, startUpstream, type Target } from './targets.ts'
 

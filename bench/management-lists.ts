@@ -2,9 +2,6 @@
  * How long the lists of keys, presets and the audit log take over many of them: `bin/bun bench/management-lists.ts --records 1000000`.
  * With `--database-url` it fills an empty PostgreSQL database instead.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { EVERY_KEY } from '../src/contract/key-query.ts'
@@ -12,11 +9,11 @@ import { isoTimestamp, systemClock } from '../src/lib/clock.ts'
 import { type AuditFilter, createAuditLog } from '../src/storage/audit-log.ts'
 import type { KeyListInput } from '../src/storage/key-list.ts'
 import { createKeyStore } from '../src/storage/key-store.ts'
-import { openDatabase } from '../src/storage/open-database.ts'
 import { createPresetStore, type PresetStore } from '../src/storage/preset-store.ts'
 import { createSearchStore } from '../src/storage/search-store.ts'
-import { fillManagement, MANY } from './management-records.ts'
-import { measureReads, READS_HEAD } from './measure-reads.ts'
+import { fillManagement, MANY } from '../test/support/management-records.ts'
+import { measureFilled } from './filled-database.ts'
+import { measureReads } from './measure-reads.ts'
 
 const { values } = parseArgs({ options: { records: { type: 'string', default: '1000000' }, 'database-url': { type: 'string' } } })
 const records = Number(values.records)
@@ -27,83 +24,87 @@ type PresetPageQuery = Parameters<PresetStore['page']>[0]
 /** Nothing of theirs is sealed. */
 const NO_SEAL = { seal: (text: string) => text, open: (text: string) => text }
 
-const dataDir = mkdtempSync(join(tmpdir(), 'patchbay-bench-'))
-const database = await openDatabase({
-  databaseUrl: values['database-url'] ?? null,
-  dataDir,
-  exclusive: false,
-  thread: true,
-  onError: () => undefined,
-})
-try {
-  const fromMs = systemClock.now() - records * 1000
-  const startMs = systemClock.monotonicMs()
-  await fillManagement(database, values['database-url'] ?? null, { records, fromMs })
-  process.stdout.write(`${database.engine}: ${records} of each, made in ${Math.round((systemClock.monotonicMs() - startMs) / 1000)} s\n\n`)
-  process.stdout.write(READS_HEAD)
-  const now = isoTimestamp(systemClock.now())
-  const middle = isoTimestamp(fromMs + records * 500)
+const fromMs = systemClock.now() - records * 1000
 
-  const keys = createKeyStore(database)
-  const measureKeys = measureReads(/(?<="hash":")\w+/g)
-  const keysOf = (name: string, more: Partial<KeyListInput> = {}) =>
-    measureKeys(
-      `keys: ${name}`,
-      async () => (await keys.list({ ...EVERY_KEY, workspaceId: MANY, now, offset: 0, limit: LIMIT, status: 'active', ...more })).items,
+await measureFilled(
+  {
+    databaseUrl: values['database-url'] ?? null,
+    records: `${records} of each`,
+    fill: (database, databaseUrl) => fillManagement(database, databaseUrl, { records, fromMs }),
+  },
+  async (database) => {
+    const now = isoTimestamp(systemClock.now())
+    const middle = isoTimestamp(fromMs + records * 500)
+
+    const keys = createKeyStore(database)
+    const measureKeys = measureReads(/(?<="hash":")\w+/g)
+    const keysOf = (name: string, more: Partial<KeyListInput> = {}) =>
+      measureKeys(
+        `keys: ${name}`,
+        async () => (await keys.list({ ...EVERY_KEY, workspaceId: MANY, now, offset: 0, limit: LIMIT, status: 'active', ...more })).items,
+      )
+    await keysOf('the newest')
+    await keysOf('the newest of every workspace', { workspaceId: null })
+    await keysOf('a page in the middle', { after: { value: middle, hash: '' } })
+    await keysOf('by name', { sort: 'name' })
+    await keysOf('by name, in the middle', { sort: 'name', after: { value: 'kl', hash: '' } })
+    await keysOf('last used first', { sort: 'last_used_at' })
+    await keysOf('last used first, of every workspace', { sort: 'last_used_at', workspaceId: null })
+    await keysOf('last used first, in the middle', { sort: 'last_used_at', after: { value: middle, hash: '' } })
+    await keysOf('last used first, a part of no name', { sort: 'last_used_at', q: 'nothing like it' })
+    await keysOf('of a person', { userId: 'user-77' })
+    await keysOf('of a person who has none', { userId: 'nobody' })
+    await keysOf('a member’s own', { onlyUserId: 'user-77' })
+    await keysOf('disabled', { status: 'disabled' })
+    await keysOf('expired', { status: 'expired' })
+    await keysOf('that manage, where there are none', { kind: 'management' })
+    await keysOf('a part of many names', { q: 'abcd' })
+    await keysOf('a part of one name', { q: 'abcd 2600' })
+    await keysOf('a part of no name', { q: 'nothing like it' })
+
+    const presets = createPresetStore(database, NO_SEAL)
+    const measurePresets = measureReads(/(?<="slug":")[\w-]+/g)
+    const presetsOf = (name: string, more: Partial<PresetPageQuery> = {}) =>
+      measurePresets(`presets: ${name}`, () => presets.page({ workspaceId: MANY, status: 'active', after: null, limit: LIMIT, ...more }))
+    await presetsOf('the newest')
+    await presetsOf('of every state', { status: undefined })
+    await presetsOf('a page in the middle', { after: { createdAt: middle, id: '' } })
+    await presetsOf('archived', { status: 'archived' })
+    await presetsOf('a part of many names', { q: 'abcd' })
+    await presetsOf('a part of one name', { q: 'abcd-2600' })
+    await presetsOf('a part of no name', { q: 'nothing-like-it' })
+
+    const log = createAuditLog(database)
+    const measureAudit = measureReads(/(?<="requestId":")[\w-]+/g)
+    const auditOf = (name: string, more: Partial<AuditFilter> = {}) =>
+      measureAudit(`audit: ${name}`, () => log.page({ workspaceId: MANY, ...more }, LIMIT))
+    await auditOf('the newest')
+    await auditOf('of every workspace', { workspaceId: null })
+    await auditOf('a page in the middle', { after: { createdAt: middle, id: '' } })
+    await auditOf('of a day', { from: isoTimestamp(systemClock.now() - 86_400_000) })
+    await auditOf('of a person', { userId: 'user-77' })
+    await auditOf('of a person who changed nothing', { userId: 'nobody' })
+    await auditOf('of a kind of object', { objectType: 'preset' })
+    await auditOf('of a rare kind of object', { objectType: 'guardrail' })
+    await auditOf('of an object', { objectType: 'api_key', objectId: 'object-2600' })
+    await auditOf('of a rare action', { action: 'deleted' })
+    await auditOf('of an action that nobody took', { action: 'nothing' })
+
+    await measurePresets('presets: the newest, counted', () =>
+      presets.list({ workspaceId: MANY, status: 'active', offset: 0, limit: LIMIT }),
     )
-  await keysOf('the newest')
-  await keysOf('the newest of every workspace', { workspaceId: null })
-  await keysOf('a page in the middle', { after: { value: middle, hash: '' } })
-  await keysOf('by name', { sort: 'name' })
-  await keysOf('by name, in the middle', { sort: 'name', after: { value: 'kl', hash: '' } })
-  await keysOf('of a person', { userId: 'user-77' })
-  await keysOf('of a person who has none', { userId: 'nobody' })
-  await keysOf('a member’s own', { onlyUserId: 'user-77' })
-  await keysOf('disabled', { status: 'disabled' })
-  await keysOf('expired', { status: 'expired' })
-  await keysOf('that manage, where there are none', { kind: 'management' })
-  await keysOf('a part of many names', { q: 'abcd' })
-  await keysOf('a part of one name', { q: 'abcd 2600' })
-  await keysOf('a part of no name', { q: 'nothing like it' })
-
-  const presets = createPresetStore(database, NO_SEAL)
-  const measurePresets = measureReads(/(?<="slug":")[\w-]+/g)
-  const presetsOf = (name: string, more: Partial<PresetPageQuery> = {}) =>
-    measurePresets(`presets: ${name}`, () => presets.page({ workspaceId: MANY, status: 'active', after: null, limit: LIMIT, ...more }))
-  await presetsOf('the newest')
-  await presetsOf('of every state', { status: undefined })
-  await presetsOf('a page in the middle', { after: { createdAt: middle, id: '' } })
-  await presetsOf('archived', { status: 'archived' })
-  await presetsOf('a part of many names', { q: 'abcd' })
-  await presetsOf('a part of one name', { q: 'abcd-2600' })
-  await presetsOf('a part of no name', { q: 'nothing-like-it' })
-
-  const log = createAuditLog(database)
-  const measureAudit = measureReads(/(?<="requestId":")[\w-]+/g)
-  const auditOf = (name: string, more: Partial<AuditFilter> = {}) =>
-    measureAudit(`audit: ${name}`, () => log.page({ workspaceId: MANY, ...more }, LIMIT))
-  await auditOf('the newest')
-  await auditOf('of every workspace', { workspaceId: null })
-  await auditOf('a page in the middle', { after: { createdAt: middle, id: '' } })
-  await auditOf('of a day', { from: isoTimestamp(systemClock.now() - 86_400_000) })
-  await auditOf('of a person', { userId: 'user-77' })
-  await auditOf('of a person who changed nothing', { userId: 'nobody' })
-  await auditOf('of a kind of object', { objectType: 'preset' })
-  await auditOf('of a rare kind of object', { objectType: 'guardrail' })
-  await auditOf('of an object', { objectType: 'api_key', objectId: 'object-2600' })
-  await auditOf('of a rare action', { action: 'deleted' })
-  await auditOf('of an action that nobody took', { action: 'nothing' })
-
-  await measurePresets('presets: the newest, counted', () => presets.list({ workspaceId: MANY, status: 'active', offset: 0, limit: LIMIT }))
-  await measureAudit('audit: the newest, counted', () => log.list({ workspaceId: MANY, offset: 0, limit: LIMIT }))
-  const search = createSearchStore(database)
-  const measureSearch = measureReads(/(?<="id":")[\w-]+/g)
-  for (const [name, text] of [
-    ['a word of many', 'abcd'],
-    ['a word of none', 'nothing-like-it'],
-  ] as const)
-    await measureSearch(`search: ${name}`, () => search.find(text, { workspaceId: null, ownedBy: null }, 8))
-} finally {
-  await database.close()
-  rmSync(dataDir, { recursive: true, force: true })
-}
+    await measureAudit('audit: the newest, counted', () => log.list({ workspaceId: MANY, offset: 0, limit: LIMIT }))
+    const search = createSearchStore(database)
+    const measureSearch = measureReads(/(?<="id":")[\w-]+/g)
+    for (const [name, text] of [
+      ['a word of many', 'abcd'],
+      ['a word of none', 'nothing-like-it'],
+      ['a letter', 'a'],
+      ['the last four of a key', '26a0'],
+    ] as const) {
+      await measureSearch(`search: ${name}`, () => search.find(text, { workspaceId: null, ownedBy: null }, 8))
+      await measureSearch(`search: ${name}, in a workspace`, () => search.find(text, { workspaceId: MANY, ownedBy: null }, 8))
+    }
+    await measureSearch('search: a word, for a member', () => search.find('abcd', { workspaceId: MANY, ownedBy: 'user-77' }, 8))
+  },
+)

@@ -31,6 +31,7 @@ const record: KeyRecord = {
   expiresAt: null,
   createdAt: '2026-11-20T10:00:00.000Z',
   updatedAt: null,
+  lastUsedAt: null,
 }
 
 const lastUsedAt = '2026-11-21T10:00:00.000Z'

@@ -178,14 +178,14 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
 
   /** Uses that are not written down yet. */
   let uses = new Map<string, number>()
-  const lastUseOf = (hash: string, written: string | undefined): string | null => {
+  const lastUseOf = ({ hash, lastUsedAt }: KeyRecord): string | null => {
     const unwritten = uses.get(hash)
-    return unwritten === undefined ? (written ?? null) : isoTimestamp(unwritten)
+    return unwritten === undefined ? lastUsedAt : isoTimestamp(unwritten)
   }
   const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({
     record,
     used: await store.usage(record.hash, now()),
-    lastUsedAt: lastUseOf(record.hash, (await store.lastUses([record.hash])).get(record.hash)),
+    lastUsedAt: lastUseOf(record),
   })
   const find = async (scope: string | null, hash: string, onlyUserId: string | null): Promise<KeyRecord> => {
     const record = await store.get(hash)
@@ -209,6 +209,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       retired: null,
       createdAt: now(),
       updatedAt: null,
+      lastUsedAt: null,
     }
     return { key, record }
   }
@@ -232,14 +233,12 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
     },
     async list(input) {
       const { items, next } = await store.list({ ...input, now: now() })
-      const hashes = items.map(({ hash }) => hash)
-      const [used, lastUses] = [await store.usageOfMany(hashes, now()), await store.lastUses(hashes)]
+      const used = await store.usageOfMany(
+        items.map(({ hash }) => hash),
+        now(),
+      )
       return {
-        items: items.map((record) => ({
-          record,
-          used: used.get(record.hash) ?? NOTHING_USED,
-          lastUsedAt: lastUseOf(record.hash, lastUses.get(record.hash)),
-        })),
+        items: items.map((record) => ({ record, used: used.get(record.hash) ?? NOTHING_USED, lastUsedAt: lastUseOf(record) })),
         next,
       }
     },

@@ -140,6 +140,7 @@ export const prepareMoney = async (database: Database, clock: FakeClock, keys: n
           expires_at: null,
           created_at: now,
           updated_at: null,
+          last_used_at: '',
           deleted_at: null,
         })
         .execute()

@@ -134,6 +134,7 @@ describeEachEngine('audit log', (engine) => {
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
+      lastUsedAt: null,
     }
     await keys.insert(key, changedBy())
     await keys.update(workspaceId, key.hash, { limitNanos: null, rpmLimit: 60 }, T1, changedBy())

@@ -49,6 +49,7 @@ describeEachEngine('guardrail store', (engine) => {
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
+      lastUsedAt: null,
     })
     const guardrail = (id: string, createdAt = T0): GuardrailResource => ({
       ...guardrailWith({ limit_usd: 12.5, reset_interval: 'weekly', content_filters: [{ pattern: 'a"\\d', action: 'flag' }] }).guardrail,

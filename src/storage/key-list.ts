@@ -5,6 +5,7 @@ import type { KeyFilter, KeySort } from '../contract/key-query.ts'
 import type { Database } from './database.ts'
 import type { Engine } from './engine.ts'
 import type { ApiKeysTable } from './key-tables.ts'
+import { containsText, endsWithText } from './match-text.ts'
 import type { Schema } from './schema.ts'
 import { SCANNED_MAX, tableBy } from './table-by.ts'
 
@@ -24,7 +25,7 @@ export interface KeyListInput extends KeyFilter {
 const orderedBy: Readonly<Record<KeySort, { readonly value: RawBuilder<string>; readonly direction: 'asc' | 'desc' }>> = {
   created_at: { value: sql<string>`api_keys.created_at`, direction: 'desc' },
   name: { value: sql<string>`lower(api_keys.name)`, direction: 'asc' },
-  last_used_at: { value: sql<string>`coalesce(key_uses.last_used_at, '')`, direction: 'desc' },
+  last_used_at: { value: sql<string>`api_keys.last_used_at`, direction: 'desc' },
 }
 
 /**
@@ -35,8 +36,7 @@ export const listKeys = async (database: ReadDatabase, input: KeyListInput, scan
   const { limit, offset, sort } = input
   const { value, direction } = orderedBy[sort]
   const held = heldBy(input)
-  // The order of their last use has no index.
-  const isBounded = held !== null && offset === 0 && sort !== 'last_used_at'
+  const isBounded = held !== null && offset === 0
   const end = isBounded ? await selectKeys(database, { ...held, offset: scannedMax - 1, limit: 1 }).executeTakeFirst() : undefined
   const rows = await selectKeys(database, { ...input, limit: limit + 1 })
     .$if(end !== undefined, (query) =>
@@ -63,7 +63,7 @@ const heldBy = (input: KeyListInput): KeyListInput | null => {
     purpose: null,
     q: null,
     status: 'all',
-    ...(input.sort === 'name' ? { userId: null, onlyUserId: null } : {}),
+    ...(input.sort === 'created_at' ? {} : { userId: null, onlyUserId: null }),
   } as const
   const isWhole = Object.entries(open).every(([name, value]) => input[name as keyof typeof open] === value)
   return isWhole ? null : { ...input, ...open }
@@ -72,9 +72,8 @@ const heldBy = (input: KeyListInput): KeyListInput | null => {
 const selectKeys = ({ engine, reports }: ReadDatabase, input: KeyListInput) => {
   const { value, direction } = orderedBy[input.sort]
   const { workspaceId, onlyUserId, kind, purpose, userId, q, status, after } = input
-  const index = indexFor(input)
-  return (index === null ? reports.selectFrom('api_keys') : reports.selectFrom(tableBy(engine, 'api_keys', index)))
-    .$if(input.sort === 'last_used_at', (query) => query.leftJoin('key_uses', 'key_uses.key_hash', 'api_keys.hash'))
+  return reports
+    .selectFrom(tableBy(engine, 'api_keys', indexFor(input)))
     .selectAll('api_keys')
     .where('api_keys.deleted_at', 'is', null)
     .select(value.as('sorted'))
@@ -93,8 +92,8 @@ const selectKeys = ({ engine, reports }: ReadDatabase, input: KeyListInput) => {
 }
 
 /** Each has the rows in the order of the list. */
-const indexFor = ({ sort, workspaceId, onlyUserId, userId }: KeyListInput): string | null => {
-  if (sort === 'last_used_at') return null
+const indexFor = ({ sort, workspaceId, onlyUserId, userId }: KeyListInput): string => {
+  if (sort === 'last_used_at') return workspaceId === null ? 'api_keys_used' : 'api_keys_used_of_workspace'
   if (sort === 'name') return workspaceId === null ? 'api_keys_named' : 'api_keys_named_of_workspace'
   if (onlyUserId !== null || userId !== null) return 'api_keys_of_person'
   return workspaceId === null ? 'api_keys_newest' : 'api_keys_of_workspace'
@@ -113,14 +112,10 @@ const statusIs = (eb: ExpressionBuilder<Schema, 'api_keys'>, status: KeyFilter['
 }
 
 /** The part of a key that a person remembers: a part of its name or of its holder, or its last characters. */
-const matches = (eb: ExpressionBuilder<Schema, 'api_keys'>, text: string) => {
-  const part = `%${escaped(text.toLowerCase())}%`
-  return eb.or([
-    sql<boolean>`lower(api_keys.name) like ${part} escape '\\'`,
-    sql<boolean>`lower(api_keys.creator_user_id) like ${part} escape '\\'`,
-    sql<boolean>`api_keys.label like ${`%${escaped(text)}`} escape '\\'`,
+const matches = (eb: ExpressionBuilder<Schema, 'api_keys'>, text: string) =>
+  eb.or([
+    containsText(eb.ref('api_keys.name'), text),
+    containsText(eb.ref('api_keys.creator_user_id'), text),
+    endsWithText(eb.ref('api_keys.label'), text),
     eb('api_keys.hash', '=', text),
   ])
-}
-
-const escaped = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`)

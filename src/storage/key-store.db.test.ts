@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
@@ -39,6 +40,7 @@ describeEachEngine('key store', (engine) => {
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
+      lastUsedAt: null,
       ...more,
     })
     return { database, workspaceId, key, store: createKeyStore(database), counter: createChangeCounter(database) }
@@ -90,6 +92,7 @@ describeEachEngine('key store', (engine) => {
       await store.insert(key(hashOf(String(number)), { ...more, creatorUserId: `user-${number % 3}` }), changedBy())
     }
     await store.revoke(null, hashOf('5'), T1, changedBy())
+    await store.noteUses(new Map(['2', '3', '5', '7', '8'].map((digit) => [hashOf(digit), digit < '6' ? T1 : T2])))
     const all = { ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 100 }
     for (const sort of ['created_at', 'name', 'last_used_at'] as const) {
       for (const more of [
@@ -118,6 +121,25 @@ describeEachEngine('key store', (engine) => {
         expect({ sort, more, seen }).toEqual({ sort, more, seen: whole })
       }
     }
+  })
+
+  test('the last use of a key is the latest that was noted, however many are noted at once, also by a process of an earlier version', async () => {
+    const { database, store, key } = await prepare()
+    for (const digit of ['a', 'b', 'c']) await store.insert(key(hashOf(digit)), changedBy())
+    const crowd = Array.from({ length: 70_000 }, (_, index): [string, string] => [String(index).padStart(64, '0'), T1])
+    await store.noteUses(new Map([...crowd, [hashOf('a'), T1], [hashOf('b'), T0]]))
+    await store.noteUses(new Map([[hashOf('a'), T0]]))
+    const lastUses = () => Promise.all(['a', 'b', 'c'].map(async (digit) => (await store.get(hashOf(digit)))?.lastUsedAt))
+    expect(await lastUses()).toEqual([T1, T0, null])
+    // A SQLite database has one process.
+    if (engine.name === 'sqlite') return
+    const note = (at: string) =>
+      sql`insert into key_uses (key_hash, last_used_at) values (${hashOf('a')}, ${T0}), (${hashOf('c')}, ${at})
+        on conflict (key_hash) do update set last_used_at = excluded.last_used_at`.execute(database.kysely)
+    await note(T0)
+    expect(await lastUses()).toEqual([T1, T0, T0])
+    await note(T2)
+    expect(await lastUses()).toEqual([T1, T0, T2])
   })
 
   test('a revoked key is gone for ever: not read, listed, updated, revoked or inserted again', async () => {

@@ -48,6 +48,8 @@ export interface KeyRecord {
   readonly expiresAt: string | null
   readonly createdAt: string
   readonly updatedAt: string | null
+  /** As it was when the record was read, to some seconds; null: never yet. */
+  readonly lastUsedAt: string | null
 }
 
 /** Absent leaves a field alone; null clears it. */
@@ -88,8 +90,7 @@ export interface KeyStore {
   playground(workspaceId: string, userId: string): Promise<KeyRecord | null>
   /** Null if the scope has no such key. */
   rotate(scope: string | null, hash: string, secret: RotatedSecret, now: string, by: ChangedBy): Promise<KeyRecord | null>
-  /** When each was used last; those that never were are not in the answer. */
-  lastUses(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** By their hashes. An earlier use than the one that is known changes nothing. */
   noteUses(uses: ReadonlyMap<string, string>): Promise<void>
   /** Null for an unknown key and for a revoked one, which is dead for ever. */
   get(hash: string): Promise<KeyRecord | null>
@@ -175,24 +176,17 @@ export const createKeyStore = (database: Database): KeyStore => ({
       updated_at: now,
     })),
 
-  async lastUses(hashes) {
-    if (hashes.length === 0) return new Map()
-    const rows = await database.kysely.selectFrom('key_uses').selectAll().where('key_hash', 'in', hashes).execute()
-    return new Map(rows.map(({ key_hash, last_used_at }) => [key_hash, last_used_at]))
-  },
-
   noteUses: (uses) =>
     database.transaction(async (transaction) => {
-      await transaction
-        .insertInto('key_uses')
-        .values([...uses].map(([key_hash, last_used_at]) => ({ key_hash, last_used_at })))
-        .onConflict((conflict) =>
-          conflict
-            .column('key_hash')
-            .doUpdateSet((eb) => ({ last_used_at: eb.ref('excluded.last_used_at') }))
-            .whereRef('key_uses.last_used_at', '<', 'excluded.last_used_at'),
-        )
-        .execute()
+      // One parameter, however many keys were used.
+      const used = JSON.stringify(Object.fromEntries(uses))
+      const rows =
+        database.engine === 'postgres'
+          ? sql`jsonb_each_text(${used}::jsonb) as used (hash, at)`
+          : sql`(select key as hash, value as at from json_each(${used})) as used`
+      await sql`update api_keys set last_used_at = used.at from ${rows} where api_keys.hash = used.hash and api_keys.last_used_at < used.at`.execute(
+        transaction,
+      )
     }),
 
   async find(digests, now) {
@@ -364,6 +358,7 @@ const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   expiresAt: row.expires_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  lastUsedAt: row.last_used_at === '' ? null : row.last_used_at,
 })
 
 const newRow = (key: KeyRecord): Selectable<ApiKeysTable> => ({
@@ -391,6 +386,7 @@ const newRow = (key: KeyRecord): Selectable<ApiKeysTable> => ({
   expires_at: key.expiresAt,
   created_at: key.createdAt,
   updated_at: key.updatedAt,
+  last_used_at: key.lastUsedAt ?? '',
   deleted_at: null,
 })
 

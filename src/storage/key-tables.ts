@@ -38,6 +38,8 @@ export interface ApiKeysTable {
   expires_at: string | null
   created_at: string
   updated_at: string | null
+  /** To some seconds; '': never. */
+  last_used_at: string
   /** Set by a revocation. The row stays for history; the key is dead for ever. */
   deleted_at: string | null
 }

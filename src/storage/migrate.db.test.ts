@@ -14,6 +14,7 @@ import { StorageRefused } from './storage-errors.ts'
 import { preparePresets } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 
+const AT = '2026-11-20T10:00:00.000Z'
 const OPTIONS = { clock: systemClock, ids: systemIds }
 
 const openBare = async ({ databaseUrl, dataDir }: DatabaseLocation) =>
@@ -132,6 +133,28 @@ describeEachEngine('migrations', (engine: TestEngine) => {
       .execute()
     expect(rows[0]).toEqual({ error_type: 'timeout', session_id: 's-1', request_id: 'req-1', first_token_ms: null, total_ms: 7 })
     expect(rows[1]).toMatchObject({ error_type: null })
+    await connection.close()
+  })
+
+  test('the last uses of keys that are there stay theirs', async () => {
+    const location = await engine.locate()
+    const connection = await openBare(location)
+    const before = Object.entries(migrationsFor(engine.name)).filter(([name]) => name < '0027')
+    await migrate(connection, OPTIONS, Object.fromEntries(before))
+    const [used, unused, revoked] = ['a', 'b', 'c'].map((digit) => digit.repeat(64))
+    await sql`insert into workspaces (id, slug, name, created_at, created_by, updated_at) values ('w', 'w', 'w', ${AT}, 'ada', ${AT})`.execute(
+      connection.kysely,
+    )
+    for (const hash of [used, unused, revoked])
+      await sql`insert into api_keys (hash, digest, kind, name, label, workspace_id, creator_user_id, disabled, include_byok_in_limit, created_at, deleted_at)
+        values (${hash}, ${hash}, 'inference', 'k', 'pb_inf_…1234', 'w', 'ada', 0, 0, ${AT}, ${hash === revoked ? AT : null})`.execute(
+        connection.kysely,
+      )
+    for (const hash of [used, revoked])
+      await sql`insert into key_uses (key_hash, last_used_at) values (${hash}, ${AT})`.execute(connection.kysely)
+    await migrate(connection, OPTIONS)
+    const rows = await connection.kysely.selectFrom('api_keys').select(['hash', 'last_used_at']).orderBy('hash').execute()
+    expect(rows.map(({ last_used_at }) => last_used_at)).toEqual([AT, '', AT])
     await connection.close()
   })
 })

@@ -1,4 +1,4 @@
-import { type ExpressionWrapper, sql } from 'kysely'
+import { sql } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
@@ -6,12 +6,12 @@ import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVers
 import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
+import { containsText } from './match-text.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
-import type { Schema } from './schema.ts'
 import type { TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
 import { SCANNED_MAX, tableBy } from './table-by.ts'
@@ -278,7 +278,3 @@ const deleteIdempotencyKeys = (database: Database, createdBefore: string, limit:
     }
     return expired.length
   })
-
-/** LIKE with its own two wildcards taken as text. Both engines fold the case of ASCII letters and of no others. */
-const containsText = (column: ExpressionWrapper<Schema, 'presets', string>, text: string) =>
-  sql<boolean>`lower(${column}) like ${`%${text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`

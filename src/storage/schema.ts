@@ -39,6 +39,7 @@ import { traceSenders } from './migrations/0023-trace-senders.ts'
 import { placesOfNodes } from './migrations/0024-places-of-nodes.ts'
 import { files } from './migrations/0025-files.ts'
 import { quickLists } from './migrations/0026-quick-lists.ts'
+import { quickFinds } from './migrations/0027-quick-finds.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
@@ -88,6 +89,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0024-places-of-nodes': placesOfNodes(engine),
   '0025-files': files(engine),
   '0026-quick-lists': quickLists,
+  '0027-quick-finds': quickFinds(engine),
 })
 
 /** Tables whose rows are deleted with their workspace, by their `workspace_id`. */

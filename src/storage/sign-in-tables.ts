@@ -35,7 +35,7 @@ export interface LoginLinksTable {
   expires_at: string
 }
 
-/** When each key was used last, to some seconds. */
+/** When each key was used last, as processes of versions before 0027 write it down. Nothing reads it. */
 interface KeyUsesTable {
   key_hash: string
   last_used_at: string

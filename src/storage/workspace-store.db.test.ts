@@ -109,6 +109,7 @@ describeEachEngine('workspace store', (engine) => {
         expiresAt: null,
         createdAt: T1,
         updatedAt: null,
+        lastUsedAt: null,
       },
       changedBy(),
     )

@@ -1,10 +1,10 @@
 /** Many records of requests, with the real schema: made by the database itself, without the indexes, which are made again at the end. */
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import { Pool } from 'pg'
+import { type Kysely, sql } from 'kysely'
 
-import type { Database } from '../src/storage/database.ts'
-import type { Engine } from '../src/storage/engine.ts'
-import type { Schema } from '../src/storage/schema.ts'
+import type { Database } from '../../src/storage/database.ts'
+import type { Engine } from '../../src/storage/engine.ts'
+import type { Schema } from '../../src/storage/schema.ts'
+import { fillPatiently, rowsBetween, spread, timeOfRow } from './made-rows.ts'
 
 export interface RequestLog {
   readonly records: number
@@ -15,30 +15,18 @@ export interface RequestLog {
 
 const DAY_MS = 86_400_000
 
-/** The service ends a statement after some seconds; to fill a table and to make its indexes takes longer. */
-export const fillRequestLog = async (database: Database, databaseUrl: string | null, log: RequestLog): Promise<void> => {
-  if (databaseUrl === null) return fill(database.engine, database.kysely, log)
-  const pool = new Pool({ connectionString: databaseUrl, max: 1 })
-  const patient = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
-  try {
-    await fill(database.engine, patient, log)
-  } finally {
-    await patient.destroy()
-  }
-}
+export const fillRequestLog = (database: Database, databaseUrl: string | null, log: RequestLog): Promise<void> =>
+  fillPatiently(database, databaseUrl, (engine, kysely) => fill(engine, kysely, log))
 
 const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, days, fromMs }: RequestLog): Promise<void> => {
   const step = Math.max(1, Math.floor((days * DAY_MS) / records))
-  const time =
-    engine === 'sqlite'
-      ? sql`strftime('%Y-%m-%dT%H:%M:%fZ', (${sql.lit(fromMs)} + i * ${sql.lit(step)}) / 1000.0, 'unixepoch')`
-      : sql`to_char(to_timestamp((${sql.lit(fromMs)} + i * ${sql.lit(step)}) / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  const time = timeOfRow(engine, fromMs, step)
   const text = (prefix: string, number: ReturnType<typeof spread>) => sql`${sql.lit(prefix)} || cast(${number} as text)`
   const portion = 20_000
   const indexes = await indexesOf(engine, kysely)
   for (const { name } of indexes) await sql`drop index ${sql.ref(name)}`.execute(kysely)
   for (let start = 0; start < records; start += portion) {
-    const rows = sql`with recursive n(i) as (select cast(${sql.lit(start)} as bigint) union all select i + 1 from n where i < ${sql.lit(Math.min(records, start + portion) - 1)})`
+    const rows = rowsBetween(start, Math.min(records, start + portion) - 1)
     await sql`insert into generations (id, created_at, workspace_id, key_hash, preset_id, preset_version, model, provider, streamed, cancelled,
           tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record, user_id, interface, error_type, session_id, request_id, ended_at,
           http_status, first_token_ms, total_ms)
@@ -78,6 +66,3 @@ const indexesOf = async (
         }>`select indexname as name, indexdef as definition from pg_indexes where tablename = 'generations' and indexname not like '%pkey'`
   return (await found.execute(kysely)).rows
 }
-
-/** One of so many, in no order that an index would know. */
-const spread = (of: number, salt: number) => sql`((i * 2654435761 + ${sql.lit(salt)}) % ${sql.lit(of)})`

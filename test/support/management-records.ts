@@ -1,11 +1,11 @@
-/** As many keys, presets with a version each, and entries of the audit log, with the real schema: made by the database itself. */
-import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
-import { Pool } from 'pg'
+/** As many keys, presets with a version each, members and entries of the audit log, with the real schema: made by the database itself. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 
-import { isoTimestamp } from '../src/lib/clock.ts'
-import type { Database } from '../src/storage/database.ts'
-import type { Engine } from '../src/storage/engine.ts'
-import type { Schema } from '../src/storage/schema.ts'
+import { isoTimestamp } from '../../src/lib/clock.ts'
+import type { Database } from '../../src/storage/database.ts'
+import type { Engine } from '../../src/storage/engine.ts'
+import type { Schema } from '../../src/storage/schema.ts'
+import { fillPatiently, rowsBetween, spread, timeOfRow } from './made-rows.ts'
 
 export interface ManagementRecords {
   readonly records: number
@@ -17,25 +17,14 @@ export interface ManagementRecords {
 export const MANY = 'many'
 const OTHER = 'other'
 
-/** The service ends a statement after some seconds; to fill a table takes longer. */
-export const fillManagement = async (database: Database, databaseUrl: string | null, wanted: ManagementRecords): Promise<void> => {
-  if (databaseUrl === null) return fill(database.engine, database.kysely, wanted)
-  const pool = new Pool({ connectionString: databaseUrl, max: 1 })
-  const patient = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
-  try {
-    await fill(database.engine, patient, wanted)
-  } finally {
-    await patient.destroy()
-  }
-}
+export const fillManagement = (database: Database, databaseUrl: string | null, wanted: ManagementRecords): Promise<void> =>
+  fillPatiently(database, databaseUrl, (engine, kysely) => fill(engine, kysely, wanted))
 
 const PORTION = 50_000
 
 const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, fromMs }: ManagementRecords): Promise<void> => {
   const isSqlite = engine === 'sqlite'
-  const time = isSqlite
-    ? sql`strftime('%Y-%m-%dT%H:%M:%fZ', (${sql.lit(fromMs)} + i * 1000) / 1000.0, 'unixepoch')`
-    : sql`to_char(to_timestamp((${sql.lit(fromMs)} + i * 1000) / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  const time = timeOfRow(engine, fromMs, 1000)
   const number = sql`cast(i as text)`
   const hex = isSqlite ? sql`printf('%064x', i)` : sql`lpad(to_hex(i), 64, '0')`
   const workspace = sql`case when i % 10 = 3 then ${sql.lit(OTHER)} else ${sql.lit(MANY)} end`
@@ -47,15 +36,13 @@ const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, fromMs }:
   for (let start = 0; start < records; start += PORTION) {
     const end = Math.min(records, start + PORTION) - 1
     const insert = (head: RawBuilder<unknown>, columns: RawBuilder<unknown>): Promise<unknown> =>
-      sql`${head} with recursive n(i) as (select cast(${sql.lit(start)} as bigint) union all select i + 1 from n where i < ${sql.lit(end)}) select ${columns} from n`.execute(
-        kysely,
-      )
+      sql`${head} ${rowsBetween(start, end)} select ${columns} from n`.execute(kysely)
     await insert(
-      sql`insert into api_keys (hash, digest, kind, name, label, workspace_id, creator_user_id, disabled, include_byok_in_limit, expires_at, created_at)`,
-      sql`${hex}, ${hex}, 'inference', ${letters} || ' ' || ${number}, 'pb_inf_' || substr(${hex}, 60), ${workspace}, ${person},
-        case when i % 50000 = 9 then 1 else 0 end, 0, case when i % 50000 = 11 then '2020-01-01T00:00:00.000Z' end, ${time}`,
+      sql`insert into api_keys (hash, digest, kind, name, label, workspace_id, creator_user_id, disabled, include_byok_in_limit, expires_at, created_at, last_used_at)`,
+      sql`${hex}, ${hex}, 'inference', ${letters} || ' ' || ${number}, 'pb_inf_…' || substr(${hex}, 61), ${workspace}, ${person},
+        case when i % 50000 = 9 then 1 else 0 end, 0, case when i % 50000 = 11 then '2020-01-01T00:00:00.000Z' end, ${time},
+        case when i % 3 = 0 then '' else ${time} end`,
     )
-    await insert(sql`insert into key_uses (key_hash, last_used_at)`, sql`${hex}, ${time}`)
     await insert(
       sql`insert into presets (id, workspace_id, slug, name, status, creator_user_id, last_version, designated_version_id, labels, created_at, updated_at)`,
       sql`'preset-' || ${number}, ${workspace}, ${letters} || '-' || ${number}, ${letters} || ' ' || ${number},
@@ -66,6 +53,10 @@ const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, fromMs }:
       sql`'version-' || ${number}, 'preset-' || ${number}, 1, 'chat', '{}', ${person}, ${time}, ${time}`,
     )
     await insert(
+      sql`insert into workspace_members (id, workspace_id, user_id, role, created_at)`,
+      sql`'member-' || ${number}, ${workspace}, 'person-' || ${number}, 'member', ${time}`,
+    )
+    await insert(
       sql`insert into audit_log (id, created_at, workspace_id, user_id, action, object_type, object_id, "before", "after")`,
       sql`'entry-' || ${number}, ${time}, ${workspace}, ${person}, case when i % 50000 = 9 then 'deleted' else 'updated' end,
         case when i % 50000 = 7 then 'guardrail' when i % 3 = 0 then 'preset' else 'api_key' end, 'object-' || cast(i / 10 as text),
@@ -74,6 +65,3 @@ const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, fromMs }:
   }
   await (isSqlite ? sql`analyze` : sql`vacuum analyze`).execute(kysely)
 }
-
-/** One of so many, in no order that an index would know. */
-const spread = (of: number) => sql`((i * 2654435761) % ${sql.lit(of)})`

@@ -1,0 +1,93 @@
+/** Every list and every search walks along an index, so that what it takes does not grow with what is there. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { fillManagement, MANY } from '../../test/support/management-records.ts'
+import { EVERY_KEY } from '../contract/key-query.ts'
+import { createAuditLog } from './audit-log.ts'
+import type { Database } from './database.ts'
+import { type KeyListInput, listKeys } from './key-list.ts'
+import { createPresetStore } from './preset-store.ts'
+import { createSearchStore } from './search-store.ts'
+import { plansOf } from './testing/query-plans.ts'
+
+const RECORDS = 4000
+const FROM_MS = Date.parse('2026-11-20T00:00:00.000Z')
+const NOW = '2026-11-22T00:00:00.000Z'
+const NO_SEAL = { seal: (text: string) => text, open: (text: string) => text }
+/** Few beside what is there, as 20,000 are beside a million. */
+const SCANNED = 20
+
+const KEY_LISTS: readonly (readonly [index: string, input: Partial<KeyListInput>])[] = [
+  ['api_keys_of_workspace', {}],
+  ['api_keys_newest', { workspaceId: null }],
+  ['api_keys_of_person', { userId: 'user-7' }],
+  ['api_keys_named_of_workspace', { sort: 'name' }],
+  ['api_keys_named', { sort: 'name', workspaceId: null }],
+  ['api_keys_used_of_workspace', { sort: 'last_used_at' }],
+  ['api_keys_used', { sort: 'last_used_at', workspaceId: null }],
+]
+const KEY_FILTERS: readonly Partial<KeyListInput>[] = [
+  {},
+  { q: 'nothing like it' },
+  { status: 'active' },
+  { kind: 'management' },
+  { after: { value: 'k', hash: '' } },
+]
+
+describeEachEngine('with many rows', (engine) => {
+  let database: Database
+  beforeAll(async () => {
+    database = await engine.open()
+    await fillManagement(database, null, { records: RECORDS, fromMs: FROM_MS })
+  })
+
+  /** Of a list the rows are in the order of the index already. */
+  const expectWalk = (plans: readonly string[], index: RegExp) => {
+    expect(plans).not.toBeEmpty()
+    for (const plan of plans) {
+      expect(plan).toMatch(index)
+      expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE|SCAN \w+$/)
+    }
+  }
+  /** PostgreSQL chooses among those that serve. */
+  const walks = (index: string) => (engine.name === 'sqlite' ? new RegExp(`USING (?:COVERING )?INDEX ${index}\\b`) : /Index (?:Only )?Scan/)
+
+  describe.each(KEY_LISTS)('a page of keys walks along %s', (index, input) => {
+    test.each(KEY_FILTERS)('%j', async (filter) => {
+      const all = { ...EVERY_KEY, workspaceId: MANY, now: NOW, offset: 0, limit: 3 }
+      expectWalk(await plansOf(database, (watched) => listKeys(watched, { ...all, ...input, ...filter }, SCANNED)), walks(index))
+    })
+  })
+
+  test('pages of presets and of the audit log walk along an index', async () => {
+    const presets = { workspaceId: MANY, after: null, limit: 3 }
+    const presetsOf = (more: object) =>
+      plansOf(database, (watched) => createPresetStore(watched, NO_SEAL, SCANNED).page({ ...presets, ...more }))
+    expectWalk(await presetsOf({}), walks('presets_listing'))
+    expectWalk(await presetsOf({ q: 'nothing' }), walks('presets_listing'))
+    expectWalk(await presetsOf({ status: 'active' }), walks('presets_of_status'))
+    const entriesOf = (more: object) =>
+      plansOf(database, (watched) => createAuditLog(watched, SCANNED).page({ workspaceId: MANY, ...more }, 3))
+    expectWalk(await entriesOf({}), walks('audit_log_workspace_id'))
+    expectWalk(await entriesOf({ workspaceId: null }), walks('audit_log_created_at'))
+    expectWalk(await entriesOf({ objectType: 'preset', objectId: 'object-7' }), walks('audit_log_object'))
+  })
+
+  test.each([
+    { text: 'abcd', scope: { workspaceId: null, ownedBy: null } },
+    { text: 'abcd', scope: { workspaceId: MANY, ownedBy: null } },
+    { text: 'abcd', scope: { workspaceId: MANY, ownedBy: 'user-7' } },
+    { text: 'a'.repeat(64), scope: { workspaceId: null, ownedBy: null } },
+    { text: 'gen-1', scope: { workspaceId: MANY, ownedBy: null } },
+    { text: 'req-1', scope: { workspaceId: null, ownedBy: 'user-7' } },
+  ])('a search looks through so many rows of an index at most: %j', async ({ text, scope }) => {
+    const plans = await plansOf(database, (watched) => createSearchStore(watched, SCANNED).find(text, scope, 8))
+    expect(plans.length).toBeGreaterThan(4)
+    for (const plan of plans) {
+      // Only what was looked through is sorted.
+      expect(plan).toMatch(engine.name === 'sqlite' ? /SEARCH|SCAN \w+ USING/ : /Limit[^]*Limit[^]*Index/)
+      expect(plan).not.toMatch(engine.name === 'sqlite' ? /SCAN (?:api_keys|presets|workspace_members|generations)$/m : /Seq Scan/)
+    }
+  })
+})

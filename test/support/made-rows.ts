@@ -1,0 +1,35 @@
+/** Many rows that the database makes by itself: which connection takes so long, and values that are the same on both engines. */
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Pool } from 'pg'
+
+import type { Database } from '../../src/storage/database.ts'
+import type { Engine } from '../../src/storage/engine.ts'
+import type { Schema } from '../../src/storage/schema.ts'
+
+/** The service ends a statement after some seconds; to fill a table and to make its indexes takes longer. Null: so few rows that it need not. */
+export const fillPatiently = async (
+  database: Database,
+  databaseUrl: string | null,
+  fill: (engine: Engine, kysely: Kysely<Schema>) => Promise<void>,
+): Promise<void> => {
+  if (databaseUrl === null) return fill(database.engine, database.kysely)
+  const patient = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: databaseUrl, max: 1 }) }) })
+  try {
+    await fill(database.engine, patient)
+  } finally {
+    await patient.destroy()
+  }
+}
+
+/** The instant of row `i`, as timestamps are stored. */
+export const timeOfRow = (engine: Engine, fromMs: number, stepMs: number) =>
+  engine === 'sqlite'
+    ? sql`strftime('%Y-%m-%dT%H:%M:%fZ', (${sql.lit(fromMs)} + i * ${sql.lit(stepMs)}) / 1000.0, 'unixepoch')`
+    : sql`to_char(to_timestamp((${sql.lit(fromMs)} + i * ${sql.lit(stepMs)}) / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** The rows `i` from the first to the last. */
+export const rowsBetween = (first: number, last: number) =>
+  sql`with recursive n(i) as (select cast(${sql.lit(first)} as bigint) union all select i + 1 from n where i < ${sql.lit(last)})`
+
+/** One of so many, in no order that an index would know. */
+export const spread = (of: number, salt = 0) => sql`((i * 2654435761 + ${sql.lit(salt)}) % ${sql.lit(of)})`
