@@ -42,7 +42,7 @@ describeEachEngine('with many rows', (engine) => {
     await fillManagement(database, null, { records: RECORDS, fromMs: FROM_MS })
   })
 
-  /** Of a list the rows are in the order of the index already. */
+  /** The rows of a list are in the order of the index already. */
   const expectWalk = (plans: readonly string[], index: RegExp) => {
     expect(plans).not.toBeEmpty()
     for (const plan of plans) {
