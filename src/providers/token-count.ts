@@ -32,5 +32,8 @@ export const partsOf = (total: number, reported: readonly unknown[]): readonly n
   return sum > total ? null : parts
 }
 
-/** A count beside the total, which no cost hangs on alone; zero for what cannot be one. */
+/** True where one of these counts cannot be one: then the bill is an estimate. */
+export const isSenseless = (...reported: readonly unknown[]): boolean => reported.some((value) => tokenCount(value) === null)
+
+/** A count beside the total; zero for what cannot be one. */
 export const sideCount = (value: unknown): number => tokenCount(value) ?? 0

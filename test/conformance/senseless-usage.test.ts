@@ -14,7 +14,7 @@ const CLIENT = {
   google: 'chat',
   bedrock: 'messages',
 } as const
-const PRICES = { prompt: 1, completion: 2 }
+const PRICES = { prompt: 1, completion: 2, audio: 30, completion_audio: 40, completion_image: 50, web_search: 1 }
 
 interface UsageShape {
   readonly input: string
@@ -143,12 +143,30 @@ describe('parts that are more than their whole', () => {
     ['openai-responses', '{"input_tokens":70,"output_tokens":90,"output_tokens_details":{"reasoning_tokens":"9"}}'],
     ['anthropic', '{"input_tokens":70,"output_tokens":90,"output_tokens_details":{"thinking_tokens":91}}'],
     ['google', '{"promptTokenCount":70,"candidatesTokenCount":90,"cachedContentTokenCount":71}'],
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"prompt_tokens_details":{"audio_tokens":71}}'],
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"completion_tokens_details":{"audio_tokens":-5}}'],
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"completion_tokens_details":{"image_tokens":"9"}}'],
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"server_tool_use":{"web_search_requests":-1}}'],
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"num_search_queries":1.5}'],
+    ['openai-responses', '{"input_tokens":70,"output_tokens":90,"input_tokens_details":{"audio_tokens":"7"}}'],
+    ['openai-responses', '{"input_tokens":70,"output_tokens":90,"output_tokens_details":{"image_tokens":91}}'],
+    ['anthropic', '{"input_tokens":70,"output_tokens":90,"server_tool_use":{"web_search_requests":"x"}}'],
+    ['google', '{"promptTokenCount":70,"candidatesTokenCount":90,"promptTokensDetails":[{"modality":"AUDIO","tokenCount":71}]}'],
+    ['google', '{"promptTokenCount":70,"candidatesTokenCount":90,"candidatesTokensDetails":[{"modality":"IMAGE","tokenCount":-1}]}'],
   ])('%s: %s: the whole counts at its plain price, marked as an estimate', async (dialect, usage) => {
     for (const stream of [false, true]) {
       const { usage: counted, cost } = await charged(dialect, stream, usage)
       expect([counted?.estimated, cost.totalNanos]).toEqual([true, 70_000 + 180_000])
     }
   })
+})
+
+test('a split of what was written to the cache that is more than all of it is marked, and all of it is charged', async () => {
+  const usage = '{"input_tokens":50,"output_tokens":90,"cache_creation_input_tokens":20,"cache_creation":{"ephemeral_1h_input_tokens":50}}'
+  for (const stream of [false, true]) {
+    const { usage: counted, cost } = await charged('anthropic', stream, usage)
+    expect([counted?.estimated, cost.totalNanos]).toEqual([true, 70_000 + 180_000])
+  }
 })
 
 test('two steps of a stream: what the second cannot mean leaves what the first said, and output that nobody counted is estimated', async () => {

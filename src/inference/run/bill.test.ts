@@ -103,6 +103,11 @@ describe('usage', () => {
     ['of a client that left before that is none', { finished: false, cancelled: true }, {}],
     ['of vectors has no output', { reported: { inputFresh: 7 }, apiType: 'embeddings', finished: false }, { inputFresh: 7 }],
     [
+      'of vectors that are told to have taken no tokens is the prompt',
+      { reported: {}, apiType: 'embeddings', finished: false },
+      { inputFresh: PROMPT, estimated: true },
+    ],
+    [
       'of vectors that were not counted is the prompt',
       { reported: { unreportedInput: true }, apiType: 'embeddings', finished: false },
       { inputFresh: PROMPT, estimated: true },

@@ -101,8 +101,10 @@ export const countedUsage = (answer: Answer): Usage => {
   const known = reportedUsage ?? NO_USAGE
   const [input, output] = [inputTokens(known), outputTokens(known)]
   // Vectors are an answer that is told without output.
-  const answered = spoke || output > 0 || finishReason !== null || (reportedUsage !== null && request.apiType === 'embeddings')
-  const lacksInput = (answered && known.unreportedInput) || (input === 0 && (spoke || output > 0)) || (input + output === 0 && abandoned)
+  const isVectors = reportedUsage !== null && request.apiType === 'embeddings'
+  const hasContent = spoke || output > 0 || isVectors
+  const answered = hasContent || finishReason !== null
+  const lacksInput = (answered && known.unreportedInput) || (input === 0 && hasContent) || (input + output === 0 && abandoned)
   // An answer that was cut may have gone on behind the last count of it.
   const isBehind = finishReason === null && said.uncountedCharacters > 0
   const lacksOutput = spoke && (known.unreportedOutput || output === 0 || isBehind)

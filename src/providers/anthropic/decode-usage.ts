@@ -1,7 +1,7 @@
 /** Counts of tokens, told twice in a stream: the later counts are cumulative and replace the earlier (docs/contract/budgets.md#usage). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
+import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -46,7 +46,7 @@ export const decodeUsage = (usage: Json): Usage => {
     servedTier: tier,
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
-    estimated: thought === null,
+    estimated: thought === null || sideCount(hour) + sideCount(minutes) > written || isSenseless(tools['web_search_requests']),
   })
 }
 

@@ -13,25 +13,29 @@ export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSear
   const said = metadata['candidatesTokenCount'] ?? (thought > 0 ? 0 : undefined)
   const total = reportedTotal(said, metadata['thoughtsTokenCount'])
   const output = metadata['candidatesTokensDetails']
+  const heard = partsOf(input.tokens, [ofModality(metadata['promptTokensDetails'], 'AUDIO')])
+  const made = partsOf(total.tokens, [ofModality(output, 'AUDIO'), ofModality(output, 'IMAGE')])
+  const [inputAudio = 0] = heard ?? []
+  const [outputAudio = 0, outputImage = 0] = made ?? []
   const tier = metadata['trafficType'] ?? metadata['serviceTier']
   return usageOf({
     inputFresh: input.tokens - cacheRead,
     inputCacheRead: cacheRead,
     output: total.tokens - thought,
     outputReasoning: thought,
-    inputAudio: ofModality(metadata['promptTokensDetails'], 'AUDIO'),
-    outputAudio: ofModality(output, 'AUDIO'),
-    outputImage: ofModality(output, 'IMAGE'),
+    inputAudio,
+    outputAudio,
+    outputImage,
     webSearches,
     servedTier: typeof tier === 'string' ? tier : null,
     unreportedInput: input.unreported,
     unreportedOutput: total.unreported,
-    estimated: cached === null,
+    estimated: [cached, heard, made].includes(null),
   })
 }
 
-const ofModality = (details: unknown, modality: string): number => {
+const ofModality = (details: unknown, modality: string): unknown => {
   if (!Array.isArray(details)) return 0
   const found: unknown = details.find((detail) => isObject(detail) && detail['modality'] === modality)
-  return isObject(found) ? sideCount(found['tokenCount']) : 0
+  return isObject(found) ? found['tokenCount'] : 0
 }

@@ -2,7 +2,7 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
-import { partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
+import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -32,22 +32,26 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   const output = beside ? completed.tokens + thought : completed.tokens
   const thinking = partsOf(output, [completion['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
-  const searches = objectOf(usage['server_tool_use_details'] ?? usage['server_tool_use'])
+  const heard = partsOf(input.tokens, [prompt['audio_tokens']])
+  const made = partsOf(output, [completion['audio_tokens'], completion['image_tokens']])
+  const [inputAudio = 0] = heard ?? []
+  const [outputAudio = 0, outputImage = 0] = made ?? []
+  const { web_search_requests: searches } = objectOf(usage['server_tool_use_details'] ?? usage['server_tool_use'])
   return usageOf({
     inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
     inputCacheWrite5m: cacheWrite,
     output: output - reasoning,
     outputReasoning: reasoning,
-    inputAudio: sideCount(prompt['audio_tokens']),
-    outputAudio: sideCount(completion['audio_tokens']),
-    outputImage: sideCount(completion['image_tokens']),
-    webSearches: sideCount(searches['web_search_requests']) || sideCount(usage['num_search_queries']),
+    inputAudio,
+    outputAudio,
+    outputImage,
+    webSearches: sideCount(searches) || sideCount(usage['num_search_queries']),
     reportedCostNanos: reportedCost(usage),
     servedTier: typeof servedTier === 'string' ? servedTier : null,
     unreportedInput: input.unreported,
     unreportedOutput: completed.unreported,
-    estimated: cached === null || thinking === null,
+    estimated: [cached, thinking, heard, made].includes(null) || isSenseless(searches, usage['num_search_queries']),
   })
 }
 

@@ -1,7 +1,7 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
-import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
+import { partsOf, reportedTotal } from '../token-count.ts'
 
 /** The dialect's totals include what is cached and what is thinking; ours are disjoint. `servedTier`: as the answer calls it. */
 export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearches: number, servedTier: unknown = null): Usage => {
@@ -13,20 +13,24 @@ export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearche
   const output = reportedTotal(usage['output_tokens'])
   const thinking = partsOf(output.tokens, [outputDetails['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
+  const heard = partsOf(input.tokens, [inputDetails['audio_tokens']])
+  const made = partsOf(output.tokens, [outputDetails['audio_tokens'], outputDetails['image_tokens']])
+  const [inputAudio = 0] = heard ?? []
+  const [outputAudio = 0, outputImage = 0] = made ?? []
   return usageOf({
     inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
     inputCacheWrite5m: cacheWrite,
     output: output.tokens - reasoning,
     outputReasoning: reasoning,
-    inputAudio: sideCount(inputDetails['audio_tokens']),
-    outputAudio: sideCount(outputDetails['audio_tokens']),
-    outputImage: sideCount(outputDetails['image_tokens']),
+    inputAudio,
+    outputAudio,
+    outputImage,
     webSearches,
     reportedCostNanos: reportedNanos(usage['cost']),
     servedTier: typeof servedTier === 'string' ? servedTier : null,
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
-    estimated: cached === null || thinking === null,
+    estimated: [cached, thinking, heard, made].includes(null),
   })
 }
