@@ -2,18 +2,29 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 
 import { modelList } from '../../api/models.ts'
-import { compact } from '../../format.ts'
+import { providerHealth } from '../../api/providers.ts'
+import { usage } from '../../api/usage.ts'
+import { compact, count } from '../../format.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
+import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
+import { useNow } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { filterText } from '../requests/filter.ts'
+import { percentilesOf, type Served, servedBy } from './provider-state.ts'
 
 /** Prices are dollars per token on the wire, and per million tokens here, as vendors state them. */
 const MILLION = 1_000_000
 
 export const ModelTable = () => {
   const models = useQuery(modelList)
+  const served = servedBy(useQuery(providerHealth).data ?? [])
+  const { from, to } = rangeOf({ range: '24h' }, useNow())
+  const used = useQuery({ ...usage({ from, to, interval: 'day', group_by: 'model', top: 50 }), placeholderData: (before) => before })
+  const usedBy = (id: string) => used.data?.groups.find(({ model }) => model === id)
   const words = (useSearch({ strict: false })['q'] ?? '').toLowerCase()
   return (
     <div className="stack">
@@ -36,6 +47,28 @@ export const ModelTable = () => {
               },
               { title: 'In, per million', align: 'right', cell: ({ pricing }) => price(pricing?.['prompt']) },
               { title: 'Out, per million', align: 'right', cell: ({ pricing }) => price(pricing?.['completion']) },
+              { title: 'Providers', cell: ({ id }) => <ServedBy of={served.get(id) ?? []} />, wideOnly: true },
+              {
+                title: 'TTFT p50, p95',
+                align: 'right',
+                cell: ({ id }) => percentilesOf(usedBy(id)),
+                wideOnly: true,
+              },
+              {
+                title: 'Requests, 24 h',
+                align: 'right',
+                cell: ({ id }) =>
+                  // A preset's requests are recorded with the model that it asks.
+                  id.startsWith('@preset/') ? (
+                    <span className="faint">–</span>
+                  ) : (
+                    <Link to="/requests" search={{ q: filterText({ model: id }), range: '24h' }}>
+                      {/* Nobody counts the models beyond those that cost most by themselves. */}
+                      {count(usedBy(id)?.requests ?? (used.data?.groups.some(({ other }) => other === true) === true ? null : 0))}
+                    </Link>
+                  ),
+                wideOnly: true,
+              },
               {
                 title: 'Try',
                 align: 'right',
@@ -53,6 +86,19 @@ export const ModelTable = () => {
     </div>
   )
 }
+
+const ServedBy = ({ of: providers }: { of: readonly Served[] }) =>
+  providers.length === 0 ? (
+    <span className="faint">–</span>
+  ) : (
+    <span className="row">
+      {providers.map(({ name, mark, words }) => (
+        <span key={name} title={words}>
+          <Status mark={mark}>{name}</Status>
+        </span>
+      ))}
+    </span>
+  )
 
 const price = (perToken: string | undefined) => {
   const dollars = Number(perToken)

@@ -7,6 +7,8 @@ import { ScreenHead } from '../../parts/screen-head.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { ModelTable } from './model-table.tsx'
 import { ProviderTable } from './provider-table.tsx'
+import { TestAll } from './test-provider.tsx'
+import { useProviderTests } from './use-provider-tests.ts'
 
 const TABS = [
   { id: 'providers', title: 'Providers' },
@@ -15,14 +17,16 @@ const TABS = [
 
 export const ModelsScreen = () => {
   const tab = useSearch({ strict: false })['tab'] === 'models' ? 'models' : 'providers'
+  const tests = useProviderTests()
   return (
     <>
       <ScreenHead title="Models">
         <CopyCurl path={tab === 'models' ? '/models' : '/providers/health'} />
+        {tab === 'providers' ? <TestAll tests={tests} /> : null}
       </ScreenHead>
       <Tabs label="Providers and models" tabs={TABS} current={tab} />
       <Panel title={tab === 'models' ? 'Models' : 'Providers'} quiet>
-        {tab === 'models' ? <ModelTable /> : <ProviderTable />}
+        {tab === 'models' ? <ModelTable /> : <ProviderTable tests={tests} />}
       </Panel>
     </>
   )

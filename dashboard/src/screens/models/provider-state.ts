@@ -1,5 +1,7 @@
 /** How a provider does, as a mark and words. */
 import type { ProviderHealth } from '../../api/providers.ts'
+import type { UsageSums } from '../../api/usage.ts'
+import { duration } from '../../format.ts'
 import type { Mark } from '../../parts/status.tsx'
 
 interface ProviderState {
@@ -26,4 +28,29 @@ export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
     words: shut.length === 0 ? words : `${words}; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,
     until,
   }
+}
+
+/** The median and the slow end of the time to the first token. */
+export const percentilesOf = (sums: UsageSums | undefined): string =>
+  sums === undefined || sums.ttft_p50 === null ? '–' : `${duration(sums.ttft_p50)}, ${duration(sums.ttft_p95)}`
+
+/** A provider of one model, as it serves this model. */
+export interface Served {
+  readonly name: string
+  readonly mark: Mark
+  readonly words: string
+}
+
+/** By model, the providers in the order of the list. */
+export const servedBy = (health: readonly ProviderHealth[]): ReadonlyMap<string, readonly Served[]> => {
+  const served = new Map<string, readonly Served[]>()
+  for (const { name, endpoints } of health) {
+    for (const { model, status } of endpoints) {
+      const before = served.get(model) ?? []
+      if (before.some((one) => one.name === name)) continue
+      const [mark, words] = STATES[status]
+      served.set(model, [...before, { name, mark, words }])
+    }
+  }
+  return served
 }

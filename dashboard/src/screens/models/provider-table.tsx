@@ -1,21 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 
-import { type Provider, type ProviderHealth, providerHealth, providerList, type ProviderTest, testProvider } from '../../api/providers.ts'
+import { type ProviderHealth, providerHealth, providerList } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
-import { count, duration, instant, money, percent } from '../../format.ts'
-import { Button } from '../../parts/button.tsx'
+import { count, instant, percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
-import { messageOf } from '../../parts/error-note.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useNow, When } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
-import { stateOf } from './provider-state.ts'
+import { isFailing } from './affected.ts'
+import { HealthStrip } from './health-strip.tsx'
+import { percentilesOf, stateOf } from './provider-state.ts'
+import { TestProvider } from './test-provider.tsx'
+import type { ProviderTests } from './use-provider-tests.ts'
+import { WhoIsAffected } from './who-is-affected.tsx'
 
-export const ProviderTable = () => {
+export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
   const providers = useQuery(providerList)
   const health = useQuery(providerHealth)
   const { from, to } = rangeOf({ range: '24h' }, useNow())
@@ -35,18 +37,30 @@ export const ProviderTable = () => {
               title: 'Provider',
               isHead: true,
               cell: ({ slug, name }) => (
-                <Link to="/requests" search={{ q: `provider:${slug}`, range: '24h' }}>
-                  {name}
-                </Link>
+                <>
+                  <Link to="/requests" search={{ q: `provider:${slug}`, range: '24h' }}>
+                    {name}
+                  </Link>
+                  <Models of={healthOf(slug)} />
+                </>
               ),
             },
-            { title: 'State', cell: ({ slug }) => <ProviderState slug={slug} state={stateOf(healthOf(slug))} /> },
+            { title: 'State', cell: ({ slug }) => <ProviderState of={healthOf(slug)} /> },
             { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => uptimeOf(healthOf(slug)) },
-            { title: 'First token p50', align: 'right', cell: ({ slug }) => duration(usedBy(slug)?.ttft_p50), wideOnly: true },
-            { title: 'p95', align: 'right', cell: ({ slug }) => duration(usedBy(slug)?.ttft_p95), wideOnly: true },
-            { title: 'Requests', align: 'right', cell: ({ slug }) => count(usedBy(slug)?.requests ?? 0), wideOnly: true },
+            {
+              title: 'By half hour',
+              cell: ({ slug, name }) => <HealthStrip name={name} strip={healthOf(slug)?.strip ?? []} />,
+              wideOnly: true,
+            },
+            {
+              title: 'TTFT p50, p95',
+              align: 'right',
+              cell: ({ slug }) => percentilesOf(usedBy(slug)),
+              wideOnly: true,
+            },
+            { title: 'Keys', cell: ({ slug }) => <Credentials of={healthOf(slug)?.credentials ?? []} />, wideOnly: true },
             { title: 'Last failure', cell: ({ slug }) => <LastFailure of={healthOf(slug)?.last_error ?? null} />, wideOnly: true },
-            { title: 'Test', align: 'right', cell: (provider) => <TestButton of={provider} /> },
+            { title: 'Test', align: 'right', cell: (provider) => <TestProvider of={provider} tests={tests} /> },
           ]}
         />
       )}
@@ -57,11 +71,48 @@ export const ProviderTable = () => {
 const uptimeOf = (health: ProviderHealth | undefined): string =>
   percent(health?.uptime === null || health?.uptime === undefined ? null : health.uptime / 100)
 
-const ProviderState = ({ state }: { slug: string; state: ReturnType<typeof stateOf> }) => (
-  <span title={state.until === null ? undefined : `until ${instant(state.until)}`}>
-    <Status mark={state.mark}>{state.words}</Status>
-  </span>
-)
+const Models = ({ of: health }: { of: ProviderHealth | undefined }) => {
+  const models = new Set(health?.endpoints.map(({ model }) => model)).size
+  return models === 0 ? null : <span className="faint small wide-only"> {models === 1 ? '1 model' : `${count(models)} models`}</span>
+}
+
+const ProviderState = ({ of: health }: { of: ProviderHealth | undefined }) => {
+  const { mark, words, until } = stateOf(health)
+  return (
+    <>
+      <span title={until === null ? undefined : `until ${instant(until)}`}>
+        <Status mark={mark}>{words}</Status>
+      </span>
+      {health !== undefined && isFailing(health) ? (
+        <div className="affected">
+          <WhoIsAffected provider={health} />
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+/** A key that the provider refused is what to change at night, so its own mark says so. */
+const Credentials = ({ of: credentials }: { of: ProviderHealth['credentials'] }) =>
+  credentials.length === 0 ? (
+    <span className="faint">–</span>
+  ) : (
+    <ul className="credentials">
+      {credentials.map(({ label, refused_at: refusedAt, rests_until: until }) => (
+        <li
+          key={label}
+          className="cut"
+          title={
+            refusedAt === null
+              ? label
+              : `${label}: refused at ${instant(refusedAt)}${until === null ? '' : `, rests until ${instant(until)}`}`
+          }
+        >
+          <Status mark={refusedAt === null ? 'ok' : 'error'}>{refusedAt === null ? label : `${label} refused`}</Status>
+        </li>
+      ))}
+    </ul>
+  )
 
 const LastFailure = ({ of: error }: { of: ProviderHealth['last_error'] }) =>
   error === null ? (
@@ -71,34 +122,3 @@ const LastFailure = ({ of: error }: { of: ProviderHealth['last_error'] }) =>
       <When at={error.at} /> {error.status ?? ''} {error.type}
     </span>
   )
-
-const TestButton = ({ of: { slug, name } }: { of: Provider }) => {
-  const [busy, setBusy] = useState(false)
-  const [outcome, setOutcome] = useState<ProviderTest | string | null>(null)
-  const test = (): void => {
-    setBusy(true)
-    testProvider(slug)
-      .then(setOutcome)
-      .catch((thrown: unknown) => setOutcome(messageOf(thrown)))
-      .finally(() => setBusy(false))
-  }
-  return (
-    <span className="row end">
-      <span role="status">{outcome === null ? null : <TestOutcome of={outcome} />}</span>
-      <Button onClick={test} busy={busy} aria-label={`Test ${name}`}>
-        Test
-      </Button>
-    </span>
-  )
-}
-
-const TestOutcome = ({ of: outcome }: { of: ProviderTest | string }) => {
-  if (typeof outcome === 'string') return <span className="outcome">{outcome}</span>
-  return outcome.ok ? (
-    <Status mark="ok">{`${duration(outcome.total_ms)}, ${money(outcome.cost_usd)}`}</Status>
-  ) : (
-    <span className="outcome">
-      <Status mark="error">{`${outcome.status ?? ''} ${outcome.error?.type ?? 'failed'}`}</Status> {outcome.error?.message}
-    </span>
-  )
-}

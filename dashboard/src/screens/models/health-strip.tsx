@@ -1,0 +1,42 @@
+/** The last 24 hours of a provider, half an hour a column: the more attempts failed, the taller it is. */
+import type { ProviderHealth } from '../../api/providers.ts'
+import { clockTime, count } from '../../format.ts'
+import { useNow } from '../../parts/when.tsx'
+
+const LOW = 20
+
+export const HealthStrip = ({ name, strip }: { name: string; strip: ProviderHealth['strip'] }) => {
+  const now = useNow()
+  const failing = strip.filter(({ failed }) => failed > 0)
+  const last = failing.at(-1)
+  return (
+    <svg
+      className="health-strip"
+      role="img"
+      aria-label={
+        last === undefined
+          ? `${name}: no failure in 24 hours`
+          : `${name}: failures in ${failing.length} of ${strip.length} half hours, the last one at ${clockTime(last.at, now)}`
+      }
+      viewBox={`0 0 ${strip.length} 100`}
+      preserveAspectRatio="none"
+    >
+      {strip.map(({ at, ok, failed }, index) => {
+        const asked = ok + failed
+        const height = asked === 0 ? LOW / 4 : LOW + (100 - LOW) * (failed / asked)
+        return (
+          <rect
+            key={at}
+            className={asked === 0 ? 'unasked' : failed === 0 ? 'ok' : 'bad'}
+            x={index + 0.1}
+            y={100 - height}
+            width={0.8}
+            height={height}
+          >
+            <title>{`${clockTime(at, now)}: ${count(ok)} answered, ${count(failed)} failed`}</title>
+          </rect>
+        )
+      })}
+    </svg>
+  )
+}

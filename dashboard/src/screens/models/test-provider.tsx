@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query'
+
+import { type Provider, providerList } from '../../api/providers.ts'
+import { duration, money } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
+import { Status } from '../../parts/status.tsx'
+import type { ProviderTests, TestState } from './use-provider-tests.ts'
+
+export const TestProvider = ({ of: { slug, name }, tests }: { of: Provider; tests: ProviderTests }) => {
+  const state = tests.states[slug]
+  return (
+    <span className="row end">
+      <span role="status">{state === undefined || state === 'busy' ? null : <TestOutcome of={state} />}</span>
+      <Button onClick={() => tests.test(slug)} busy={state === 'busy'} aria-label={`Test ${name}`}>
+        Test
+      </Button>
+    </span>
+  )
+}
+
+/** Each provider is asked at once: a slow one keeps none of the others waiting. */
+export const TestAll = ({ tests }: { tests: ProviderTests }) => {
+  const providers = useQuery(providerList).data ?? []
+  return (
+    <Button
+      disabled={providers.length === 0}
+      busy={providers.some(({ slug }) => tests.states[slug] === 'busy')}
+      title="Asks every provider for one token"
+      onClick={() => {
+        for (const { slug } of providers) tests.test(slug)
+      }}
+    >
+      Test all
+    </Button>
+  )
+}
+
+const TestOutcome = ({ of: outcome }: { of: Exclude<TestState, 'busy'> }) => {
+  if ('refused' in outcome) return <span className="outcome">{outcome.refused}</span>
+  return outcome.ok ? (
+    <Status mark="ok">{`${duration(outcome.total_ms)}, ${money(outcome.cost_usd)}`}</Status>
+  ) : (
+    <span className="outcome">
+      <Status mark="error">{`${outcome.status ?? ''} ${outcome.error?.type ?? 'failed'}`}</Status> {outcome.error?.message}
+    </span>
+  )
+}

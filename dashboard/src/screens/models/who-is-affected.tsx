@@ -1,0 +1,87 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import type { ProviderHealth } from '../../api/providers.ts'
+import { usage } from '../../api/usage.ts'
+import { count } from '../../format.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Table } from '../../parts/table.tsx'
+import { useNow } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { filterText } from '../requests/filter.ts'
+import { type Affected, affectedBy, failingModels } from './affected.ts'
+
+/** The most groups that sums have. */
+const TOP = 50
+
+export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
+  const [isOpen, setOpen] = useState(false)
+  const { from, to } = rangeOf({ range: '24h' }, useNow())
+  const sums = (dimension: 'preset' | 'key') => ({
+    ...usage({ from, to, interval: 'day', group_by: `${dimension},model`, top: TOP }),
+    placeholderData: <Data,>(before: Data) => before,
+  })
+  const [byPreset, byKey] = [useQuery(sums('preset')).data?.groups, useQuery(sums('key')).data?.groups]
+  if (byPreset === undefined || byKey === undefined) return null
+  const models = failingModels(provider)
+  const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
+  // The others together are told by no name, so there may be more.
+  const least = [...byPreset, ...byKey].some(({ other }) => other === true) ? 'at least ' : ''
+  return (
+    <>
+      <button type="button" className="link-button" onClick={() => setOpen(true)}>
+        {`${least}${numbered(presets.length, 'preset')}, ${numbered(keys.length, 'key')} affected`}
+      </button>
+      {isOpen ? (
+        <Dialog title={`Who is affected by ${provider.name}`} onClose={() => setOpen(false)}>
+          <div className="stack">
+            <p className="soft">
+              They asked {models.size === 1 ? [...models][0] : `one of ${count(models.size)} models`} of {provider.name} in the last 24
+              hours{least === '' ? '' : '. Those that spent least may be missing'}.
+            </p>
+            <AffectedTable title="Preset" rows={presets} />
+            <AffectedTable title="Key" rows={keys} />
+          </div>
+        </Dialog>
+      ) : null}
+    </>
+  )
+}
+
+const numbered = (number: number, word: string): string => `${count(number)} ${word}${number === 1 ? '' : 's'}`
+
+const AffectedTable = ({ title, rows }: { title: 'Preset' | 'Key'; rows: readonly Affected[] }) => (
+  <Table
+    label={`${title}s that are affected`}
+    rows={rows}
+    rowKey={({ id }) => id}
+    empty={<Empty>{`No ${title.toLowerCase()} is affected.`}</Empty>}
+    columns={[
+      {
+        title,
+        isHead: true,
+        cell: ({ id, name }) =>
+          title === 'Preset' ? (
+            <Link to="/presets/$slug" params={{ slug: id }}>
+              {name}
+            </Link>
+          ) : (
+            <Link to="/keys" search={{ key: id }}>
+              {name}
+            </Link>
+          ),
+      },
+      {
+        title: 'Requests, 24 h',
+        align: 'right',
+        cell: ({ id, requests }) => (
+          <Link to="/requests" search={{ q: filterText({ [title.toLowerCase()]: id }), range: '24h' }}>
+            {count(requests)}
+          </Link>
+        ),
+      },
+    ]}
+  />
+)

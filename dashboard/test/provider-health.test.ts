@@ -1,0 +1,65 @@
+/** The screen that a person opens when a provider fails. */
+import { describe, expect, test } from 'bun:test'
+
+import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, manage } from './calls.ts'
+import { oneProvider } from './one-provider.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('providers', () => {
+  test('one that fails has its failures by half hour, its key, and the presets and keys that are affected', async () => {
+    const upstream = await startFakeUpstream()
+    const service = await services.start({ config: oneProvider(upstream) })
+    await manage(service, '/presets/support-bot/chat/completions', {
+      body: { model: 'fake/good', messages: [{ role: 'system', content: 'Be brief.' }] },
+    })
+    upstream.script(say('well'))
+    const { page, ...visitor } = await signedIn(browser, service, '/models')
+    await page.getByRole('img', { name: 'Good: no failure in 24 hours' }).waitFor()
+    expect(await page.getByText(/affected/).count()).toBe(0)
+
+    await chat(service, { model: '@preset/support-bot' })
+    upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
+    await chat(service, { model: 'fake/good' })
+    await page.getByRole('img', { name: /^Good: failures in 1 of 48 half hours, the last one at / }).waitFor()
+    const row = page.getByRole('table', { name: 'Providers' }).getByRole('row').filter({ hasText: 'Good' })
+    await row.getByRole('button', { name: '1 preset, 1 key affected' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Who is affected by Good' })
+    await dialog.getByText('They asked fake/good of Good in the last 24 hours.').waitFor()
+    await dialog.getByRole('table', { name: 'Keys that are affected' }).getByRole('link', { name: 'First inference key' }).waitFor()
+    await visitor.checkAccessible()
+    await dialog.getByRole('table', { name: 'Presets that are affected' }).getByRole('link', { name: 'support-bot' }).click()
+    await page.getByRole('heading', { name: 'support-bot', level: 1 }).waitFor()
+    visitor.check()
+  })
+
+  test('all are tested by one button, and each has its own outcome', async () => {
+    const upstream = await startFakeUpstream()
+    const service = await services.start({
+      config: oneProvider(upstream, 'prices: { prompt: 0.000001, completion: 0.000005 }')
+        .replace('sandbox: false', 'sandbox: true')
+        .replace(
+          'models:',
+          `  other: { name: Other, dialects: [openai-chat], base_url: "${upstream.url}", api_key: sk-upstream-secret-0123456789 }\nmodels:\n  fake/other: { endpoints: [{ provider: other, model: burst, prices: { prompt: 0.000001, completion: 0.000005 } }] }`,
+        ),
+    })
+    upstream.script((exchange) =>
+      exchange.body.model === 'burst'
+        ? exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } }))
+        : say('w')(exchange),
+    )
+    const { page, ...visitor } = await signedIn(browser, service, '/models')
+    await page.getByRole('button', { name: 'Test all' }).click()
+    const row = (name: string) => page.getByRole('table', { name: 'Providers' }).getByRole('row').filter({ hasText: name })
+    await row('Sandbox').getByText(/, \$0/).waitFor()
+    await row('Good').getByRole('status').getByText(/, \$0/).waitFor()
+    await row('Other').getByRole('status').getByText('500 server').waitFor()
+    await visitor.checkAccessible()
+    visitor.check()
+  })
+})
