@@ -7,6 +7,8 @@ export interface Position {
   readonly id: string
 }
 
+export const NO_CURSOR = 'This is no cursor of a list: pass on `next_cursor` as it was answered.'
+
 const position = z.tuple([z.iso.datetime({ precision: 3 }), z.string().min(1).max(128)])
 
 export const cursorText = z
@@ -15,7 +17,7 @@ export const cursorText = z
   .transform((text, context): Position => {
     const parsed = position.safeParse(decoded(text))
     if (parsed.success) return { createdAt: parsed.data[0], id: parsed.data[1] }
-    context.addIssue({ code: 'custom', message: 'This is no cursor of a list: pass on `next_cursor` as it was answered.' })
+    context.addIssue({ code: 'custom', message: NO_CURSOR })
     return z.NEVER
   })
 

@@ -1,6 +1,7 @@
 /** The parameters of the list of keys (docs/contract/keys-and-workspaces.md#key-list). */
 import { z } from 'zod'
 
+import { NO_CURSOR } from './cursor.ts'
 import { wholeNumber } from './paging.ts'
 import { validate } from './validate.ts'
 import { inWorkspace } from './workspace.ts'
@@ -54,7 +55,7 @@ export const keyListQuery = {
     .enum(KEY_SORTS)
     .optional()
     .meta({ description: 'By name from the first letter on, else from the latest on; `created_at` when absent.' }),
-  cursor: z.string().max(2048).optional().meta({ description: '`next_cursor` of the answer before.' }),
+  cursor: z.string().max(4096).optional().meta({ description: '`next_cursor` of the answer before.' }),
   limit: wholeNumber(1, 100).optional().meta({ description: 'How many keys to answer, at most 100, as many when absent.' }),
   include_disabled: z.enum(['true', 'false']).optional(),
   offset: z
@@ -96,7 +97,7 @@ const readCursor = (text: string, sort: KeySort): KeyFilter['after'] => {
 const cursor = z.string().transform((text, context) => {
   const parsed = position.safeParse(decoded(text))
   if (parsed.success) return parsed.data
-  context.addIssue({ code: 'custom', message: 'This is no cursor of a list: pass on `next_cursor` as it was answered.' })
+  context.addIssue({ code: 'custom', message: NO_CURSOR })
   return z.NEVER
 })
 

@@ -1,7 +1,8 @@
 /** Lists without a total (docs/contract/management.md#lists). */
 import { expect, test } from 'bun:test'
 
-import { useServices } from '../support/started-service.ts'
+import { type Answer, call, infer } from '../support/calls.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 
@@ -13,19 +14,19 @@ interface Page {
 
 test('count=false leaves the total out, and goes on behind a cursor to the same rows in the same order', async () => {
   const service = await services.start()
-  const call = (path: string, body?: unknown): Promise<Response> =>
+  const ask = (path: string, body?: unknown): Promise<Response> =>
     fetch(service.api + path, {
       headers: { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     })
   for (const slug of ['one', 'two', 'three', 'four'])
-    await call(`/presets/${slug}/chat/completions`, { model: 'sandbox/echo', messages: [] })
+    await ask(`/presets/${slug}/chat/completions`, { model: 'sandbox/echo', messages: [] })
   for (const path of ['/presets?status=active', '/presets?q=o', '/audit-log?object_type=preset', '/audit-log?']) {
-    const whole = (await (await call(path)).json()) as Page
+    const whole = (await (await ask(path)).json()) as Page
     expect(whole.total_count).toBe(whole.data.length)
     const seen: Page['data'][number][] = []
     for (let cursor = ''; ;) {
-      const page = (await (await call(`${path}&count=false&limit=2&cursor=${cursor}`)).json()) as Page
+      const page = (await (await ask(`${path}&count=false&limit=2&cursor=${cursor}`)).json()) as Page
       expect(Object.keys(page).toSorted()).toEqual(['data', 'next_cursor'])
       seen.push(...page.data)
       if (page.next_cursor === null || page.next_cursor === undefined) break
@@ -33,6 +34,36 @@ test('count=false leaves the total out, and goes on behind a cursor to the same 
     }
     expect(seen).toEqual([...whole.data])
   }
-  expect((await call('/presets?count=no')).status).toBe(400)
-  expect((await call('/presets?count=false&cursor=x')).status).toBe(400)
+  expect((await ask('/presets?count=no')).status).toBe(400)
+  expect((await ask('/presets?count=false&cursor=x')).status).toBe(400)
+})
+
+test('a cursor tells nothing of the row at which its page ended, and opens in its own list alone', async () => {
+  const service = await services.start()
+  for (const name of ['first', 'second', 'third']) await call(service, 'POST', '/keys', { body: { name: `secret ${name}` } })
+  for (const text of ['one', 'two']) {
+    await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: text }] })
+  }
+  const lists = ['/keys?', '/keys?sort=name&', '/keys?sort=last_used_at&', '/audit-log?', '/audit-log?count=false&', '/generations?']
+  const page = async (list: string, cursor = ''): Promise<Answer> => call(service, 'GET', `${list}limit=1&cursor=${cursor}`)
+  await until(async () => ((await call(service, 'GET', '/generations')).json as Page).data.length === 2, 'the records')
+  const cursors: string[] = []
+  for (const list of lists) {
+    const { data, next_cursor } = (await page(list)).json as Page
+    const cursor = next_cursor ?? ''
+    expect(cursor).toMatch(/^[\w-]+$/)
+    const decoded = Buffer.from(cursor, 'base64url').toString('latin1')
+    for (const value of Object.values(data[0] ?? {})) {
+      if (typeof value === 'string' && value.length > 3) expect(decoded.toLowerCase()).not.toContain(value.toLowerCase())
+    }
+    expect(decoded).not.toMatch(/20\d\d-/)
+    expect(((await page(list, cursor)).json as Page).data[0]).not.toEqual(data[0])
+    cursors.push(cursor)
+  }
+  const plain = Buffer.from(JSON.stringify(['2026-01-01T00:00:00.000Z', 'x'])).toString('base64url')
+  for (const cursor of [plain, cursors.at(-1), cursors[3]?.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')), '-']) {
+    const { status, error } = await page('/audit-log?', cursor)
+    const message = 'This is no cursor of a list: pass on `next_cursor` as it was answered.'
+    expect({ status, issues: error.metadata?.['issues'] }).toEqual({ status: 400, issues: [{ path: 'cursor', message }] })
+  }
 })

@@ -13,6 +13,7 @@ import type { AuditEntry, AuditFilter, AuditLog } from '../../storage/audit-log.
 import { acceptsCsv, csvStream } from '../csv-stream.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import type { SealedCursors } from '../sealed-cursors.ts'
 
 const name = z.string().min(1).max(256).optional()
 const instant = z
@@ -34,6 +35,7 @@ const filterSchema = z.object(filters)
 export interface AuditLogRouteParts {
   readonly auditLog: AuditLog
   readonly clock: Clock
+  readonly cursors: SealedCursors
   readonly onError: (thrown: unknown) => void
 }
 
@@ -56,12 +58,12 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
   },
   errors: [400, 404],
   async handle(request) {
-    const filter = filterOf(request)
+    const filter = filterOf(request, parts.cursors.opened(request.query))
     if (acceptsCsv(request.headers)) return exported(request, filter, parts)
     const { offset, limit } = listPaging.read(request.query)
     if (!wantsCount(request.query)) {
       const { items, next } = await parts.auditLog.page(filter, limit)
-      return jsonResponse({ data: items.map(entryResource), next_cursor: next === null ? null : cursorOf(next) })
+      return jsonResponse({ data: items.map(entryResource), next_cursor: next === null ? null : parts.cursors.seal(cursorOf(next)) })
     }
     const page = await parts.auditLog.list({ ...filter, offset, limit: limit + 1 })
     const data = page.items.slice(0, limit)
@@ -69,13 +71,13 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
     return jsonResponse({
       data: data.map(entryResource),
       total_count: page.totalCount,
-      next_cursor: last === undefined ? null : cursorOf({ createdAt: last.createdAt, id: last.requestId }),
+      next_cursor: last === undefined ? null : parts.cursors.seal(cursorOf({ createdAt: last.createdAt, id: last.requestId })),
     })
   },
 })
 
-const filterOf = (request: RouteRequest): AuditFilter => {
-  const given = Object.fromEntries(Object.keys(filters).map((key) => [key, request.query.get(key) || undefined]))
+const filterOf = (request: RouteRequest, query: URLSearchParams): AuditFilter => {
+  const given = Object.fromEntries(Object.keys(filters).map((key) => [key, query.get(key) || undefined]))
   const { object_type, object_id, user_id, action, from, to, cursor } = validate(filterSchema, given)
   if (from !== undefined && to !== undefined && from > to) throw new GatewayError('invalid_request', 'from: it is after to.')
   return {

@@ -18,12 +18,14 @@ import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import type { SealedCursors } from '../sealed-cursors.ts'
 import { acceptsCsv, csvStream } from '../csv-stream.ts'
 
 export interface GenerationListParts {
   readonly list: GenerationList
   readonly auditLog: Pick<AuditLog, 'note'>
   readonly reads: PacedReads
+  readonly cursors: SealedCursors
   readonly clock: Clock
   /** Resolves when what was answered before is written. */
   readonly flush: () => Promise<void>
@@ -48,13 +50,13 @@ export const generationsList = (parts: GenerationListParts): Route => ({
   },
   errors: [400, 404, 503],
   async handle(request) {
-    const { cursor = null, limit, ...asked } = validate(listQuery, given(request, generationListQuery))
+    const { cursor = null, limit, ...asked } = validate(listQuery, given(parts.cursors.opened(request.query), generationListQuery))
     await parts.flush()
     const filter = await readFilter(request, asked, parts)
     if (acceptsCsv(request.headers)) return exported(request, filter, parts)
     const size = limit === undefined ? LIMIT : Number(limit)
     const { rows, next } = await parts.reads.run(request, 'listGenerations', () => parts.list.page(filter, cursor, size))
-    return jsonResponse({ data: rows.map(rowOf), next_cursor: next === null ? null : cursorOf(next) })
+    return jsonResponse({ data: rows.map(rowOf), next_cursor: next === null ? null : parts.cursors.seal(cursorOf(next)) })
   },
 })
 
@@ -62,11 +64,11 @@ const listQuery = z.object(generationListQuery)
 const filterQuery = z.object(generationFilters)
 
 /** The declared parameters; an empty one counts as absent. */
-const given = (request: RouteRequest, declared: object): Record<string, string | undefined> =>
-  Object.fromEntries(Object.keys(declared).map((name) => [name, request.query.get(name) || undefined]))
+const given = (query: URLSearchParams, declared: object): Record<string, string | undefined> =>
+  Object.fromEntries(Object.keys(declared).map((name) => [name, query.get(name) || undefined]))
 
 export const filterOf = (request: RouteRequest, parts: Pick<GenerationListParts, 'list' | 'clock'>): Promise<GenerationFilter> =>
-  readFilter(request, validate(filterQuery, given(request, generationFilters)), parts)
+  readFilter(request, validate(filterQuery, given(request.query, generationFilters)), parts)
 
 const readFilter = async (
   request: RouteRequest,

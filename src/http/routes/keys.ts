@@ -20,6 +20,7 @@ import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { callerOf, changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
+import type { SealedCursors } from '../sealed-cursors.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
 
 const shared = { tag: 'Keys', policy: 'management', surface: 'management' } as const
@@ -31,12 +32,13 @@ export interface KeyRouteParts {
   readonly workspaces: Workspaces
   readonly onceness: Onceness
   readonly clock: Clock
+  readonly cursors: SealedCursors
   /** Resolves when what was answered before is counted. */
   readonly flush: () => Promise<void>
   readonly figures: Ledger['figures']
 }
 
-export const keysList = (keys: Keys): Route => ({
+export const keysList = ({ keys, cursors }: Pick<KeyRouteParts, 'keys' | 'cursors'>): Route => ({
   ...shared,
   policy: 'own',
   method: 'GET',
@@ -47,12 +49,12 @@ export const keysList = (keys: Keys): Route => ({
   answers: { 200: { description: 'Keys; never the keys themselves.', schema: pageOf(apiKey) } },
   errors: [400, 404],
   async handle(request) {
-    const { limit, ...filter } = readKeyQuery(request.query)
+    const { limit, ...filter } = readKeyQuery(cursors.opened(request.query))
     const { workspaceId, onlyUserId } = reachOf(request)
     const { items, next } = await keys.list({ ...filter, workspaceId, onlyUserId, limit })
     return jsonResponse({
       data: items.map(keyResource),
-      next_cursor: next === null ? null : keyCursor(filter.sort, next.value, next.hash),
+      next_cursor: next === null ? null : cursors.seal(keyCursor(filter.sort, next.value, next.hash)),
     })
   },
 })

@@ -10,6 +10,7 @@ import type { AuditLog } from '../../storage/audit-log.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Onceness } from '../answer-once.ts'
 import type { Route } from '../route.ts'
+import { sealedCursors } from '../sealed-cursors.ts'
 import { activityRoute } from './activity.ts'
 import { auditLogRoute } from './audit-log.ts'
 import { budgetRoutes, includesByok } from './budgets.ts'
@@ -40,7 +41,7 @@ export interface ManagementParts {
 
 export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly Route[] => {
   return [
-    keysList(keys),
+    keysList({ keys, cursors: sealedCursors(parts.onceness.seal, 'keys') }),
     keysCreate({ keys, workspaces: parts.workspaces, onceness: parts.onceness }),
     keysGet(keys, parts),
     keysRotate(keys),
@@ -51,6 +52,6 @@ export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly R
     ...creditRoutes(parts),
     ...byokRoutes(parts),
     activityRoute(parts),
-    auditLogRoute(parts),
+    auditLogRoute({ ...parts, cursors: sealedCursors(parts.onceness.seal, 'the audit log') }),
   ]
 }

@@ -5,9 +5,11 @@ import type { ContentStore } from '../../storage/content-store.ts'
 import type { GenerationList } from '../../storage/generation-list.ts'
 import type { GenerationStore } from '../../storage/generation-store.ts'
 import type { UsageSeriesStore } from '../../storage/usage-series.ts'
+import type { Onceness } from '../answer-once.ts'
 import { authenticate, type Doors } from '../authenticate.ts'
 import { createPacedReads } from '../paced-reads.ts'
 import type { Route, RouteRequest } from '../route.ts'
+import { sealedCursors } from '../sealed-cursors.ts'
 import { generationContentDelete, generationContentGet } from './generation-content.ts'
 import { generationsList } from './generations.ts'
 import { generationsStream } from './generations-stream.ts'
@@ -23,7 +25,7 @@ export interface RequestLogParts extends Omit<ProviderHealthParts, 'reads'>, Pic
     readonly usage: UsageSeriesStore
     readonly flush: () => Promise<void>
   }
-  readonly management: { readonly auditLog: Pick<AuditLog, 'note'> }
+  readonly management: { readonly auditLog: Pick<AuditLog, 'note'>; readonly onceness: Pick<Onceness, 'seal'> }
   readonly contents: { readonly store: ContentStore; readonly flush: () => Promise<void> }
   readonly clock: Clock
   readonly isDraining: () => boolean
@@ -34,7 +36,8 @@ export const requestLogRoutes = (parts: RequestLogParts, doors: Doors): readonly
   const { generations, contents, management, clock, isDraining } = parts
   const onError = (thrown: unknown): void => parts.onError(thrown, 'requests could not be listed')
   const reads = createPacedReads(clock)
-  const listing = { ...generations, auditLog: management.auditLog, reads, clock, onError }
+  const cursors = sealedCursors(management.onceness.seal, 'requests')
+  const listing = { ...generations, cursors, auditLog: management.auditLog, reads, clock, onError }
   const requireCaller = async ({ headers }: RouteRequest): Promise<void> => void (await authenticate(headers, 'own', doors))
   const content = { contents, generations, auditLog: management.auditLog, clock }
   return [

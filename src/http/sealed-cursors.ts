@@ -1,0 +1,38 @@
+/**
+ * The cursors of lists whose pages end where enough was looked through, which may be at a row that the reader may not see. Sealed, they
+ * tell nothing of it.
+ */
+import { NO_CURSOR } from '../contract/cursor.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import type { TextSeal } from '../storage/sealed-config.ts'
+
+export interface SealedCursors {
+  seal(cursor: string): string
+  /** The same query, its cursor opened. Throws `invalid_request` where it is none of this list. */
+  opened(query: URLSearchParams): URLSearchParams
+}
+
+export const sealedCursors = ({ seal, open }: TextSeal, list: string): SealedCursors => {
+  const context = `cursor of ${list}`
+  return {
+    seal: (cursor) => Buffer.from(seal(cursor, context), 'base64').toString('base64url'),
+    opened(query) {
+      const given = query.get('cursor')
+      if (given === null || given === '') return query
+      const changed = new URLSearchParams(query)
+      changed.set(
+        'cursor',
+        opening(() => open(given, context)),
+      )
+      return changed
+    },
+  }
+}
+
+const opening = (open: () => string): string => {
+  try {
+    return open()
+  } catch {
+    throw invalidRequest([{ path: 'cursor', message: NO_CURSOR }])
+  }
+}
