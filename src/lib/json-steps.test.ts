@@ -3,7 +3,8 @@ import fc from 'fast-check'
 
 import { JsonBody } from './json-body.ts'
 import { JsonTextError, UNLIMITED } from './json-scan.ts'
-import { writeInSteps } from './json-steps.ts'
+import { parseExact } from './exact-json.ts'
+import { parseExactInSteps, writeInSteps } from './json-steps.ts'
 import type { JsonValue } from './json.ts'
 import { atOnce, type Steps } from './steps.ts'
 
@@ -47,6 +48,22 @@ describe('what is read in steps is what is read at once', () => {
       }),
       { numRuns: 40 },
     )
+  })
+
+  test('property: of any answer, also with white space about it', () => {
+    fc.assert(
+      fc.property(value, fc.constantFrom('', ' ', '\n\t'), (given, space) => {
+        const text = `${space}{"n":12345678901234567890,"a":${JSON.stringify(given)},"filler":"${'x'.repeat(140_000)}"}${space}`
+        expect(JSON.stringify(atOnce(parseExactInSteps(text)))).toBe(JSON.stringify(parseExact(text)))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test.each(['}', ' {}', ',1', 'x'])('an answer with %p behind it is refused, as one that is cut', (behind) => {
+    const text = `{"a":["${'x'.repeat(200_000)}"]}`
+    expect(atOnce(parseExactInSteps(text))).toEqual(parseExact(text))
+    for (const bad of [text + behind, text.slice(0, -1), text.slice(0, 200_000)]) expect(() => atOnce(parseExactInSteps(bad))).toThrow()
   })
 
   test('a name that stands for a prototype is a member, and large integers stay as they were written', () => {

@@ -1,6 +1,6 @@
 /** JSON of megabytes is parsed and written a piece at a time: the engine does either in one go, for tens of milliseconds. */
-import { isExactInteger } from './exact-json.ts'
-import { type JsonTree, scanTree, skipString } from './json-scan.ts'
+import { isExactInteger, parseExact } from './exact-json.ts'
+import { type JsonTree, JsonTextError, scanTree, skipString } from './json-scan.ts'
 import { isObject, type JsonValue } from './json.ts'
 import type { Steps } from './steps.ts'
 
@@ -16,6 +16,22 @@ export interface JsonText {
   parse(text: string): JsonValue
 }
 
+/** As `parseExact`. Throws JsonTextError, too. */
+export function* parseExactInSteps(text: string): Steps<unknown> {
+  if (text.length <= PIECE) return parseExact(text)
+  // The engine puts pieces together where a character is read.
+  const start = text.search(NO_SPACE)
+  yield
+  const held = {
+    held: text,
+    read: (from: number, to: number) => text.slice(from, to),
+    parse: (json: string) => parseExact(json) as JsonValue,
+  }
+  return yield* parseInSteps(held, start, text.trimEnd().length)
+}
+
+const NO_SPACE = /[^ \n\r\t]|$/
+
 /** As `parse` of all between the positions. */
 export function* parseInSteps(text: JsonText, start: number, end: number): Steps<JsonValue> {
   const { held, read, parse } = text
@@ -23,6 +39,7 @@ export function* parseInSteps(text: JsonText, start: number, end: number): Steps
   yield
   if (held[start] === '"') return yield* parseString(text, start, end)
   const tree = scanTree(held, 1, start)
+  if (tree.end !== end) throw new JsonTextError('Something stands behind the JSON.')
   yield
   if (tree.elements !== undefined) return yield* parseElements(text, tree.elements)
   if (tree.members === undefined) return parse(read(start, end))

@@ -1,6 +1,8 @@
 /** The common part of every dialect over JSON: how a request goes out, and how an answer that is refused or whole is read. */
-import { parseExact } from '../lib/exact-json.ts'
 import type { GatewayError } from '../errors.ts'
+import { parseExact } from '../lib/exact-json.ts'
+import { parseExactInSteps } from '../lib/json-steps.ts'
+import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { unusable } from './classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
 import { retryHint } from './retry-hint.ts'
@@ -9,7 +11,7 @@ import { joinedText, type PieceReader, type UpstreamResponse } from './upstream.
 const ERROR_BODY_MAX = 64 * 1024
 
 /** The most bytes of a model's whole answer: pictures and sound come inside it. */
-export const WHOLE_BODY_MAX = 64 * 1024 * 1024
+const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
 type Body = string | Uint8Array<ArrayBuffer>
 
@@ -87,10 +89,22 @@ export const answerForm = async (
 const EVENT_FIELD = /^(?:data|event|id|retry)?:/
 const LONGEST_FIELD = 'retry:'.length
 
-/** Throws `provider_unavailable` for what is not JSON. */
-export const parseWhole = (text: string, target: Target): unknown => {
+/** A whole answer, and what its JSON says. */
+export interface WholeAnswer {
+  readonly text: string
+  readonly body: unknown
+}
+
+/** Behind a large one others get their turn. Throws `provider_unavailable` for what is not JSON. */
+export const readWholeAnswer = async (
+  response: UpstreamResponse,
+  { target }: Pick<Attempt, 'target'>,
+  { turn }: Pick<ProviderContext, 'turn'>,
+): Promise<WholeAnswer> => {
+  const text = await response.text(WHOLE_BODY_MAX)
   try {
-    return parseExact(text)
+    const body = turn === undefined || text.length <= LARGE_BYTES ? parseExact(text) : await inTurns(parseExactInSteps(text), turn)
+    return { text, body }
   } catch (cause) {
     throw unusable(target, 'answered with something that is not JSON.', cause)
   }

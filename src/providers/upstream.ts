@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { UNLIMITED } from '../lib/json-scan.ts'
+import { LARGE_BYTES } from '../lib/steps.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { Unreached, type Reachability } from './reachability.ts'
 
@@ -185,10 +186,10 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       return text + decoder.decode()
     },
     async text(maxBytes) {
-      // A body that says its length beforehand is read in one go: a reader's loop costs more than a small answer does. What comes
-      // compressed, though nobody asked for it, says nothing of its length.
+      // A small body that says its length beforehand is read in one go: a reader's loop costs more than it does, and makes of a large
+      // one many steps. What comes compressed, though nobody asked for it, says nothing of its length.
       const { headers } = response
-      if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= maxBytes)
+      if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= Math.min(maxBytes, LARGE_BYTES))
         return readWhole(response, connection, clock, idleMs)
       return joinedText(pieces(), maxBytes)
     },

@@ -25,9 +25,15 @@ const VENDORS: Readonly<Record<UpstreamDialect, { readonly slug: string; readonl
   bedrock: { slug: 'bedrock', model: 'anthropic.claude-sonnet-4-5-20250929-v1:0' },
 }
 
-const send = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array, clock: Clock): Promise<number> => {
+const send = async (
+  client: ClientDialect,
+  dialect: UpstreamDialect,
+  body: Uint8Array,
+  clock: Clock,
+  reply: Reply = REFUSED,
+): Promise<number> => {
   try {
-    const { sent } = await replay({ client, upstreams: [{ dialect, reply: REFUSED, ...VENDORS[dialect] }], body, clock })
+    const { sent } = await replay({ client, upstreams: [{ dialect, reply, ...VENDORS[dialect] }], body, clock })
     return sent.length
   } catch (thrown) {
     if (thrown instanceof GatewayError || thrown instanceof JsonTextError) return 0
@@ -79,7 +85,7 @@ const bytesOf = (client: ClientDialect, conversation: unknown, more: object = {}
   )
 
 /** Time passes with each look at the clock, so that every place where the work may give way is counted. */
-const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array): Promise<number> => {
+const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array, reply?: Reply): Promise<number> => {
   let now = 0
   let turns = 0
   const clock: Clock = {
@@ -92,7 +98,7 @@ const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: U
       return () => undefined
     },
   }
-  expect(await send(client, dialect, body, clock)).toBe(1)
+  expect(await send(client, dialect, body, clock, reply)).toBe(1)
   return turns
 }
 
@@ -115,6 +121,35 @@ describe('a conversation that is four times as long is encoded in more steps, no
       const [few, many] = [await turns(most / 4), await turns(most)]
       expect(many).toBeGreaterThan(few + 4)
     })
+  })
+})
+
+/** A whole answer in the words of a provider. */
+const wholeAnswer = (dialect: UpstreamDialect, text: string): Reply => {
+  const said = { role: 'assistant', content: [{ type: 'text', text }] }
+  const bodies: Readonly<Record<UpstreamDialect, object>> = {
+    'openai-chat': { id: 'a', choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] },
+    'openai-responses': {
+      id: 'a',
+      status: 'completed',
+      output: [{ type: 'message', id: 'b', role: 'assistant', content: [{ type: 'output_text', text, annotations: [] }] }],
+    },
+    anthropic: { id: 'a', type: 'message', ...said, stop_reason: 'end_turn' },
+    google: { candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }] },
+    bedrock: { output: { message: { role: 'assistant', content: [{ text }] } }, stopReason: 'end_turn' },
+  }
+  return { type: 'application/json', pieces: [new TextEncoder().encode(JSON.stringify(bodies[dialect]))] }
+}
+
+describe('a whole answer that is four times as long is read in more steps, and a small one at once', () => {
+  test.each(UPSTREAM_DIALECTS)('from %s', async (dialect) => {
+    const body = bytesOf('messages', [{ role: 'user', content: 'x' }])
+    const turns = (length: number): Promise<number> =>
+      turnsFor('messages', dialect, body, wholeAnswer(dialect, 'Say "yes".\n'.repeat(length)))
+    expect(await turns(10)).toBe(0)
+    const few = await turns(100_000)
+    expect(few).toBeGreaterThan(8)
+    expect(await turns(400_000)).toBeGreaterThan(few + 16)
   })
 })
 

@@ -4,7 +4,7 @@ import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { parseOrNull } from '../reported-error.ts'
-import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
@@ -37,7 +37,7 @@ export const anthropic: ProviderAdapter = async (attempt, context, take) => {
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'messages') && streams === call.stream
   if (streams) await streamFrames(response, eventReader(attempt, native), target, take)
-  else await take([wholeFrame(await response.text(WHOLE_BODY_MAX), attempt, native)])
+  else await take([wholeFrame(await readWholeAnswer(response, attempt, context), attempt, native)])
 }
 
 /** Operators write the address with the version of the API or without it. */
@@ -85,8 +85,7 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
   }
 }
 
-const wholeFrame = (text: string, { call, target }: Attempt, native: boolean): Frame => {
-  const body = parseWhole(text, target)
+const wholeFrame = ({ text, body }: WholeAnswer, { call, target }: Attempt, native: boolean): Frame => {
   if (isObject(body) && (body['type'] === 'error' || isObject(body['error']))) throw anthropicFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['content'])) throw unusable(target, 'answered without any content.')
   const events: readonly ModelEvent[] = createMessagesDecoder(target.modelId, call.replays).message(body)

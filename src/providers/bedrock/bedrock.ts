@@ -3,6 +3,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
+import { readWholeAnswer, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
@@ -16,7 +17,6 @@ import { EventStreamError, openEventStream, type StreamMessage } from './event-s
 import { authorized } from './sign.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
-const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
 /** Behind the end of the message come its counts, and then nothing. */
 const MESSAGES_AFTER_END_MAX = 100
@@ -55,7 +55,7 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const decoder = createConverseDecoder(target, response.headers.get('x-amzn-requestid'))
   // The upstream's answer decides, not what was asked for.
   if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM)) await streamed(response, decoder, target, take)
-  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), decoder, target))
+  else await take(wholeFrames(await readWholeAnswer(response, attempt, context), decoder, target))
 }
 
 const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, target: Target, take: TakeFrames): Promise<void> => {
@@ -100,13 +100,13 @@ const asFailure = (thrown: unknown, target: Target): GatewayError => {
 
 const messageFrame = ({ kind, name, text }: StreamMessage, decoder: ConverseDecoder, target: Target): Frame => {
   if (kind !== 'event') throw converseFailure({ status: null, name, body: text }, target)
-  const payload = parsed(text, target, 'sent a stream event that is not a JSON object.')
+  const payload = parsedEvent(text, target)
   if (name === 'messageStop') refuseMalformed(payload['stopReason'], target)
   return { events: decoder.event(name, payload) }
 }
 
-const wholeFrames = (text: string, decoder: ConverseDecoder, target: Target): Frame[] => {
-  const body = parsed(text, target, 'answered with something that is not a JSON object.')
+const wholeFrames = ({ text, body }: WholeAnswer, decoder: ConverseDecoder, target: Target): Frame[] => {
+  if (!isObject(body)) throw unusable(target, 'answered with something that is not a JSON object.')
   const { output } = body
   if (!isObject(output) || !isObject(output['message'])) {
     if (typeof body['__type'] === 'string') throw converseFailure({ status: null, name: null, body: text }, target)
@@ -121,7 +121,8 @@ const refuseMalformed = (stopReason: unknown, target: Target): void => {
   if (isMalformed(stopReason)) throw unusable(target, `could not read what the model said (${stopReason}).`)
 }
 
-const parsed = (text: string, target: Target, fault: string): Readonly<Record<string, unknown>> => {
+const parsedEvent = (text: string, target: Target): Readonly<Record<string, unknown>> => {
+  const fault = 'sent a stream event that is not a JSON object.'
   let value: unknown
   try {
     value = parseExact(text)

@@ -2,7 +2,7 @@
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
@@ -37,8 +37,8 @@ export const google: ProviderAdapter = async (attempt, context, take) => {
   // A proxy that loses the query answers with a list of chunks in place of events.
   if (streams) await streamFrames(response, chunkReader(target), target, take)
   else {
-    const text = await response.text(WHOLE_BODY_MAX)
-    await takeWhole(take, (frames) => readWhole(text, target, frames))
+    const whole = await readWholeAnswer(response, attempt, context)
+    await takeWhole(take, (frames) => readWhole(whole, target, frames))
   }
 }
 
@@ -85,8 +85,7 @@ const finishOf = (ending: Ending | null, target: Target): ModelEvent => {
 }
 
 /** A whole answer, or a list of the chunks that make it up. */
-const readWhole = (text: string, target: Target, frames: Frame[]): void => {
-  const body = parseWhole(text, target)
+const readWhole = ({ body }: WholeAnswer, target: Target, frames: Frame[]): void => {
   const decoder = createGoogleDecoder(target.modelId)
   readChunk(body, decoder, target, frames)
   const ending = decoder.ending()

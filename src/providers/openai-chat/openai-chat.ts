@@ -5,7 +5,7 @@ import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { encoded } from '../encoded.ts'
@@ -41,8 +41,8 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   const native = passesAsWritten(call, 'chat') && streams === call.stream
   if (streams) await streamFrames(response, chunkReader(target, native), target, take)
   else {
-    const text = await response.text(WHOLE_BODY_MAX)
-    await takeWhole(take, (frames) => readWhole(text, target, native, frames))
+    const whole = await readWholeAnswer(response, attempt, context)
+    await takeWhole(take, (frames) => readWhole(whole, target, native, frames))
   }
 }
 
@@ -103,8 +103,7 @@ const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target):
 
 const BROKEN_OFF = 'insufficient_system_resource'
 
-const readWhole = (text: string, target: Target, native: boolean, frames: Frame[]): void => {
-  const body = parseWhole(text, target)
+const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void => {
   // Beside a choice that failed, a router repeats its failure: what was said before it still counts.
   const failure = isObject(body) ? choiceFailure(body, target) : null
   if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)

@@ -6,7 +6,7 @@ import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
@@ -32,8 +32,8 @@ export const openaiResponses: ProviderAdapter = async (attempt, context, take) =
   const native = passesAsWritten(call, 'responses') && streams === call.stream
   if (streams) await streamFrames(response, eventReader(target, native), target, take)
   else {
-    const text = await response.text(WHOLE_BODY_MAX)
-    await takeWhole(take, (frames) => readWhole(text, target, native, frames))
+    const whole = await readWholeAnswer(response, attempt, context)
+    await takeWhole(take, (frames) => readWhole(whole, target, native, frames))
   }
 }
 
@@ -74,8 +74,7 @@ const readEvent = (event: unknown, { data, event: name }: SseEvent, { decoder, t
   frames.push({ events, native: { dialect: 'responses', json } })
 }
 
-const readWhole = (text: string, target: Target, native: boolean, frames: Frame[]): void => {
-  const body = parseWhole(text, target)
+const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void => {
   if (!isObject(body) || (!Array.isArray(body['output']) && !holdsError(body))) throw unusable(target, 'answered without any output.')
   if (!Array.isArray(body['output'])) throw failureOf(body, target)
   const events = decoderFor(target).whole(body)
