@@ -2,7 +2,7 @@
  * A real browser in front of a real service. Every page that a test opens is watched: a fault on the console, a report of the policy, a
  * request to another origin and an answer of 4xx or 5xx that the test did not expect fail it.
  */
-import { afterAll, expect } from 'bun:test'
+import { afterAll, afterEach, expect } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -39,12 +39,14 @@ interface VisitOptions extends BrowserContextOptions {
   before?(page: Page): Promise<void>
 }
 
-/** One browser for all files of tests, and what a file opens in it is closed with the file: nothing is shared between visits. */
+/** One browser for all files of tests, and what a test opens in it is closed behind it: nothing is shared between visits, and no page that is done goes on asking and drawing. */
 export const useBrowser = (): { visit(url: string, options?: VisitOptions): Promise<Visitor> } => {
   const contexts: BrowserContext[] = []
-  afterAll(async () => {
-    await Promise.all(contexts.map((context) => context.close()))
-    if (contexts.length > 0) closing = setTimeout(() => void closeBrowser(), BETWEEN_FILES_MS)
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()))
+  })
+  afterAll(() => {
+    if (opened !== null) closing = setTimeout(() => void closeBrowser(), BETWEEN_FILES_MS)
   })
   return {
     async visit(url, { before, ...options } = {}) {

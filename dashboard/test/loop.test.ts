@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Locator } from 'playwright-core'
 
-import { until, useServices } from '../../test/support/started-service.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -76,8 +76,12 @@ describe.skipIf(BROWSER_PATH === null)('from a request to a preset', () => {
 })
 
 describe.skipIf(BROWSER_PATH === null)('the playground', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test.each(['chat', 'responses', 'messages'])('streams two models side by side on %s, with tokens and cost', async (dialect) => {
-    const service = await services.start()
     const { page, checkAccessible } = await signedIn(
       browser,
       service,
@@ -95,7 +99,6 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
   })
 
   test('stops an answer where it is, and what is shown stays', async () => {
-    const service = await services.start()
     const { page, check } = await signedIn(browser, service, '/playground?model=sandbox/slow')
     await page.getByLabel('Message 1', { exact: true }).fill('Count.')
     await page.getByRole('button', { name: 'Run', exact: true }).click()
@@ -107,7 +110,6 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
   test.each(['chat', 'responses', 'messages'])(
     'shows calls of tools on %s and goes on with results that are written by hand',
     async (dialect) => {
-      const service = await services.start()
       const { page, check } = await signedIn(browser, service, `/playground?interface=${dialect}&model=sandbox/tools`)
       const schema = { type: 'object', properties: { city: { type: 'string' } } }
       const tool =
@@ -131,15 +133,15 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
   )
 
   test('a dry run shows the merged request, who would be asked and what it may cost, and calls nobody', async () => {
-    const service = await services.start()
-    const { page, checkAccessible } = await signedIn(browser, service, '/playground?model=sandbox/echo')
+    const unused = await services.start()
+    const { page, checkAccessible } = await signedIn(browser, unused, '/playground?model=sandbox/echo')
     await page.getByLabel('Message 1', { exact: true }).fill('Hello')
     await page.getByRole('button', { name: 'Dry run' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(/Asked in this order: Sandbox \(sandbox\/echo\)/).waitFor()
     await dialog.getByText(/tokens in; it costs/).waitFor()
     await checkAccessible()
-    const { data } = await manage<{ data: unknown[] }>(service, '/generations')
+    const { data } = await manage<{ data: unknown[] }>(unused, '/generations')
     expect(data).toEqual([])
   })
 })
