@@ -11,6 +11,10 @@ export const vendorOf = (slug: string): Vendor => VENDORS.get(slug) ?? UNKNOWN
 
 export const isKnownVendor = (slug: string): boolean => VENDORS.has(slug)
 
+/** The slugs of the vendors that have a row here and speak the dialect. */
+export const vendorsOf = (dialect: ClientDialect): readonly string[] =>
+  [...VENDORS].flatMap(([slug, { accepts }]) => (accepts !== 'everything' && accepts[dialect] !== undefined ? [slug] : []))
+
 const EFFORT: ReasoningWords = { efforts: 'any', toggle: null, toggleBesideEffort: false, budgetField: null }
 
 const EITHER_LIMIT: readonly OutputLimit[] = ['max_tokens', 'max_completion_tokens']

@@ -18,7 +18,7 @@ import { encodeChatRequest } from '../../src/providers/openai-chat/encode.ts'
 import { acceptsField, openAiModelOf } from '../../src/providers/openai-model.ts'
 import { encodeResponsesRequest } from '../../src/providers/openai-responses/encode.ts'
 import type { Attempt, Target } from '../../src/providers/provider.ts'
-import { vendorOf } from '../../src/providers/vendors.ts'
+import { vendorOf, vendorsOf } from '../../src/providers/vendors.ts'
 import { fieldOf, meaningsOf, settingFields } from '../../src/request-fields/request-fields.ts'
 
 const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat } as const
@@ -26,30 +26,11 @@ const ENCODERS = { chat: encodeChatRequest, responses: encodeResponsesRequest, m
 
 const MODELS = ['gpt-4o', 'gpt-5', 'gpt-5.2', 'gpt-5.6-sol', 'gpt-6-sol', 'o3', 'claude-haiku-4-5', 'claude-opus-4-8', 'some-model']
 
-/** Vendors by the dialect that they are spoken to in. */
+/** Vendors by the dialect that they are spoken to in: each that has a row. */
 const VENDORS: Readonly<Record<ClientDialect, readonly string[]>> = {
-  chat: [
-    'openai',
-    'azure',
-    'openrouter',
-    'groq',
-    'mistral',
-    'deepseek',
-    'xai',
-    'together',
-    'fireworks',
-    'cerebras',
-    'perplexity',
-    'moonshot',
-    'alibaba',
-    'zai',
-    'ollama',
-    'vllm',
-    'llamacpp',
-    'lmstudio',
-  ],
-  responses: ['openai', 'xai', 'openrouter'],
-  messages: ['anthropic', 'minimax'],
+  chat: vendorsOf('chat'),
+  responses: vendorsOf('responses'),
+  messages: vendorsOf('messages'),
 }
 
 const QUESTION: Readonly<Record<ClientDialect, object>> = {
