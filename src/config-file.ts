@@ -46,7 +46,7 @@ export const configFileSchema = z
       .default(true)
       .meta({ description: 'Whether /dashboard is there, and people can sign in; false removes sessions and sign-in links too.' }),
     auth: z
-      .strictObject({ oidc: oidcSettings.optional().meta({ description: 'A provider of identities at which people sign in.' }) })
+      .strictObject({ oidc: oidcSettings.optional().meta({ description: 'An identity provider at which people sign in.' }) })
       .prefault({}),
     oauth: z
       .strictObject({

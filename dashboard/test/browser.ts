@@ -22,7 +22,7 @@ export interface Visitor {
   readonly page: Page
   /** Answers of this status are expected. */
   expectStatus(...statuses: readonly number[]): void
-  /** The page leads to this origin too: the provider of identities, or an application. */
+  /** The page leads to this origin too: the identity provider, or an application. */
   expectOrigin(origin: string): void
   /** The browser's words where a request fails are expected from now on: the service is stopped by the test. */
   expectOutage(): void

@@ -92,14 +92,14 @@ describe.skipIf(BROWSER_PATH === null)('an application asks for a key', () => {
     await visitor.checkAccessible()
   })
 
-  test('a person signs in at the provider of identities in another tab, and goes on in this one', async () => {
+  test('a person signs in at the identity provider in another tab, and goes on in this one', async () => {
     const service = await services.start({
       config: `oauth: { enabled: true }\nauth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", trusted_hosts: ["${provider.host}"] } }`,
     })
     const visitor = await browser.visit(asking(service))
     visitor.expectStatus(401)
     const opened = visitor.page.waitForEvent('popup')
-    await visitor.page.getByRole('link', { name: 'Sign in with your provider of identities' }).click()
+    await visitor.page.getByRole('link', { name: 'Sign in with your identity provider' }).click()
     const other = await opened
     await other.getByRole('heading', { name: 'Overview' }).waitFor()
     await other.close()

@@ -29,7 +29,7 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     visitor.check()
   })
 
-  test('at the provider of identities is one press, and leads to the dashboard; without a provider there is no such button', async () => {
+  test('at the identity provider is one press, and leads to the dashboard; without a provider there is no such button', async () => {
     const service = await services.start({ config: withProvider })
     const visitor = await browser.visit(`${service.url}/dashboard`)
     const button = visitor.page.getByRole('link', { name: `Sign in with ${provider.host}` })

@@ -18,7 +18,7 @@ export const knownType = (type: string): DestinationType => {
   if (known !== undefined) return known
   throw new GatewayError(
     'invalid_request',
-    `type: "${type.slice(0, 64)}" is not supported here. There are ${DESTINATION_TYPE_NAMES.join(', ')}; what else takes OTLP is an otel-collector.`,
+    `type: "${type.slice(0, 64)}" is not supported here. Use one of ${DESTINATION_TYPE_NAMES.join(', ')}; otel-collector serves any other receiver of OTLP.`,
   )
 }
 

@@ -59,11 +59,11 @@ export const signInMethods = z
     key: z.literal(true).meta({ description: 'A management key.' }),
     oidc: z
       .object({
-        issuer: z.string().meta({ description: 'The provider of identities, as it names itself.' }),
+        issuer: z.string().meta({ description: 'The identity provider, as it names itself.' }),
         url: z.string().meta({ description: 'Where a browser begins.' }),
       })
       .nullable()
-      .meta({ description: 'Null where the service names no provider of identities.' }),
+      .meta({ description: 'Null where the service names no identity provider.' }),
   })
   .meta({ id: 'SignInMethods' })
 

@@ -30,7 +30,8 @@ export const readTimeRange = (
 ): TimeRange => {
   const endMs = to === undefined ? nowMs : Date.parse(to)
   const startMs = from === undefined ? Math.max(0, endMs - fromDefaultMs) : Date.parse(from)
-  if (startMs > endMs) throw new GatewayError('invalid_request', 'from: it lies behind to.', issueOf('from', 'It lies behind to.'))
+  if (startMs > endMs)
+    throw new GatewayError('invalid_request', 'from: Use a time that is not after to.', issueOf('from', 'Use a time that is not after to.'))
   if (daysMax !== null && endMs - startMs > daysMax * DAY_MS) {
     throw new GatewayError('invalid_request', `from: at most ${daysMax} days at once.`, issueOf('from', `At most ${daysMax} days at once.`))
   }

@@ -110,7 +110,7 @@ export interface AppParts {
   readonly signIn: SignIn | null
   /** How applications get keys; null where the file does not say so. */
   readonly oauth: OauthRouteParts | null
-  /** Null where the file names no provider of identities. */
+  /** Null where the file names no identity provider. */
   readonly oidc: OidcRouteParts | null
   readonly bodyRoom: BodyRoom
   readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>

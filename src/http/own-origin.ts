@@ -31,7 +31,10 @@ export const createOwnOrigin = ({ host, publicUrl }: { host: string; publicUrl: 
   const hostOf = (headers: Headers): string => {
     const name = headers.get('host') ?? ''
     if (!isOurs(name)) {
-      throw new GatewayError('permission_denied', 'Host: people do not sign in under this name. The operator sets it as server.public_url.')
+      throw new GatewayError(
+        'permission_denied',
+        'Host: sign-in is not available under this host name. The operator can set it in server.public_url.',
+      )
     }
     return name
   }

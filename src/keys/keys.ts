@@ -148,7 +148,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   const futureInstant = (text: string | null): string | null => {
     if (text === null) return null
     const instant = Date.parse(text)
-    if (!(instant > clock.now())) throw new GatewayError('invalid_request', 'expires_at: The instant has passed.')
+    if (!(instant > clock.now())) throw new GatewayError('invalid_request', 'expires_at: The time has passed. Use a later one.')
     return isoTimestamp(instant)
   }
 

@@ -37,7 +37,10 @@ export const paretoRouter = (scores: Readonly<Record<string, number>> | undefine
     })
     const frontier = fitting.filter((one) => !fitting.some((other) => beats(other, one)))
     if (frontier.length === 0) {
-      throw new GatewayError('not_found', 'No model here has the score for code and the price that pareto-router is asked for.')
+      throw new GatewayError(
+        'not_found',
+        'No model here has both the coding score and the price that you ask pareto-router for. Lower min_coding_score or raise max_price.',
+      )
     }
     // Who asks for a score wants the cheapest that has it; who asks for none, the best.
     const asksScore = typeof options['min_coding_score'] === 'number'

@@ -69,7 +69,7 @@ export const createApplicationCodes = (parts: {
     requireAllowed({ callback_url: callback, code_challenge: challenge }, { allowedCallbackHosts, allowWithoutPkce }) {
       const hasCallback = callback !== null && callback !== undefined
       if ((challenge === null || challenge === undefined) && !(hasCallback && allowWithoutPkce)) {
-        throw new GatewayError('invalid_request', 'code_challenge: an application proves with it that the code is its own.')
+        throw new GatewayError('invalid_request', 'code_challenge: PKCE is required. Send the challenge of your code_verifier.')
       }
       if (hasCallback && allowedCallbackHosts !== null && !allowedCallbackHosts.includes(new URL(callback).hostname)) {
         throw new GatewayError('invalid_request', 'callback_url: the operator does not allow this host (oauth.allowed_callback_hosts).')
@@ -79,7 +79,7 @@ export const createApplicationCodes = (parts: {
       const code = newSecret(TOKEN_BYTES, ids)
       const createdAt = isoTimestamp(clock.now())
       if (requested.expires_at !== null && requested.expires_at !== undefined && !(Date.parse(requested.expires_at) > clock.now())) {
-        throw new GatewayError('invalid_request', 'expires_at: The instant has passed.')
+        throw new GatewayError('invalid_request', 'expires_at: The time has passed. Use a later one.')
       }
       const app = appOf(requested)
       await store.insert({

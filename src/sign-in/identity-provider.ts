@@ -1,5 +1,5 @@
 /**
- * Sign-in at a provider of identities: OpenID Connect's code flow with PKCE, state and nonce (docs/contract/sign-in.md#openid-connect).
+ * Sign-in at an identity provider: OpenID Connect's code flow with PKCE, state and nonce (docs/contract/sign-in.md#openid-connect).
  * The protocol is the library's; what a person becomes here is ours.
  */
 import type * as Library from 'oauth4webapi'
@@ -92,7 +92,7 @@ const asked = async <Found>(work: () => Promise<Found>): Promise<Found> => {
   try {
     return await work()
   } catch (cause) {
-    throw new GatewayError('authentication', 'The provider of identities did not confirm this sign-in. Begin it again.', { cause })
+    throw new GatewayError('authentication', 'The identity provider did not confirm this sign-in. Start it again.', { cause })
   }
 }
 
@@ -104,14 +104,14 @@ const claimsSchema = z.object({
 
 const identityOf = (claims: object, { allowed_domains: domains, role_claim: roleClaim }: OidcSettings): Identity => {
   const outcome = claimsSchema.safeParse(claims)
-  if (!outcome.success) throw new GatewayError('authentication', 'The provider of identities did not say who signs in.')
+  if (!outcome.success) throw new GatewayError('authentication', 'The identity provider did not say who signs in.')
   const { sub, email, email_verified: isVerified } = outcome.data
   if (domains !== undefined) {
     const domain = isVerified === true ? email?.slice(email.lastIndexOf('@') + 1).toLowerCase() : undefined
     if (domain === undefined || !domains.some((allowed) => allowed.toLowerCase() === domain)) {
       throw new GatewayError(
         'permission_denied',
-        'People of this domain, or without a confirmed address, do not sign in here (auth.oidc.allowed_domains).',
+        'Only people with a verified email address in an allowed domain can sign in here. The operator lists the domains in auth.oidc.allowed_domains.',
       )
     }
   }

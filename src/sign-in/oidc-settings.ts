@@ -1,4 +1,4 @@
-/** The provider of identities, as the file names it. */
+/** The identity provider, as the file names it. */
 import { z } from 'zod'
 
 export const oidcSettings = z.strictObject({

@@ -14,7 +14,7 @@ export interface SessionsTable {
   workspace_id: string
   user_id: string
   role: 'admin' | 'member'
-  /** The management key that it was opened with; it ends with it. Null where a link or a provider of identities opened it. */
+  /** The management key that it was opened with; it ends with it. Null where a link or an identity provider opened it. */
   key_hash: string | null
   user_agent: string | null
   created_at: string

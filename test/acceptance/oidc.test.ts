@@ -1,4 +1,4 @@
-/** People sign in at a provider of identities (docs/contract/sign-in.md#openid-connect). */
+/** People sign in at an identity provider (docs/contract/sign-in.md#openid-connect). */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'

@@ -190,6 +190,11 @@ describe('the list of requests', () => {
     expect(status).toBe(400)
   })
 
+  test.each(['/generations', '/usage', '/audit-log'])('400, with one advice everywhere: %s from a time after its end', async (path) => {
+    const { error } = await call(service, 'GET', `${path}?from=2026-01-02&to=2026-01-01`)
+    expect([error.code, error.metadata['reason']]).toEqual([400, 'from: Use a time that is not after to.'])
+  })
+
   test('401 without a key, 403 for a key that calls models, 404 for a workspace that is not there', async () => {
     expect((await call(service, 'GET', '/generations', { key: null })).status).toBe(401)
     expect((await list('', service.inferenceKey)).status).toBe(403)

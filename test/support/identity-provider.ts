@@ -1,4 +1,4 @@
-/** A small provider of identities: real sockets, signed tokens, and every way to get them wrong. */
+/** A small identity provider: real sockets, signed tokens, and every way to get them wrong. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 import { afterAll } from 'bun:test'

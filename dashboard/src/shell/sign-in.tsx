@@ -1,6 +1,6 @@
 /**
  * Sign in by a link that was printed or sent, by a management key, which is exchanged for a session at once and kept nowhere, or at the
- * provider of identities, where the service names one.
+ * identity provider, where the service names one.
  */
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'

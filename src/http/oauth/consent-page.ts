@@ -48,7 +48,7 @@ ${app === null ? '' : `<p>The key is sent to <strong>${escaped(app)}</strong>. A
 <label for="key">Management key</label>
 <input id="key" type="password" autocomplete="off" required>
 <button>Sign in</button>
-<p><a id="oidc" target="_blank" rel="noreferrer" hidden>Sign in with your provider of identities</a></p>
+<p><a id="oidc" target="_blank" rel="noreferrer" hidden>Sign in with your identity provider</a></p>
 <p>Or open a sign-in link in this browser, then reload this page.</p>
 </form>
 <div id="choice" hidden><button id="allow" type="button">Allow</button> <button id="deny" type="button">Deny</button></div>

@@ -79,7 +79,8 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
 const filterOf = (request: RouteRequest, query: URLSearchParams): AuditFilter => {
   const given = Object.fromEntries(Object.keys(filters).map((key) => [key, query.get(key) || undefined]))
   const { object_type, object_id, user_id, action, from, to, cursor } = validate(filterSchema, given)
-  if (from !== undefined && to !== undefined && from > to) throw new GatewayError('invalid_request', 'from: it is after to.')
+  if (from !== undefined && to !== undefined && from > to)
+    throw new GatewayError('invalid_request', 'from: Use a time that is not after to.')
   return {
     workspaceId: scopeOf(reachOf(request)),
     objectType: object_type,

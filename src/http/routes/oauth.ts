@@ -148,6 +148,9 @@ const requireUnbounded = async (caller: Caller, { keys, guardrails }: Pick<Oauth
     record.allowedModels !== null ||
     applied.some(({ scope }) => scope === 'api-key')
   if (isBounded) {
-    throw new GatewayError('permission_denied', 'This key has bounds of its own, so it makes no others. Use a management key, or sign in.')
+    throw new GatewayError(
+      'permission_denied',
+      'This key has restrictions, so it cannot create other keys. Use a management key, or sign in.',
+    )
   }
 }

@@ -1,4 +1,4 @@
-/** Sign-in at a provider of identities: away to it, and back (docs/contract/sign-in.md#openid-connect). */
+/** Sign-in at an identity provider: away to it, and back (docs/contract/sign-in.md#openid-connect). */
 import { timingSafeEqual } from 'node:crypto'
 
 import { z } from 'zod'
@@ -51,7 +51,7 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
       ...shared,
       path: OIDC_START,
       operation: 'beginOidcSignIn',
-      summary: 'Go to the provider of identities to sign in',
+      summary: 'Go to the identity provider to sign in',
       answers: { 302: { description: 'To the provider.' } },
       errors: [401, 403],
       async handle(request) {
@@ -64,7 +64,7 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
       ...shared,
       path: '/auth/oidc/callback',
       operation: 'finishOidcSignIn',
-      summary: 'Come back from the provider of identities',
+      summary: 'Come back from the identity provider',
       answers: { 302: { description: 'To the dashboard, signed in.' } },
       errors: [401, 403],
       async handle(request) {

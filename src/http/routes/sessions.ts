@@ -38,7 +38,7 @@ export interface SessionRouteParts {
   readonly workspaces: Workspaces
   /** Where people reach the service: without a slash at its end. */
   readonly publicUrl: (headers: Headers) => string
-  /** The provider of identities, as it names itself; null where there is none. */
+  /** The identity provider, as it names itself; null where there is none. */
   readonly oidcIssuer: string | null
 }
 

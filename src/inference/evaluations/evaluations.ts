@@ -87,7 +87,7 @@ export const createEvaluations = ({
     if (items.length === 0)
       throw new GatewayError(
         'invalid_request',
-        'items: nothing was found to run. A preset has saved tests once they are saved, and recorded requests once contents are kept.',
+        'items: nothing was found to run. Send items, save tests of the preset, or keep the contents of its requests.',
       )
     if (items.length > EVALUATION_ITEMS_MAX)
       throw new GatewayError('invalid_request', `items: there are more than ${EVALUATION_ITEMS_MAX}.`)
