@@ -27,7 +27,7 @@ const fault = (text: string, env: Record<string, string> = {}): string => {
     if (!(thrown instanceof SettingError)) throw thrown
     expect(thrown.message).toStartWith(`${path}: `)
     expect(thrown.message).not.toContain('\n')
-    expect(thrown.message).toMatch(/[^.]\.$/)
+    expect(thrown.message).toMatch(/[^.][.?]$/)
     return thrown.message.slice(path.length + 2)
   }
   return 'accepted'
@@ -115,7 +115,7 @@ describe('a variable in a text', () => {
   })
 
   test('is not read in a name, nor made a structure', () => {
-    expect(fault('"${A}": 1', { A: 'sandbox' })).toContain('Unrecognized key')
+    expect(fault('"${A}": 1', { A: 'sandbox' })).toContain('Unknown field.')
     expect(fault('providers: "${A}"', { A: '{}' })).toStartWith('providers: ')
   })
 
@@ -130,24 +130,20 @@ describe('a variable in a text', () => {
 
 describe('a fault is one sentence with its path', () => {
   test.each<[string, string, string]>([
-    ['a misspelt section', 'sandbx: true', 'Unrecognized key: "sandbx" (did you mean sandbox?).'],
-    ['a misspelt member', 'timeouts: { idel: 1 }', 'timeouts: Unrecognized key: "idel" (did you mean idle?).'],
+    ['a misspelt section', 'sandbx: true', 'sandbx: Unknown field. Did you mean "sandbox"?'],
+    ['a misspelt member', 'timeouts: { idel: 1 }', 'timeouts.idel: Unknown field. Did you mean "idle"?'],
     [
       'a misspelt member of several words',
       'timeouts: { first-tokens: 1 }',
-      'timeouts: Unrecognized key: "first-tokens" (did you mean first_token?).',
+      'timeouts.first-tokens: Unknown field. Did you mean "first_token"?',
     ],
-    [
-      'a misspelt member of a provider',
-      'providers: { x: { apikey: k } }',
-      'providers.x: Unrecognized key: "apikey" (did you mean api_key?).',
-    ],
+    ['a misspelt member of a provider', 'providers: { x: { apikey: k } }', 'providers.x.apikey: Unknown field. Did you mean "api_key"?'],
     [
       'a misspelt member in a list',
       'models: { a/b: { endpoints: [{ provider: x, modle: y }] } }',
-      'models.a/b.endpoints[0]: Unrecognized key: "modle" (did you mean model?).',
+      'models.a/b.endpoints[0].modle: Unknown field. Did you mean "model"?',
     ],
-    ['a name that looks like none', 'timeouts: { colour: 1 }', 'timeouts: Unrecognized key: "colour".'],
+    ['a name that looks like none', 'timeouts: { colour: 1 }', 'timeouts.colour: Unknown field. Use one of '],
     ['a wrong type', 'sandbox: maybe', 'sandbox: Expected true or false, got a string.'],
     ['a wrong type of a section', 'timeouts: 5', 'timeouts: Expected an object, got a number.'],
     ['a wrong type of the file', 'hello', 'Expected an object, got a string.'],
@@ -171,7 +167,7 @@ describe('a fault is one sentence with its path', () => {
       'cors: { origins: ["file:///app"] }',
       'cors.origins[0]: Write an origin such as https://app.example.com.',
     ],
-    ['a name that is no own member', '__proto__: { polluted: true }', 'Unrecognized key'],
+    ['a name that is no own member', '__proto__: { polluted: true }', '__proto__: Unknown field.'],
   ])('%s', (_, text, message) => {
     expect(fault(text)).toStartWith(message)
   })

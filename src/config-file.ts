@@ -6,9 +6,8 @@ import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
 import { inSentences } from './contract/issue-sentence.ts'
-import { nearestKey } from './contract/nearest-key.ts'
 import { providerFailure } from './contract/provider-failure.ts'
-import { pathText } from './contract/validate.ts'
+import { faultsOf, pathText } from './contract/validate.ts'
 import { observabilitySettings } from './broadcast/settings.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { rangeOf } from './lib/address-ranges.ts'
@@ -187,21 +186,16 @@ export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
   const text = readText(path)
   const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_CONFIG_FILE)
-  const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE), inSentences)
+  const written = substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE)
+  const outcome = configFileSchema.safeParse(written, inSentences)
   if (outcome.success) return outcome.data
   const { issues } = outcome.error
   // A setting that is missing is often there under another name.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
-  const where = issue === undefined ? '' : pathText(issue.path)
-  throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence(issue)}.`)
-}
-
-/** With the known name that an unknown one looks like. */
-const sentence = (issue: z.core.$ZodIssue | undefined): string => {
-  const said = (issue?.message ?? 'is not valid').replace(/\.$/, '')
-  const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
-  const meant = issue === undefined || unknown === undefined ? null : nearestKey(configFileSchema, issue.path, unknown)
-  return meant === null ? said : `${said} (did you mean ${meant}?)`
+  const [fault] = issue === undefined ? [] : faultsOf(configFileSchema, written, issue)
+  const where = pathText(fault?.path ?? [])
+  const sentence = (fault?.message ?? 'is not valid').replace(/(?<=[^.?])$/, '.')
+  throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence}`)
 }
 
 const readText = (path: string | null): string | null => {

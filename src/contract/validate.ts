@@ -24,7 +24,8 @@ interface Fault {
   readonly message: string
 }
 
-const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): readonly Fault[] => {
+/** One issue as faults that a person can act on: with the name that is unknown, and the branch of a union that was meant. */
+export const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): readonly Fault[] => {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
     return issue.keys

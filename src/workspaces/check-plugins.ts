@@ -1,7 +1,7 @@
 /** The plugins of a workspace, before they are kept: what is wrong with them would be wrong with every request of its keys. */
 import type { WorkspaceSettings } from '../contract/workspace.ts'
 import { inSentences } from '../contract/issue-sentence.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { faultsOf, invalidRequest, pathText } from '../contract/validate.ts'
 import { PLUGINS } from '../request-fields/schemas/plugins.ts'
 
 /** Throws `invalid_request` that names every fault. */
@@ -13,7 +13,8 @@ export const checkPlugins = (plugins: WorkspaceSettings['plugins'] | undefined):
     if ((plugins ?? []).findIndex((one) => one['id'] === id) < at)
       return [{ path: `plugins[${at}].id`, message: 'The plugin is named twice.' }]
     const { error } = shape.safeParse(plugin, inSentences)
-    return (error?.issues ?? []).map(({ path, message }) => ({ path: [`plugins[${at}]`, ...path].join('.'), message }))
+    const issues = (error?.issues ?? []).flatMap((issue) => faultsOf(shape, plugin, issue))
+    return issues.map(({ path, message }) => ({ path: pathText(['plugins', at, ...path]), message }))
   })
   if (faults.length > 0) throw invalidRequest(faults)
 }

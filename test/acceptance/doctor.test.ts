@@ -98,7 +98,7 @@ describe('without --live', () => {
   test('a misspelt setting is wrong, with the one that was meant, and the rest is still checked', async () => {
     const { url } = startVendor(() => null)
     const { code, stdout } = await doctor(fileFor(url, 'timeout: {}\n'))
-    expect(stdout).toMatch(/^WRONG {2}configuration: .*did you mean timeouts\?/m)
+    expect(stdout).toMatch(/^WRONG {2}configuration: .*timeout: Unknown field\. Did you mean "timeouts"\?/m)
     expect(stdout).toContain('storage:')
     expect(code).toBe(1)
   })

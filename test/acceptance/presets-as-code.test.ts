@@ -220,7 +220,7 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
   writeFileSync(file, 'shape: chat\nconfig:\n  model: sandbox/echo\ntemprature: 1\n')
   expect(await presets('diff', path)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`${file}:4: Unrecognized key: "temprature"`),
+    stderr: expect.stringContaining(`${file}:4: temprature: Unknown field. Use one of `),
   })
   writeFileSync(file, 'shape: chat\nconfig: [\n')
   expect(await presets('diff', path)).toMatchObject({ code: 2, stderr: expect.stringContaining(`${file}: not valid YAML at line`) })

@@ -12,6 +12,7 @@ const fileSchema = putBudgetBody.extend({ interval: budgetInterval }).strict()
 
 export const budgetKind: Kind = {
   name: 'budgets',
+  schema: fileSchema,
   folder: 'budgets',
   fileName: ({ identity }) => identity,
   async list(remote) {

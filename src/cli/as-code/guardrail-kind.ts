@@ -12,6 +12,7 @@ const fileSchema = createGuardrailBody.omit({ workspace_id: true })
 
 export const guardrailKind: Kind = {
   name: 'guardrails',
+  schema: fileSchema,
   folder: 'guardrails',
   fileName: ({ identity }) => plainName(identity),
   async list(remote) {

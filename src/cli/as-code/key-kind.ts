@@ -18,6 +18,7 @@ const HASH_SHOWN = 8
 
 export const keyKind: Kind = {
   name: 'keys',
+  schema: fileSchema,
   folder: 'keys',
   fileName: ({ identity, document: { name } }) => `${plainName(typeof name === 'string' ? name : '')}-${identity.slice(0, HASH_SHOWN)}`,
   async list(remote) {

@@ -1,4 +1,6 @@
 /** The description of every kind of object that can be kept as files. */
+import type { z } from 'zod'
+
 import type { Environment } from '../../config.ts'
 import type { Remote } from '../remote.ts'
 import type { Document } from './document.ts'
@@ -32,6 +34,8 @@ export interface Kind {
   /** Without its ending. */
   fileName(object: Pick<RemoteObject, 'identity' | 'document'>): string
   list(remote: Remote): Promise<readonly RemoteObject[]>
+  /** Checks a file. */
+  readonly schema: z.ZodType
   /** The meaning of a file, complete; `stem`: the file's name. Throws SettingError or ZodError. */
   read(value: Document, stem: string): Pick<RemoteObject, 'identity' | 'document'>
   /** `current`: what the service has; null to make it. */

@@ -27,6 +27,7 @@ type PresetFields = Omit<PresetFile, 'config'> & { readonly config: JsonObject }
 
 export const presetKind: Kind = {
   name: 'presets',
+  schema: fileSchema,
   folder: '',
   fileName: ({ identity }) => identity.replace(/^\./, '%2E'),
   async list(remote) {

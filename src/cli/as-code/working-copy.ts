@@ -5,7 +5,7 @@ import { dirname, extname, join } from 'node:path'
 import { ZodError } from 'zod'
 
 import { SettingError } from '../../config.ts'
-import { pathText } from '../../contract/validate.ts'
+import { faultsOf, pathText } from '../../contract/validate.ts'
 import { EXTENSIONS, linesIn, parseFile, renderFile } from './document-file.ts'
 import type { Document } from './document.ts'
 import type { Kind, RemoteObject } from './kind.ts'
@@ -37,16 +37,15 @@ export const readLocal = (directory: string, kind: Kind): ReadonlyMap<string, Lo
 
 const readOne = (path: string, kind: Kind, stem: string): Pick<RemoteObject, 'identity' | 'document'> => {
   const text = readFileSync(path, 'utf8')
+  const document = parseFile(path, text)
   try {
-    return kind.read(parseFile(path, text), stem)
+    return kind.read(document, stem)
   } catch (thrown) {
-    const [issue] = thrown instanceof ZodError ? thrown.issues : []
-    if (issue === undefined) throw thrown
-    const at = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
-    const steps = at.map((step) => (typeof step === 'number' ? step : String(step)))
-    throw new SettingError(
-      `${path}:${linesIn(text)(steps)}: ${pathText(issue.path)}${issue.path.length > 0 ? ': ' : ''}${issue.message}.`.replace(/\.+$/, '.'),
-    )
+    const [fault] = thrown instanceof ZodError ? thrown.issues.flatMap((issue) => faultsOf(kind.schema, document, issue)) : []
+    if (fault === undefined) throw thrown
+    const steps = fault.path.map((step) => (typeof step === 'number' ? step : String(step)))
+    const where = fault.path.length === 0 ? '' : `${pathText(fault.path)}: `
+    throw new SettingError(`${path}:${linesIn(text)(steps)}: ${where}${fault.message.replace(/(?<=[^.?])$/, '.')}`)
   }
 }
 

@@ -2,6 +2,7 @@
 import { SettingError } from '../../config.ts'
 import { createGuardrailBody } from '../../contract/guardrail.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
+import { faultsOf } from '../../contract/validate.ts'
 import { presetSlug, type PresetShape } from '../../contract/preset.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
@@ -106,9 +107,10 @@ const guardrailOf = (entry: JsonObject, path: Path, report: Report): JsonObject 
   const fields = Object.entries(entry).filter(
     ([field, value]) => value !== null && field in createGuardrailBody.shape && field !== 'workspace_id',
   )
-  const outcome = createGuardrailBody.safeParse(Object.fromEntries(fields), inSentences)
+  const given = Object.fromEntries(fields)
+  const outcome = createGuardrailBody.safeParse(given, inSentences)
   if (!outcome.success) {
-    const [issue] = outcome.error.issues
+    const [issue] = outcome.error.issues.flatMap((each) => faultsOf(createGuardrailBody, given, each))
     return cannot(
       report,
       [...path, ...(issue?.path ?? []).map((step) => (typeof step === 'number' ? step : wordIn(step)))],
@@ -116,5 +118,5 @@ const guardrailOf = (entry: JsonObject, path: Path, report: Report): JsonObject 
     )
   }
   report(path, 'taken', `guardrail ${wordIn(entry['name'])}; assign it to keys or members`)
-  return guardrailKind.read(Object.fromEntries(fields), '').document
+  return guardrailKind.read(given, '').document
 }
