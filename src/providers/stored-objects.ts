@@ -9,18 +9,21 @@ import { isObject } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
 import { noFile } from './no-file.ts'
+import { isStoredAddress, STORED_ADDRESS } from './stored-addresses.ts'
 import type { Target } from './provider.ts'
 
 /** Throws `invalid_request` naming the first. `conversation`: where the dialect keeps it. */
 export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 'input', target: Target): Steps<void> {
-  if (target.storedObjects === true || !mayName(NAMED, body.searchable)) return
-  const items = mayName(NAMED, body.rawSearchable(conversation) ?? '')
+  if (target.storedObjects === true || !mayHold(body.searchable)) return
+  const items = mayHold(body.rawSearchable(conversation) ?? '')
   yield* body.reading(items ? [conversation, 'tools'] : ['tools'])
   const { providerName } = target
   for (const [index, item] of (items ? listOf(body.value(conversation)) : []).entries()) {
     if (!isObject(item)) continue
-    const file = fileIn(item, `${conversation}[${index}]`)
-    if (file !== null) refuse(file.at, noFile(providerName, file.id))
+    const file = findIn(item, `${conversation}[${index}]`, idIn)
+    if (file !== null) refuse(file.at, noFile(providerName, file.value))
+    const address = findIn(item, `${conversation}[${index}]`, addressIn)
+    if (address !== null) refuseName(address.at, providerName)
     const { audio } = item
     if (isObject(audio) && isId(audio['id'])) refuseName(`${conversation}[${index}].audio.id`, providerName)
     refuseTools(item['tools'], `${conversation}[${index}].tools`, providerName)
@@ -38,21 +41,28 @@ export const refuse = (field: string, message: string): never => {
   throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
 }
 
-const refuseName = (field: string, providerName: string): never =>
+export const refuseName = (field: string, providerName: string): never =>
   refuse(field, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
+
+const mayHold = (json: string): boolean => mayName(NAMED, json) || mayName(STORED_ADDRESS, json)
 
 /** The members that name such an object. */
 const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|audio)"/
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
 
-/** The first part with a file of an id: of what was said, and of what a tool returned. */
-const fileIn = (item: Readonly<Record<string, unknown>>, at: string): { readonly at: string; readonly id: string } | null => {
+interface Found<Value> {
+  readonly at: string
+  readonly value: Value
+}
+
+/** Returns what `find` finds first: in the parts that were said, or in those that a tool returned. */
+const findIn = <Value>(item: Readonly<Record<string, unknown>>, at: string, find: (part: unknown) => Value | null): Found<Value> | null => {
   for (const member of ['content', 'output']) {
     const parts = item[member]
     for (const [index, part] of [parts, ...listOf(parts)].entries()) {
-      const id = idIn(part)
-      if (id !== null) return { at: index === 0 ? `${at}.${member}` : `${at}.${member}[${index - 1}]`, id }
+      const value = find(part)
+      if (value !== null) return { at: index === 0 ? `${at}.${member}` : `${at}.${member}[${index - 1}]`, value }
     }
   }
   return null
@@ -62,6 +72,14 @@ const idIn = (part: unknown): string | null => {
   if (!isObject(part)) return null
   const id = part['file_id'] ?? (isObject(part['file']) ? part['file']['file_id'] : null)
   return isId(id) ? id : null
+}
+
+const MEDIA = ['image_url', 'video_url', 'audio_url', 'file_url']
+
+const addressIn = (part: unknown): string | null => {
+  if (!isObject(part)) return null
+  const addresses = MEDIA.map((name) => part[name]).map((media) => (isObject(media) ? media['url'] : media))
+  return addresses.find((address): address is string => typeof address === 'string' && isStoredAddress(address)) ?? null
 }
 
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== ''

@@ -11,6 +11,8 @@ import { withLawfulCalls } from './lawful-calls.ts'
 import { withPicturesOfUser } from './made-pictures.ts'
 import { withPairedResults } from './paired-results.ts'
 import { withoutTextCalls, withTextCalls } from './text-calls.ts'
+import { isStoredAddress } from './stored-addresses.ts'
+import { refuseName } from './stored-objects.ts'
 import { refuseUnread } from './uncarried.ts'
 import { SETTING_OUTCOMES, type TranslatedDialect } from './loss-table.ts'
 import { type Losses, lossesTo } from './losses.ts'
@@ -28,7 +30,7 @@ interface Wants {
   readonly carried?: JsonObject
 }
 
-type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities'>
+type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities' | 'storedObjects'>
 
 /** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. `takesOwnPictures`: its assistant shows pictures. */
 export function* translate(
@@ -45,6 +47,8 @@ export function* translate(
   const lawful = yield* withLawfulCalls(called, mapped)
   yield
   const spoken = { ...lawful, messages: yield* withPairedResults(lawful.messages, warn, { openEnd: !ANSWERED.has(dialect) }) }
+  yield
+  if (target.storedObjects !== true) refuseStoredMedia(spoken, providerName)
   yield
   for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
   yield
@@ -72,6 +76,13 @@ export function* translate(
 
 /** They refuse a call without a result also where it ends the conversation. */
 const ANSWERED: ReadonlySet<TranslatedDialect> = new Set(['anthropic', 'bedrock'] as const)
+
+const refuseStoredMedia = ({ messages }: Prompt, providerName: string): void => {
+  for (const { parts, at = 'messages' } of messages)
+    for (const part of parts)
+      for (const media of part.type === 'tool-result' ? (part.media ?? []) : [part])
+        if ('url' in media && isStoredAddress(media.url)) refuseName(at, providerName)
+}
 
 /** Parts that a request brings beside the assistant's words. */
 const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: string }[] =>

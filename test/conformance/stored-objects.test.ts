@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { targetOf } from '../../src/inference/run/attempt.ts'
 import { plainEndpoint } from '../../src/models/models.ts'
+import type { UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay, type Reply } from '../support/replay.ts'
 
 const REFUSED: Reply = { status: 500, type: 'application/json', pieces: [] }
@@ -231,4 +232,53 @@ test('a customer’s own key reaches what is the customer’s', () => {
   const customerKey = { id: 'key', apiKey: 'k', isFallback: false }
   expect(targetOf(planned, { apiKey: 'k' }).storedObjects).toBe(false)
   expect(targetOf({ ...planned, customerKey }, { apiKey: 'k' }).storedObjects).toBe(true)
+})
+
+describe('an address of media that only the account of a provider reaches', () => {
+  const FILE = 'https://generativelanguage.googleapis.com/v1beta/files/x'
+  const REQUESTS: Readonly<Record<ClientDialect, (url: string) => Readonly<Record<string, unknown>>>> = {
+    chat: (url) => ({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] }),
+    responses: (url) => ({ input: [{ role: 'user', content: [{ type: 'input_image', image_url: url, detail: 'auto' }] }] }),
+    messages: (url) => ({ max_tokens: 9, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] }),
+  }
+  const CLIENTS = ['chat', 'responses', 'messages'] as const
+  const send = (client: ClientDialect, dialect: UpstreamDialect, url: string, storedObjects = false) =>
+    replay({
+      client,
+      upstreams: [{ dialect, reply: REFUSED, storedObjects, model: 'gemini-3-pro' }],
+      body: { model: MODEL, ...REQUESTS[client](url) },
+    })
+
+  for (const client of CLIENTS) {
+    test.each([
+      FILE,
+      FILE.toUpperCase(),
+      FILE.replace('https://', 'https:'),
+      FILE.replace('https://', 'https://someone@'),
+      FILE.replace('.com', '.com.'),
+      FILE.replace('//', '//eu.'),
+    ])(`Google, ${client}: %j is a 400, and goes to no one`, async (url) => {
+      const { sent, text: told } = await send(client, 'google', url)
+      expect([sent, told]).toEqual([[], expect.stringMatching(/(?:messages|input)\[0\]/)])
+    })
+
+    test.each(['gs://bucket/a.png', 'ms://file-1', ' s3://bucket/a.png', 'file:///etc/passwd', FILE])(
+      `${client}: %j is a 400 in the same dialect too`,
+      async (url) => {
+        for (const spelt of [(json: string) => json, (json: string) => json.replaceAll('/', '\\/')]) {
+          const body = spelt(JSON.stringify({ model: MODEL, ...REQUESTS[client](url) }))
+          const { sent, text: told } = await replay({ client, upstreams: [{ dialect: OWN_DIALECT[client], reply: REFUSED }], body })
+          expect([sent, told]).toEqual([[], expect.stringContaining('which no request reaches into')])
+        }
+      },
+    )
+
+    test(`${client}: public addresses and data go on, and so does a stored one where the operator allows it`, async () => {
+      for (const url of ['https://storage.googleapis.com/a/b.png', 'https://youtu.be/abc', 'data:image/png;base64,iVBORw0KGgo=']) {
+        for (const dialect of ['google', OWN_DIALECT[client]] as const) expect((await send(client, dialect, url)).sent).toHaveLength(1)
+      }
+      const { sent } = await send(client, 'google', FILE, true)
+      expect(sent[0]?.body).toContain(FILE)
+    })
+  }
 })

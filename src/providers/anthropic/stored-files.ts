@@ -4,15 +4,18 @@ import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
 import type { Target } from '../provider.ts'
 import { noFile } from '../no-file.ts'
-import { refuse } from '../stored-objects.ts'
+import { isStoredAddress, STORED_ADDRESS } from '../stored-addresses.ts'
+import { refuse, refuseName } from '../stored-objects.ts'
 
 /** Throws `invalid_request` naming the first. */
 export const refuseStoredFiles = (body: JsonBody, { providerName, storedObjects }: Target): void => {
-  if (storedObjects === true || !mayName('"file_id"', body.searchable)) return
+  if (storedObjects === true || !(mayName('"file_id"', body.searchable) || mayName(STORED_ADDRESS, body.searchable))) return
   const messages: unknown = body.value('messages')
   for (const [index, message] of (Array.isArray(messages) ? (messages as unknown[]) : []).entries()) {
     const place = isObject(message) ? storedIn(message['content'], `messages[${index}].content`) : null
-    if (place !== null) refuse(place.at, noFile(providerName, place.id))
+    if (place === null) continue
+    if (place.id !== null && isStoredAddress(place.id)) refuseName(place.at, providerName)
+    refuse(place.at, noFile(providerName, place.id))
   }
 }
 
@@ -29,6 +32,8 @@ const storedIn = (blocks: unknown, at: string): Stored | null => {
     const place = `${at}[${index}]`
     if (type === 'container_upload') return { at: place, id: idOf(block) }
     if (isObject(source) && source['type'] === 'file') return { at: `${place}.source`, id: idOf(source) }
+    const url = isObject(source) ? source['url'] : null
+    if (typeof url === 'string' && isStoredAddress(url)) return { at: `${place}.source`, id: url }
     const inside =
       type === 'tool_result'
         ? storedIn(block['content'], `${place}.content`)
