@@ -2,6 +2,8 @@
 import { createRootRoute, createRoute, createRouter, retainSearchParams, type AnyRoute } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 
+import { generation } from './api/generations.ts'
+import { queryClient } from './api/query-client.ts'
 import { lazyPart } from './lazy-part.ts'
 import { Empty } from './parts/empty.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
@@ -21,14 +23,25 @@ const root = createRootRoute({
   errorComponent: ({ error, reset }) => <ErrorNote error={error} again={reset} />,
 })
 
-const screen = <Path extends string, Parent extends AnyRoute>(parent: Parent, path: Path, component: FunctionComponent) =>
-  createRoute({ getParentRoute: () => parent, path, component })
+/** `read`: asks for what the screen shows, already when the pointer comes to a link to it. The screen itself says what fails. */
+const screen = <Path extends string, Parent extends AnyRoute>(
+  parent: Parent,
+  path: Path,
+  component: FunctionComponent,
+  read?: (params: Readonly<Record<string, string>>) => Promise<void>,
+) =>
+  createRoute({
+    getParentRoute: () => parent,
+    path,
+    component,
+    ...(read === undefined ? {} : { loader: ({ params }: { params: Readonly<Record<string, string>> }): void => void read(params) }),
+  })
 
 const requests = screen(root, '/requests', RequestsScreen)
 
 const tree = root.addChildren([
   screen(root, '/', OverviewScreen),
-  requests.addChildren([screen(requests, '$id', RequestScreen)]),
+  requests.addChildren([screen(requests, '$id', RequestScreen, ({ id = '' }) => queryClient.prefetchQuery(generation(id)))]),
   screen(
     root,
     '/presets',

@@ -32,6 +32,28 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     expect(page.url()).toContain('q=key')
   })
 
+  test('spend names what the month costs and its budget, where no other workspace is summed with it', async () => {
+    const service = await services.start()
+    await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 100 } })
+    await ask(service)
+    const { page, ...visitor } = await signedIn(browser, service, '/spend')
+    await page.getByText('Forecast for the month').waitFor()
+    const budget = page.locator('.figures > div').filter({ hasText: 'Budget a month' })
+    expect(await budget.locator('dd').textContent()).toContain('$100')
+    await budget.getByRole('img', { name: 'Budget of the month: 0 %' }).waitFor()
+    await visitor.checkAccessible()
+    await page.getByRole('table', { name: 'Spend by key' }).getByRole('link', { name: 'First inference key' }).click()
+    await budget.waitFor({ state: 'detached' })
+    await page.goBack()
+    await budget.waitFor()
+    await manage(service, '/workspaces', { body: { name: 'Team Search', slug: 'search' } })
+    await page.reload()
+    await page.getByText('Forecast for the month').waitFor()
+    await page.getByLabel('Workspace').waitFor()
+    expect(await budget.count()).toBe(0)
+    visitor.check()
+  })
+
   test('a guardrail is drafted, tried before it is saved, and saved', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')

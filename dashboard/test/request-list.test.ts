@@ -19,6 +19,27 @@ const rowAt = (page: Page, x: number, y: number): Promise<unknown> =>
   page.evaluate(`document.elementFromPoint(${x}, ${y})?.closest('[data-row]')?.dataset.row ?? null`)
 
 describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
+  test('asks for the record of a row when the pointer comes to it, and once only', async () => {
+    const service = await services.start()
+    const { id } = await chat(service, { model: 'sandbox/echo' })
+    const { page, check } = await signedIn(browser, service, '/requests')
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/api/v1/generation') asked.push(request.url())
+    })
+    const link = page.locator(`[data-row="${id}"] a`).first()
+    await link.waitFor()
+    expect(asked).toEqual([])
+    const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/api/v1/generation')
+    await link.hover()
+    await answered
+    await link.click()
+    await page.getByRole('heading', { name: id, level: 1 }).waitFor()
+    await page.getByRole('region').filter({ hasText: 'sandbox/echo' }).first().waitFor()
+    expect(asked.length).toBe(1)
+    check()
+  })
+
   test.each([
     ['beside its detail', 1280],
     ['on a phone', 390],

@@ -22,6 +22,7 @@ import { spendFilterOf } from './spend-groups.ts'
 import { DIMENSIONS, MEASURES, seriesOf } from './spend-series.ts'
 import { SpendTable } from './spend-table.tsx'
 import { SpendTotal } from './spend-total.tsx'
+import { useMonth } from './use-month.tsx'
 
 export const SpendScreen = () => {
   const search = useSearch({ strict: false })
@@ -32,6 +33,7 @@ export const SpendScreen = () => {
   const filter = spendFilterOf(search)
   const query = { ...filter, from: range.from, to: range.to, interval: range.interval, group_by: group }
   const sums = useQuery(usage(query))
+  const month = useMonth(filter)
   const choose = (name: string, value: string): void => void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }) })
   return (
     <>
@@ -67,7 +69,7 @@ export const SpendScreen = () => {
       <Loaded query={sums} rows={8}>
         {(data) => (
           <>
-            <SpendTotal groups={data.groups} />
+            <SpendTotal groups={data.groups} month={month} />
             <Panel title="Over time" quiet>
               <ColumnsChart
                 label={`Spend by ${group}`}

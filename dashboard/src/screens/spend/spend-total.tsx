@@ -1,9 +1,9 @@
 import type { Usage } from '../../api/usage.ts'
 import { compact, count, money } from '../../format.ts'
-import { Figures } from '../../parts/figures.tsx'
+import { type Figure, Figures } from '../../parts/figures.tsx'
 
 /** The sum of all groups. What was spent with customers' own keys, what was estimated and what has no price stand apart. */
-export const SpendTotal = ({ groups }: { groups: Usage['groups'] }) => {
+export const SpendTotal = ({ groups, month }: { groups: Usage['groups']; month: readonly Figure[] }) => {
   const sum = (of: (group: Usage['groups'][number]) => number | undefined): number =>
     groups.reduce((total, group) => total + (of(group) ?? 0), 0)
   const [byok, estimated, unpriced] = [
@@ -20,6 +20,7 @@ export const SpendTotal = ({ groups }: { groups: Usage['groups'] }) => {
         ...(byok === 0 ? [] : [{ name: 'With own provider keys, apart', value: money(byok) }]),
         ...(estimated === 0 ? [] : [{ name: 'Estimated, part of it', value: money(estimated) }]),
         ...(unpriced === 0 ? [] : [{ name: 'Requests of unknown price', value: count(unpriced) }]),
+        ...month,
       ]}
     />
   )
