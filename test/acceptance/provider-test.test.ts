@@ -77,6 +77,15 @@ test('a failure is a 200 with the status of the provider and a sentence of what 
   expect(result.error?.message).toContain('refused the credential')
 })
 
+test("a provider's failure of its own is told in the provider's sentence, as its record has it", async () => {
+  upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The model ran out of memory.' } })))
+  const result = reported(await tryProvider('fake'))
+  const record = await call(service, 'GET', `/generation?id=${result.generation_id}`)
+  const { error } = (record.json as { data: { error: { message: string } } }).data
+  expect(result).toMatchObject({ ok: false, status: 500, error: { message: error.message } })
+  expect(error.message).toContain('The model ran out of memory.')
+})
+
 test('404 for an unknown provider, 400 for a model that it does not serve, 403 for an inference key', async () => {
   expect((await tryProvider('unknown')).status).toBe(404)
   expect((await tryProvider('fake', { model: 'sandbox/echo' })).status).toBe(400)
