@@ -1,7 +1,9 @@
-import type { SettingValues } from './settings.ts'
+import type { z } from 'zod'
 
-/** A value of each setting that asks for something. */
-export const SETTING_SAMPLES: SettingValues = {
+import { type SettingName, SETTINGS, type SettingValues } from './settings.ts'
+
+/** Values that ask for something, where the type alone does not say which do. */
+const KNOWN: { readonly [Name in SettingName]?: SettingValues[Name] } = {
   temperature: 0.5,
   topP: 0.5,
   topK: 5,
@@ -37,3 +39,18 @@ export const SETTING_SAMPLES: SettingValues = {
   imageConfig: { aspect_ratio: '16:9' },
   promptCacheOptions: { mode: 'explicit' },
 }
+
+/** A value of any other setting, by its type. A setting of another type needs a line above: its tests say so. */
+const BY_TYPE: Readonly<Record<string, unknown>> = { number: 1, boolean: true, string: 's-1', array: ['s-1'], record: { a: 'b' } }
+
+const sampleOf = (name: SettingName): unknown => {
+  const { type }: z.core.$ZodTypeDef = SETTINGS[name].def
+  const sample = KNOWN[name] ?? BY_TYPE[type]
+  if (sample === undefined) throw new Error(`Setting "${name}" needs a sample in setting-samples.test-kit.ts.`)
+  return sample
+}
+
+/** A value of each setting that asks for something. */
+export const SETTING_SAMPLES = Object.fromEntries(
+  (Object.keys(SETTINGS) as SettingName[]).map((name) => [name, sampleOf(name)]),
+) as SettingValues
