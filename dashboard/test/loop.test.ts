@@ -121,6 +121,9 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
       await page.getByLabel('Message 1', { exact: true }).fill('Weather?')
       await page.getByRole('button', { name: 'JSON' }).click()
       const editor = page.getByRole('textbox', { name: 'Settings as JSON' })
+      // Beside a bracket its pair is marked: text that replaces a marked selection has no colours of its own.
+      await editor.press('Home')
+      await editor.locator('.cm-matchingBracket').first().waitFor()
       await editor.fill(JSON.stringify({ tools: [tool] }))
       await page.getByRole('button', { name: 'Run', exact: true }).click()
       await page.getByLabel('Result of weather').fill('18 degrees')

@@ -31,6 +31,22 @@ const look = EditorView.theme({
   '.cm-matchingBracket': { backgroundColor: 'var(--hover) !important' },
 })
 
+/** Left to the browser, text that replaces a coloured selection would keep its colours by an inline style, which the page's policy refuses. */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    // The browser's own selection: the editor hears of a new one later.
+    const selected = document.getSelection()
+    if (event.inputType !== 'insertText' || event.data === null || selected === null || selected.isCollapsed) return false
+    const replaced = selected.getRangeAt(0)
+    const from = view.posAtDOM(replaced.startContainer, replaced.startOffset)
+    const to = view.posAtDOM(replaced.endContainer, replaced.endOffset)
+    const selection = { anchor: from + event.data.length }
+    view.dispatch({ changes: { from, to, insert: event.data }, selection, userEvent: 'input.type', scrollIntoView: true })
+    event.preventDefault()
+    return true
+  },
+})
+
 interface CodeEditorProps {
   readonly label: string
   readonly describedBy: string
@@ -60,6 +76,7 @@ export const CodeEditor = ({ label, describedBy, value, onChange }: CodeEditorPr
           json(),
           syntaxHighlighting(colours),
           look,
+          typeOverSelection,
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label, 'aria-describedby': describedBy }),
           // Tab moves on, as everywhere on a page.
