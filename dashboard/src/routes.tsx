@@ -2,14 +2,13 @@
 import { createRootRoute, createRoute, createRouter, retainSearchParams, type AnyRoute } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 
-import { generation } from './api/generations.ts'
-import { queryClient } from './api/query-client.ts'
 import { lazyPart } from './lazy-part.ts'
 import { Empty } from './parts/empty.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { PAGE_BASE } from './page.ts'
 import { parseSearch, stringifySearch, validateSearch } from './search.ts'
 import { OverviewScreen } from './screens/overview/overview-screen.tsx'
+import { readRequest } from './screens/requests/read-request.ts'
 import { RequestScreen } from './screens/requests/request-screen.tsx'
 import { RequestsScreen } from './screens/requests/requests-screen.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -41,7 +40,7 @@ const requests = screen(root, '/requests', RequestsScreen)
 
 const tree = root.addChildren([
   screen(root, '/', OverviewScreen),
-  requests.addChildren([screen(requests, '$id', RequestScreen, ({ id = '' }) => queryClient.prefetchQuery(generation(id)))]),
+  requests.addChildren([screen(requests, '$id', RequestScreen, ({ id = '' }) => readRequest(id))]),
   screen(
     root,
     '/presets',

@@ -4,7 +4,7 @@ import { Link, Navigate, useNavigate, useParams, useSearch } from '@tanstack/rea
 import { useEffect, useRef } from 'react'
 
 import { ApiError } from '../../api/api-error.ts'
-import { generation, type Generation, newestGenerations } from '../../api/generations.ts'
+import { generation, type Generation } from '../../api/generations.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -16,6 +16,7 @@ import { Cause } from './cause.tsx'
 import { Contents } from './contents.tsx'
 import { CostLines } from './cost-lines.tsx'
 import { Facts } from './facts.tsx'
+import { isClientRequest, ofClientRequest } from './read-request.ts'
 import { RequestActions } from './request-actions.tsx'
 import { RequestStatus } from './request-status.tsx'
 import { Timeline } from './timeline.tsx'
@@ -30,12 +31,12 @@ const TABS = [
 
 export const RequestScreen = () => {
   const { id = '' } = useParams({ strict: false })
-  return id.startsWith('req-') ? <RequestOfClient requestId={id} /> : <RecordedRequest id={id} />
+  return isClientRequest(id) ? <RequestOfClient requestId={id} /> : <RecordedRequest id={id} />
 }
 
 /** By the id of the request that the client got: leads to what was generated for it. */
 const RequestOfClient = ({ requestId }: { requestId: string }) => {
-  const found = useQuery(newestGenerations({ request_id: requestId }, 1))
+  const found = useQuery(ofClientRequest(requestId))
   return (
     <section className="request" aria-label="Request">
       <Loaded query={found} rows={10}>
