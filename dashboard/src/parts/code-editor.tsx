@@ -40,8 +40,10 @@ const typeOverSelection = EditorView.domEventHandlers({
     const replaced = selected.getRangeAt(0)
     const from = view.posAtDOM(replaced.startContainer, replaced.startOffset)
     const to = view.posAtDOM(replaced.endContainer, replaced.endOffset)
-    const selection = { anchor: from + event.data.length }
-    view.dispatch({ changes: { from, to, insert: event.data }, selection, userEvent: 'input.type', scrollIntoView: true })
+    // Its length is the editor's, where a line break of two characters is one.
+    const insert = view.state.toText(event.data)
+    const selection = { anchor: from + insert.length }
+    view.dispatch({ changes: { from, to, insert }, selection, userEvent: 'input.type', scrollIntoView: true })
     event.preventDefault()
     return true
   },
