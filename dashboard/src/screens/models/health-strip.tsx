@@ -9,13 +9,14 @@ export const HealthStrip = ({ name, strip }: { name: string; strip: ProviderHeal
   const now = useNow()
   const failing = strip.filter(({ failed }) => failed > 0)
   const last = failing.at(-1)
+  const wasAsked = strip.some(({ ok, failed }) => ok + failed > 0)
   return (
     <svg
       className="health-strip"
       role="img"
       aria-label={
         last === undefined
-          ? `${name}: no failure in 24 hours`
+          ? `${name}: ${wasAsked ? 'no failure' : 'no requests'} in 24 hours`
           : `${name}: failures in ${failing.length} of ${strip.length} half hours, the last one at ${clockTime(last.at, now)}`
       }
       viewBox={`0 0 ${strip.length} 100`}
@@ -33,7 +34,7 @@ export const HealthStrip = ({ name, strip }: { name: string; strip: ProviderHeal
             width={0.8}
             height={height}
           >
-            <title>{`${clockTime(at, now)}: ${count(ok)} answered, ${count(failed)} failed`}</title>
+            <title>{`${clockTime(at, now)}: ${asked === 0 ? 'no requests' : `${count(ok)} answered, ${count(failed)} failed`}`}</title>
           </rect>
         )
       })}

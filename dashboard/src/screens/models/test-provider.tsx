@@ -35,13 +35,20 @@ export const TestAll = ({ tests }: { tests: ProviderTests }) => {
   )
 }
 
+/** A refusal of the service's own, before the provider was asked, says nothing about the provider. */
 const TestOutcome = ({ of: outcome }: { of: Exclude<TestState, 'busy'> }) => {
-  if ('refused' in outcome) return <span className="outcome">{outcome.refused}</span>
-  return outcome.ok ? (
-    <Status mark="ok">{`${duration(outcome.total_ms)}, ${money(outcome.cost_usd)}`}</Status>
-  ) : (
-    <span className="outcome">
+  if ('refused' in outcome) return <NotTested why={outcome.refused} />
+  if (outcome.ok) return <Status mark="ok">{`${duration(outcome.total_ms)}, ${money(outcome.cost_usd)}`}</Status>
+  if (outcome.generation_id === null) return <NotTested why={outcome.error?.message ?? ''} />
+  return (
+    <span className="outcome failed">
       <Status mark="error">{`${outcome.status ?? ''} ${outcome.error?.type ?? 'failed'}`}</Status> {outcome.error?.message}
     </span>
   )
 }
+
+const NotTested = ({ why }: { why: string }) => (
+  <span className="outcome">
+    <Status mark="none">Not tested</Status> {why}
+  </span>
+)

@@ -29,10 +29,12 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
   const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
   // The others together are told by no name, so there may be more.
   const least = [...byPreset, ...byKey].some(({ other }) => other === true) ? 'at least ' : ''
+  const words = `${least}${numbered(presets.length, 'preset')}, ${numbered(keys.length, 'key')} affected`
+  if (presets.length + keys.length === 0) return <span className="faint">{words}</span>
   return (
     <>
       <button type="button" className="link-button" onClick={() => setOpen(true)}>
-        {`${least}${numbered(presets.length, 'preset')}, ${numbered(keys.length, 'key')} affected`}
+        {words}
       </button>
       {isOpen ? (
         <Dialog title={`Who is affected by ${provider.name}`} onClose={() => setOpen(false)}>
