@@ -72,7 +72,7 @@ export const readTexts = (body: JsonBody, field: string): string[] => {
 export const readAhead = (body: JsonBody, keys?: readonly string[]): Steps<void> => strictly(body.reading(keys))
 
 /** A large body is parsed member by member as it is read, so a fault in the JSON of its conversation may show only here. */
-function* strictly<Result>(reading: Steps<Result>): Steps<Result> {
+export function* strictly<Result>(reading: Steps<Result>): Steps<Result> {
   try {
     return yield* reading
   } catch (thrown) {

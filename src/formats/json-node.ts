@@ -30,7 +30,7 @@ export const bodyNode = (body: JsonBody): Node => ({
   watch: { asked: new Set(), inside: [] },
 })
 
-const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch | null = null): Node => {
+export const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch | null = null): Node => {
   if (!isObject(value)) throw malformed(fault, path, 'must be an object')
   return { path, members: value, fault, watch }
 }
@@ -64,6 +64,13 @@ export const requiredText = (node: Node, key: string): string => {
   const text = optionalText(node, key)
   if (text === null) throw malformedMember(node, key, 'must be a string')
   return text
+}
+
+export const requiredWord = <const Word extends string>(node: Node, key: string, words: readonly Word[]): Word => {
+  const text = requiredText(node, key)
+  const found = words.find((word) => word === text)
+  if (found === undefined) throw malformedMember(node, key, `must be one of ${words.join(', ')}`)
+  return found
 }
 
 export const optionalNumber = (node: Node, key: string): number | null => {

@@ -7,18 +7,18 @@ import { fieldsWhere } from '../request-fields/request-fields.ts'
 
 const conversationField = (client: ClientDialect): string => fieldsWhere(({ readLater }) => readLater === true, [client])[0] ?? ''
 
-const FIELD: Readonly<Record<ClientDialect, string>> = {
+export const CONVERSATION_FIELD: Readonly<Record<ClientDialect, string>> = {
   chat: conversationField('chat'),
   responses: conversationField('responses'),
   messages: conversationField('messages'),
 }
 
 /** A longer one may be megabytes and says something: it stays unparsed. */
-const LOOKED_THROUGH_MAX = 32_768
+export const LOOKED_THROUGH_MAX = 32_768
 
 /** Throws `invalid_request`. */
 export const requireConversation = (client: ClientDialect, body: JsonBody): void => {
-  const field = FIELD[client]
+  const field = CONVERSATION_FIELD[client]
   const fault = (message: string) => invalidRequest([{ path: field, message }])
   const raw = body.rawSearchable(field)
   if (raw === undefined || raw === 'null') throw fault(`Send ${SOMETHING[client]}.`)

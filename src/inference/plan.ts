@@ -3,8 +3,10 @@ import type { Call } from '../canonical/call.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
+import { checkForm } from '../formats/conversation-form.ts'
 import { type Models, speaksDialectOf } from '../models/models.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
+import { hasOwnTemplates } from '../providers/role-rules.ts'
 import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
 import { permits } from '../routing/policy.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
@@ -159,12 +161,13 @@ export const planFor = (
 
 /**
  * A malformed conversation is our own check, so it has its status and reaches nobody
- * (docs/contract/errors.md#own-checks). Where every attempt stays in the client's dialect nothing is parsed: the
- * provider is the judge of its own.
+ * (docs/contract/errors.md#own-checks). Where every attempt stays in the client's dialect nothing is parsed, and
+ * only its form is looked at.
  */
 function* checkPrompt(call: Call, { attempts }: Plan): Steps<void> {
-  if (!attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) return
-  yield* call.readingPrompt()
+  if (attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) yield* call.readingPrompt()
+  else
+    yield* checkForm(call.dialect, call.body, attempts.every(({ endpoint }) => hasOwnTemplates(endpoint.provider.slug)) ? 'any' : 'known')
 }
 
 const withEmbeddings = (planned: Plan): Plan => {

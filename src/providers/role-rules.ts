@@ -47,8 +47,11 @@ export const createLearntRoleRules = (): LearntRoleRules => {
 
 const keyOf = ({ provider, baseUrl, upstreamModel }: Endpoint): string => JSON.stringify([provider, baseUrl, upstreamModel])
 
-/** Says whether a provider's refusals may teach rules: known vendors keep to what is written of them. */
-export const isTeachable = (provider: string): boolean => {
+/**
+ * Says whether it is a server whose templates nobody here knows: its refusals may teach rules, and it may know roles and parts
+ * that its dialect does not name. Known vendors keep to what is written of them.
+ */
+export const hasOwnTemplates = (provider: string): boolean => {
   const { accepts, systemFirst } = vendorOf(provider)
   return accepts === 'everything' || systemFirst
 }

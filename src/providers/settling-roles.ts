@@ -8,7 +8,7 @@ import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
-import { isTeachable, type RoleRule, rulesReportedBy, vendorRules } from './role-rules.ts'
+import { hasOwnTemplates, type RoleRule, rulesReportedBy, vendorRules } from './role-rules.ts'
 import { settledBody, settledPrompt } from './settled-roles.ts'
 
 /** `own`: the clients that speak the provider's dialect. */
@@ -16,7 +16,7 @@ export const settlingRoles =
   (adapter: ProviderAdapter, own: ClientDialect): ProviderAdapter =>
   async (attempt, context, take) => {
     const { target } = attempt
-    if (!isTeachable(target.provider)) return adapter(attempt, context, take)
+    if (!hasOwnTemplates(target.provider)) return adapter(attempt, context, take)
     const written = vendorRules(target.provider)
     const known = new Set([...written, ...(context.roleRules?.find(target) ?? [])])
     const warn = once(attempt.warn)

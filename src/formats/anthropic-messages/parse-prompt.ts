@@ -17,11 +17,13 @@ import {
   optionalChild,
   optionalText,
   requiredText,
+  requiredWord,
   whole,
 } from '../json-node.ts'
 import { otherFields } from '../other-fields.ts'
 import { attachProofs, readContent, readPart } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
+import { MESSAGES_ROLES } from '../roles.ts'
 import { functionTool, providerTool } from '../tool-reader.ts'
 import { BLOCKS } from './read-blocks.ts'
 import { readMessagesSettings } from './read-settings.ts'
@@ -63,10 +65,7 @@ const readSystem = (value: unknown): Message[] => {
 }
 
 const readMessage = (message: Node): Message => {
-  const role = requiredText(message, 'role')
-  if (role !== 'user' && role !== 'assistant' && role !== 'system') {
-    throw malformedMember(message, 'role', 'must be one of user, assistant, system')
-  }
+  const role = requiredWord(message, 'role', MESSAGES_ROLES)
   return { role, parts: attachProofs(readContent(message, 'content', BLOCKS)), at: message.path }
 }
 

@@ -2,11 +2,12 @@
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import { bodyNode, child, malformedMember, member, type Node, nodesAt, optionalText, requiredText } from '../json-node.ts'
+import { bodyNode, child, member, type Node, nodesAt, optionalText, requiredText, requiredWord } from '../json-node.ts'
 import { readOutputFormat } from '../openai-output-format.ts'
 import { otherFields } from '../other-fields.ts'
-import { joinTurns, type Piece, readContent, readerFor, type Readers, toolResult } from '../prompt-reader.ts'
+import { joinTurns, type Piece, readContent, toolResult } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
+import { CHAT_ROLES } from '../roles.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { readAssistant } from './read-assistant.ts'
@@ -29,8 +30,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
 }
 
 const readMessage = (message: Node): Piece => {
-  const read = readerFor(MESSAGES, requiredText(message, 'role'))
-  if (read === undefined) throw malformedMember(message, 'role', `must be one of ${Object.keys(MESSAGES).join(', ')}`)
+  const read = MESSAGES[requiredWord(message, 'role', CHAT_ROLES)]
   const name = optionalText(message, 'name')
   const { role, parts, open } = read(message)
   return name === null ? { role, parts, open, at: message.path } : { role, parts, open, at: message.path, name }
@@ -40,7 +40,7 @@ const contentMessage =
   (role: Piece['role']) =>
   (message: Node): Piece => ({ role, parts: readContent(message, 'content', CONTENT_PARTS), open: false })
 
-const MESSAGES: Readers<Piece> = {
+const MESSAGES: Readonly<Record<(typeof CHAT_ROLES)[number], (message: Node) => Piece>> = {
   system: contentMessage('system'),
   developer: contentMessage('developer'),
   user: contentMessage('user'),

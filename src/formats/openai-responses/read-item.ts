@@ -3,7 +3,7 @@ import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from 
 import type { Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
 import { openProof, type ReasoningProof } from '../../canonical/reasoning.ts'
-import { children, malformedMember, type Node, optionalText, requiredText, requiredUrl } from '../json-node.ts'
+import { children, type Node, optionalText, requiredText, requiredUrl, requiredWord } from '../json-node.ts'
 import {
   cacheMark,
   type PartReaders,
@@ -17,6 +17,7 @@ import {
   unknownPart,
 } from '../prompt-reader.ts'
 import { imageDetail, readInputAudio } from '../media-parts.ts'
+import { RESPONSES_ROLES } from '../roles.ts'
 import { readServerToolItem } from './read-server-tool-item.ts'
 
 export const readItem = (item: Node): Piece => {
@@ -106,10 +107,7 @@ const readOutput = (item: Node): Piece => ({
 })
 
 const readMessage = (item: Node): Piece => {
-  const role = requiredText(item, 'role')
-  if (role !== 'user' && role !== 'system' && role !== 'developer' && role !== 'assistant') {
-    throw malformedMember(item, 'role', 'must be one of user, system, developer, assistant')
-  }
+  const role = requiredWord(item, 'role', RESPONSES_ROLES)
   return { role, parts: readContent(item, 'content', PARTS), open: role === 'assistant' }
 }
 

@@ -1,0 +1,83 @@
+/**
+ * The form that a conversation has in its dialect: kinds of values, and the names of roles. A translation finds such faults
+ * as it reads; this finds the same ones, in the same words, where the conversation stays as the client wrote it
+ * (decisions/0092).
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { eachOutlined } from '../lib/json-outline.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
+import { strictly } from './call-reader.ts'
+import { children, malformedMember, member, type Node, nodeAt, nodesAt, optionalText, requiredText, requiredWord } from './json-node.ts'
+import { CONVERSATION_FIELD, LOOKED_THROUGH_MAX } from './require-conversation.ts'
+import { CHAT_ROLES, MESSAGES_ROLES, RESPONSES_ROLES } from './roles.ts'
+
+/** `any`: a server of which nothing is known may know further roles, and parts that are texts or have no type. */
+export type Names = 'known' | 'any'
+
+/** Throws `invalid_prompt` naming what is at fault. A large conversation is not parsed for it. */
+export function* checkForm(client: ClientDialect, body: JsonBody, names: Names): Steps<void> {
+  const field = CONVERSATION_FIELD[client]
+  const raw = body.rawSearchable(field) ?? ''
+  if (!raw.startsWith('[')) return
+  const check = (item: Node): void => CHECKS[client](item, names)
+  if (raw.length > LOOKED_THROUGH_MAX) {
+    yield* strictly(eachOutlined(raw, LEVELS, (item, index) => check(nodeAt(item, `${field}[${index}]`, 'invalid_prompt'))))
+  } else yield* mapInSteps(nodesAt(body.value(field), field, 'invalid_prompt'), check)
+}
+
+/** An item, its content, a part, the content of a tool's result, a part of that. */
+const LEVELS = 5
+
+const checkChat = (message: Node, names: Names): void => {
+  const role = checkRole(message, CHAT_ROLES, names)
+  checkContent(message, 'content', names, role !== 'assistant')
+  children(message, 'tool_calls')
+  optionalText(message, 'tool_call_id')
+}
+
+const checkResponses = (item: Node, names: Names): void => {
+  const type = optionalText(item, 'type') ?? 'message'
+  if (type === 'message') {
+    checkRole(item, RESPONSES_ROLES, names)
+    checkContent(item, 'content', names, true)
+  } else if (type === 'function_call' || type === 'custom_tool_call') {
+    requiredText(item, 'call_id')
+    requiredText(item, 'name')
+    optionalText(item, type === 'function_call' ? 'arguments' : 'input')
+  } else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+    optionalText(item, 'call_id')
+    checkContent(item, 'output', names, false)
+  } else if (type === 'reasoning') {
+    children(item, 'summary')
+    children(item, 'content')
+  }
+}
+
+const checkMessages = (message: Node, names: Names): void => {
+  checkRole(message, MESSAGES_ROLES, names)
+  checkContent(message, 'content', names, true)
+}
+
+const CHECKS: Readonly<Record<ClientDialect, (item: Node, names: Names) => void>> = {
+  chat: checkChat,
+  responses: checkResponses,
+  messages: checkMessages,
+}
+
+const checkRole = (item: Node, roles: readonly string[], names: Names): string =>
+  names === 'known' ? requiredWord(item, 'role', roles) : requiredText(item, 'role')
+
+const checkContent = (node: Node, key: string, names: Names, required: boolean): void => {
+  const value = member(node, key)
+  if (typeof value === 'string' || (value === undefined && (!required || names === 'any'))) return
+  if (!Array.isArray(value)) throw malformedMember(node, key, 'must be a string or a list of parts')
+  if (names === 'any') return
+  for (const part of children(node, key)) {
+    const type = requiredText(part, 'type')
+    if (TEXTS.has(type)) requiredText(part, 'text')
+    else if (type === 'tool_result') checkContent(part, 'content', names, false)
+  }
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text'])
