@@ -1,6 +1,7 @@
 /** Small pieces that all three dialects render alike. */
 import type { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonChanges, JsonObject } from '../lib/json.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from './format.ts'
 
 /** `resp_…`, `msg_…`: an id that names the same generation as its `gen-…`. */
@@ -21,6 +22,12 @@ export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null
 
 /** The tier that served the request, where it is known (docs/contract/routing.md#service-tiers). */
 export const tierMember = ({ usage }: AnswerTail): JsonObject => (usage.servedTier === null ? {} : { service_tier: usage.servedTier })
+
+/** The members that the service adds to an answer of an upstream that speaks the client's dialect, as JSON texts: the tier only where the upstream tells none. */
+export const addedMembers = (body: JsonBody, tail: AnswerTail): JsonChanges => {
+  const added = { ...(typeof body.get('service_tier') === 'string' ? {} : tierMember(tail)), ...metadataMember(tail) }
+  return Object.fromEntries(Object.entries(added).map(([field, value]) => [field, JSON.stringify(value)]))
+}
 
 /** The renderer, with its terminal states enforced: after `finish` or `fail` nothing more can be written. */
 export const endingOnce = (renderer: StreamRenderer): StreamRenderer => {

@@ -14,17 +14,19 @@ export const callAtTier = (call: Call, planned: PlannedAttempt, warn: (warning: 
   if (planned.serviceTier === null && asked === undefined && speed === undefined) return call
   const wanted = planned.serviceTier ?? asked
   const isDear = wanted !== undefined && mayCostMore(planned, wanted)
-  const isFast = speed === 'fast' && mayCostMore(planned, speed)
+  const isDearSpeed = speed === 'fast' && mayCostMore(planned, speed)
   if (isDear) warn(notAskedFor('service_tier', asked, planned))
-  if (isFast) warn(notAskedFor('speed', speed, planned))
+  if (isDearSpeed) warn(notAskedFor('speed', speed, planned))
+  // An endpoint that stands in for one of the tier is asked at its ordinary speed.
+  const isSlowed = isDearSpeed || (speed === 'fast' && planned.serviceTier === 'default')
   const tier = isDear ? 'default' : planned.serviceTier
   const isSame = tier === null || asked === tier
-  if (isSame && !isFast) return call
+  if (isSame && !isSlowed) return call
   return {
     ...call,
-    body: body.with({ ...(isSame ? {} : { service_tier: JSON.stringify(tier) }), ...(isFast ? { speed: null } : {}) }),
+    body: body.with({ ...(isSame ? {} : { service_tier: JSON.stringify(tier) }), ...(isSlowed ? { speed: null } : {}) }),
     prompt() {
-      const prompt = isFast ? withoutSpeed(call.prompt()) : call.prompt()
+      const prompt = isSlowed ? withoutSpeed(call.prompt()) : call.prompt()
       if (isSame) return prompt
       return { ...prompt, settings: { ...prompt.settings, serviceTier: { value: tier, field: 'service_tier' } } }
     },

@@ -160,9 +160,9 @@ const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Prefer
  * An ordinary endpoint that stands in for one of a tier is asked as one: the tier is not to be paid for there. Where the
  * catalogue knows of no such endpoints the tier goes under the name that providers have for it, if its price may be unknown (call-at-tier.ts).
  */
-const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier }: Preferences): PlannedAttempt => {
+const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier, tierIsSpeed }: Preferences): PlannedAttempt => {
   if (tier === null) return { model, endpoint, key, serviceTier: endpoint.serviceTier }
-  const otherwise = tier === 'flex' ? null : 'priority'
+  const otherwise = tier === 'flex' || tierIsSpeed ? null : 'priority'
   return { model, endpoint, key, serviceTier: endpoint.serviceTier ?? (servesTier(model, tier) ? 'default' : otherwise) }
 }
 

@@ -27,6 +27,8 @@ export interface Preferences {
   /** US dollars, as the catalogue counts. */
   readonly maxPrice: readonly (readonly [PriceName, number])[]
   readonly tier: EndpointTier | null
+  /** Whether `speed` asks for the tier, which providers of its dialect take as it is. */
+  readonly tierIsSpeed: boolean
 }
 
 /** By percentile; only those that were asked for. */
@@ -36,9 +38,12 @@ const PRICES = ['prompt', 'completion', 'request', 'image', 'audio'] as const
 export type PriceName = (typeof PRICES)[number]
 
 /** The form of what is read here was validated with the request. */
-export const readPreferences = ({ body }: Call): Preferences => {
+export const readPreferences = ({ body, dialect }: Call): Preferences => {
   const given = body.value('provider')
-  const tier = readTier(body.value('service_tier'))
+  const asked = body.value('service_tier')
+  // Where both are named, each is heeded as it is written.
+  const tierIsSpeed = dialect === 'messages' && (asked ?? 'auto') === 'auto' && body.value('speed') === 'fast'
+  const tier = readTier(tierIsSpeed ? 'fast' : asked)
   const route = body.value('route')
   if (given === undefined && tier === null && route === undefined) return NO_WISHES
   const provider = isObject(given) ? given : {}
@@ -59,6 +64,7 @@ export const readPreferences = ({ body }: Call): Preferences => {
     maxLatencyMs: readCutoffs(provider['preferred_max_latency'], 1000),
     maxPrice: readMaxPrice(provider['max_price']),
     tier,
+    tierIsSpeed,
   }
 }
 
@@ -78,6 +84,7 @@ const NO_WISHES: Preferences = {
   maxLatencyMs: null,
   maxPrice: [],
   tier: null,
+  tierIsSpeed: false,
 }
 
 const texts = (value: unknown): readonly string[] =>

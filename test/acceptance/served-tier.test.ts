@@ -1,5 +1,5 @@
 /** A request is charged at the price of the tier that served it, and held at the dearest one that may. */
-import { beforeAll, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -18,7 +18,17 @@ const CONFIG = `
 providers:
   claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
   gpt: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  rsp: { dialects: [openai-responses], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
+  rsp/one:${TIERED('rsp')}
+  gpt/apart:
+    endpoints:
+      - { provider: gpt, model: up-ordinary, prices: { prompt: 1, completion: 2 } }
+      - { provider: gpt, model: up-priority, service_tier: priority, prices: { prompt: 2, completion: 4 } }
+  claude/apart:
+    endpoints:
+      - { provider: claude, model: up-ordinary, prices: { prompt: 1, completion: 2 } }
+      - { provider: claude, model: up-priority, service_tier: priority, prices: { prompt: 2, completion: 4 } }
   claude/one:${TIERED('claude')}
   gpt/one:${TIERED('gpt')}
 `
@@ -72,6 +82,83 @@ test.each<[string, object, object, number]>([
   upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage, ...reported })))
   const body = { model: 'gpt/one', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
   expect(costOf(await infer(service, body))).toBeCloseTo(cost, 9)
+})
+
+describe("the tier of the endpoint is told where the provider of the client's dialect tells none", () => {
+  const USAGE = { input_tokens: 200, output_tokens: 100, total_tokens: 300 }
+  const CHAT_USAGE = { prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 }
+  const CHUNK = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up-one', choices: [] }
+  const RESPONSE = { id: 'resp_1', object: 'response', created_at: 1, model: 'up-one', output: [] }
+  const MESSAGE = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up-one', content: [], usage: USAGE }
+
+  test.each<[path: string, model: string, whole: string, streamed: readonly object[]]>([
+    [
+      '/chat/completions',
+      'gpt/one',
+      proseAnswer('Hi.', { usage: CHAT_USAGE }),
+      [
+        { ...CHUNK, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }] },
+        { ...CHUNK, usage: CHAT_USAGE },
+      ],
+    ],
+    [
+      '/responses',
+      'rsp/one',
+      JSON.stringify({ ...RESPONSE, status: 'completed', usage: USAGE, service_tier: null }),
+      [
+        { type: 'response.created', response: { ...RESPONSE, status: 'in_progress' } },
+        { type: 'response.completed', response: { ...RESPONSE, status: 'completed', usage: USAGE } },
+      ],
+    ],
+    [
+      '/messages',
+      'claude/one',
+      messagesAnswer({ service_tier: null }),
+      [
+        { type: 'message_start', message: MESSAGE },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi.' } },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 100 } },
+        { type: 'message_stop' },
+      ],
+    ],
+  ])('%s', async (path, model, whole, streamed) => {
+    upstream.script((exchange) =>
+      exchange.body.stream === true ? exchange.stream(streamed.map((event) => JSON.stringify(event))) : exchange.answer(200, whole),
+    )
+    const said = path === '/responses' ? { input: 'Hello!' } : { max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }] }
+    const body = { model, service_tier: 'priority', ...said }
+    expect(tierIn((await infer(service, body, { path })).json)).toBe('priority')
+    const { text } = await infer(service, { ...body, stream: true }, { path })
+    const told = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => tierIn(JSON.parse(data ?? '')))
+    expect(told.filter((tier) => tier !== null && tier !== undefined)).toEqual(['priority'])
+  })
+
+  const tierIn = (value: unknown): unknown => {
+    const { service_tier, response, usage } = value as Record<string, Record<string, unknown> | undefined>
+    return service_tier ?? response?.['service_tier'] ?? usage?.['service_tier']
+  }
+})
+
+test('speed: "fast" goes to the endpoint of the tier priority, and at the ordinary speed to the one that stands in for it', async () => {
+  const asked: unknown[] = []
+  upstream.script((exchange) => {
+    const { model, speed, service_tier: tier } = exchange.body
+    asked.push([model, speed ?? tier])
+    return exchange.answer(model === 'up-priority' ? 500 : 200, messagesAnswer({}))
+  })
+  const body = { model: 'claude/apart', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }] }
+  await infer(service, { ...body, speed: 'fast' }, { path: '/messages' })
+  await infer(service, { ...body, speed: 'fast', service_tier: 'default' }, { path: '/messages' })
+  expect(asked).toEqual([
+    ['up-priority', 'fast'],
+    ['up-ordinary', 'standard_only'],
+    ['up-ordinary', 'fast'],
+  ])
+  asked.length = 0
+  await infer(service, { ...body, model: 'gpt/apart', speed: 'fast' }, { path: '/messages' })
+  expect(asked[0]).toEqual(['up-priority', 'priority'])
 })
 
 test('the record names the tier that served', async () => {

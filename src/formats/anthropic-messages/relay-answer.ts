@@ -4,10 +4,9 @@ import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
-import { mergedUsage } from '../merged-usage.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
-import { completeUsage, relayedUsage } from './usage.ts'
+import { endUsage } from './usage.ts'
 
 /** `native` is JSON that the adapter has parsed. */
 export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail): string => {
@@ -16,7 +15,7 @@ export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail):
     ...missingMembers(body, MESSAGE_NEEDS),
     ...citedContent(body),
     ...identityMembers(dialectId('msg', head), head),
-    usage: completeUsage(mergedUsage(body.raw('usage') ?? null, relayedUsage(tail)), head.inputTokensEstimate),
+    usage: endUsage(body.raw('usage'), tail, head.inputTokensEstimate),
   }
   for (const [field, value] of Object.entries(metadataMember(tail))) changes[field] = JSON.stringify(value)
   return body.textWith(changes)

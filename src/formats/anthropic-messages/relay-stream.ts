@@ -8,13 +8,12 @@ import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
-import { mergedUsage } from '../merged-usage.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed, eventType, identityMembers, nativeText, oneLine } from '../relay-text.ts'
 import { failedStream, messageStart } from './message-events.ts'
 import { stopMembers } from './stop.ts'
 import { END_NEEDS, MESSAGE_NEEDS } from './relay-answer.ts'
-import { completeUsage, messagesUsage, relayedUsage } from './usage.ts'
+import { completeUsage, messagesUsage, endUsage } from './usage.ts'
 
 export class MessageRelay implements StreamRenderer {
   readonly #head: AnswerHead
@@ -89,7 +88,7 @@ export class MessageRelay implements StreamRenderer {
     const body = bodyOfParsed(this.#delta)
     const reported = bodyOfParsed(objectText(body.raw('delta')))
     const delta = reported.textWith(missingMembers(reported, END_NEEDS))
-    const usage = mergedUsage(body.raw('usage') ?? null, relayedUsage(tail))
+    const usage = endUsage(body.raw('usage'), tail, this.#head.inputTokensEstimate)
     return eventFrame('message_delta', oneLine(body.textWith({ delta, usage })))
   }
 

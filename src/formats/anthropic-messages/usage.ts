@@ -1,3 +1,4 @@
+import { mergedUsage } from '../merged-usage.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
@@ -19,11 +20,13 @@ export const messagesUsage = (tail: AnswerTail): JsonObject => {
     ...(tail.serverTools === undefined ? {} : { server_tool_use_details: details }),
     ...(tail.iterations === undefined ? {} : { iterations: tail.iterations.map(iterationUsage) }),
     ...UNKNOWN,
-    // The ordinary tier has another name here.
-    service_tier: usage.servedTier === 'default' ? 'standard' : usage.servedTier,
+    service_tier: tierName(usage),
     ...costs(tail),
   }
 }
+
+/** The ordinary tier has another name here. */
+const tierName = ({ servedTier }: Usage): string | null => (servedTier === 'default' ? 'standard' : servedTier)
 
 const iterationUsage = ({ type, model, usage }: Iteration): JsonObject => ({
   type,
@@ -38,6 +41,12 @@ export const relayedUsage = (tail: AnswerTail): JsonObject => ({
   output_tokens: outputTokens(tail.usage),
   ...costs(tail),
 })
+
+/** The usage with which an answer ends, as JSON text: that of the upstream, its text too, under ours, with the keys that it left out. */
+export const endUsage = (upstream: string | undefined, tail: AnswerTail, inputEstimate: number): string => {
+  const usage = bodyOfParsed(completeUsage(mergedUsage(upstream ?? null, relayedUsage(tail)), inputEstimate))
+  return usage.textWith(typeof usage.get('service_tier') === 'string' ? {} : { service_tier: JSON.stringify(tierName(tail.usage)) })
+}
 
 const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'prompt', 'completions')
 

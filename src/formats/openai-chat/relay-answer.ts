@@ -1,10 +1,11 @@
 /** A whole answer of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import { metadataMember } from '../answer-parts.ts'
+import { addedMembers } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
+import { missingMembers } from '../missing-members.ts'
 import { identityMembers } from '../relay-text.ts'
 import { choicesText, completeChoice, finishedChoice, readChoices } from './choices.ts'
 import { chatUsage } from './usage.ts'
@@ -15,17 +16,16 @@ export const relayAnswer = (head: AnswerHead, native: string, events: readonly M
   const body = JsonBody.ofParsed(native)
   const ending = watchEnding()
   for (const event of events) ending.see(event)
-  const changes: Record<string, string | null> = {
+  return body.textWith({
     ...identityMembers(head.generationId, head),
     ...envelopeRepairs(body, 'chat.completion', head),
     choices: choicesText(
       readChoices(body.raw('choices') ?? '[]').map((choice, position) => finishedChoice(completeChoice(choice, position), ending)),
     ),
     usage: mergedUsage(body.raw('usage') ?? null, chatUsage(tail)),
-  }
-  if (!body.has('system_fingerprint')) changes['system_fingerprint'] = 'null'
-  for (const [field, value] of Object.entries(metadataMember(tail))) changes[field] = JSON.stringify(value)
-  return body.textWith(changes)
+    ...missingMembers(body, { system_fingerprint: 'null' }),
+    ...addedMembers(body, tail),
+  })
 }
 
 /** The members that strict clients need and some vendors leave out or blank. */

@@ -1,6 +1,6 @@
 /** A whole response of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
 import type { JsonBody } from '../../lib/json-body.ts'
-import { dialectId, metadataMember } from '../answer-parts.ts'
+import { addedMembers, dialectId } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
@@ -14,14 +14,13 @@ export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail):
 /** The response object with which an answer ends, whole or as a stream. */
 export const relayedResponse = (head: AnswerHead, response: JsonBody, tail: AnswerTail): string => {
   const output = response.raw('output')
-  const changes: Record<string, string | null> = {
+  return response.textWith({
     ...missingOfResponse(response, head, tail.endedSeconds),
     ...responseIdentity(head),
     ...(output === undefined ? {} : { output: completeOutput(output) }),
     usage: mergedUsage(response.raw('usage') ?? null, responsesUsage(tail)),
-  }
-  for (const [field, value] of Object.entries(metadataMember(tail))) changes[field] = JSON.stringify(value)
-  return response.textWith(changes)
+    ...addedMembers(response, tail),
+  })
 }
 
 /** An upstream echoes the instructions and the tools that it was sent; what a preset hides in them is not the client's to read. */
