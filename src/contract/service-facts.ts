@@ -18,6 +18,7 @@ export const serviceFacts = z
     processes: z.array(z.object({ id: z.string(), started_at: z.iso.datetime().nullable(), seen_at: z.iso.datetime() })),
     switches: z.record(z.string(), z.boolean()),
     settings: z.array(effectiveSetting),
+    audit_objects: z.array(z.string()).meta({ description: 'The kinds of objects that entries of the audit log are about.' }),
     config_errors: z
       .array(z.string())
       .meta({ description: 'Why the file was not taken when it was read again; the one before it stays in force.' }),

@@ -1,7 +1,6 @@
 /** The entry of a change and of who made it: written in the transaction of the change itself, so there is no change without its entry. */
 import { type Selectable, sql, type Transaction } from 'kysely'
 
-import type { AuditObject } from '../contract/audit-object.ts'
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -10,7 +9,7 @@ import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
 import type { AuditLogTable } from './management-tables.ts'
 import type { Page } from './page.ts'
-import type { Schema } from './schema.ts'
+import type { AuditObject, Schema } from './schema.ts'
 import { SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface ChangedBy {

@@ -92,6 +92,28 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0027-quick-finds': quickFinds(engine),
 })
 
+/** The kinds of objects that entries of the audit log are about. */
+export const AUDIT_OBJECTS = [
+  'api_key',
+  'audit_log',
+  'catalogue',
+  'credit',
+  'file',
+  'generation_content',
+  'generations',
+  'guardrail',
+  'member',
+  'observability_destination',
+  'preset',
+  'provider_key',
+  'root_secret',
+  'session',
+  'workspace',
+  'workspace_budget',
+] as const
+
+export type AuditObject = (typeof AUDIT_OBJECTS)[number]
+
 /** Tables whose rows are deleted with their workspace, by their `workspace_id`. */
 export const DELETED_WITH_WORKSPACE: readonly (keyof Schema)[] = [
   'workspace_members',

@@ -55,6 +55,7 @@ describe('GET /service', () => {
     expect(data).toMatchObject({
       engine: 'sqlite',
       version: expect.any(String) as string,
+      audit_objects: expect.arrayContaining(['api_key', 'preset', 'workspace']) as string[],
       config_errors: [],
       switches: { sandbox: false, dashboard: true },
     })

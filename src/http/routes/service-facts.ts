@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { serviceFacts, type ServiceKnowledge } from '../../contract/service-facts.ts'
+import { AUDIT_OBJECTS } from '../../storage/schema.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 
@@ -30,6 +31,7 @@ export const serviceFactsRoute = (parts: ServiceFactsParts): Route => ({
         processes: knowledge.processes().map(({ id, startedAt, seenAt }) => ({ id, started_at: startedAt, seen_at: seenAt })),
         switches: knowledge.switches(),
         settings: knowledge.settings(),
+        audit_objects: AUDIT_OBJECTS,
         config_errors: knowledge.configErrors(),
       },
     })

@@ -1,10 +1,10 @@
 /** Who changed what and when, with the object before and after. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
-import { AUDIT_OBJECTS } from '../../../../src/contract/audit-object.ts'
 import { type AuditEntry, auditLog } from '../../api/audit.ts'
 import { askRaw } from '../../api/client.ts'
+import { serviceFacts } from '../../api/settings.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -53,21 +53,10 @@ export const AuditScreen = () => {
       </ScreenHead>
       <div className="filters">
         <SearchField label="Person" placeholder="Person" parameter="person" />
-        <select
-          aria-label="Object"
-          value={search['object'] ?? ''}
-          onChange={(event) => {
-            const object = event.target.value
-            void navigate({ to: '.', search: (before) => ({ ...before, object: object === '' ? undefined : object }) })
-          }}
-        >
-          <option value="">every object</option>
-          {AUDIT_OBJECTS.map((object) => (
-            <option key={object} value={object}>
-              {object.replaceAll('_', ' ')}
-            </option>
-          ))}
-        </select>
+        <ObjectSelect
+          chosen={search['object'] ?? ''}
+          choose={(object) => void navigate({ to: '.', search: (before) => ({ ...before, object }) })}
+        />
       </div>
       <Panel title="Changes" quiet>
         <Loaded query={entries} rows={10}>
@@ -76,6 +65,22 @@ export const AuditScreen = () => {
         <ShowMore list={entries} shown={entries.data?.length ?? 0} />
       </Panel>
     </>
+  )
+}
+
+/** What the address names is chosen before the service has told its kinds of objects. */
+const ObjectSelect = ({ chosen, choose }: { chosen: string; choose: (object: string | undefined) => void }) => {
+  const { data: facts } = useQuery(serviceFacts)
+  const objects = new Set([...(facts?.audit_objects ?? []), ...(chosen === '' ? [] : [chosen])])
+  return (
+    <select aria-label="Object" value={chosen} onChange={(event) => choose(event.target.value === '' ? undefined : event.target.value)}>
+      <option value="">every object</option>
+      {[...objects].map((object) => (
+        <option key={object} value={object}>
+          {object.replaceAll('_', ' ')}
+        </option>
+      ))}
+    </select>
   )
 }
 
