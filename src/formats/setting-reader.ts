@@ -43,11 +43,18 @@ const settled = (name: SettingName, value: unknown): unknown => {
 /** Undefined for a value that asks for what is done without it: it must not be warned of. */
 const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) => SettingValues[Name] | undefined } = {
   candidates: (count) => (count === 1 ? undefined : count),
+  stop: (sequences) => spokenStops(sequences),
   logprobs: (wanted) => (wanted ? true : undefined),
   outputModalities: (kinds) => (kinds.every((kind) => kind === 'text') ? undefined : kinds),
   truncation: (mode) => (mode === 'disabled' ? undefined : mode),
   // `fast` is another name of `priority` (docs/contract/requests.md#shared-fields); `auto` is what every provider does by itself.
   serviceTier: (tier) => (tier === 'auto' ? undefined : tier === 'fast' ? 'priority' : tier),
+}
+
+/** No answer ends at an empty sequence. */
+export const spokenStops = (sequences: readonly string[]): string[] | undefined => {
+  const spoken = sequences.filter((sequence) => sequence !== '')
+  return spoken.length === 0 ? undefined : spoken
 }
 
 const reading =

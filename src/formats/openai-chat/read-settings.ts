@@ -1,13 +1,16 @@
 /** The settings of a Chat Completions body that take more than reading a field (docs/contract/chat-completions.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { member, type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
-import { mapped, type Reading, reasoningOf, readSettings, text, texts } from '../setting-reader.ts'
+import { mapped, type Reading, reasoningOf, readSettings, spokenStops, text, texts } from '../setting-reader.ts'
 
 export const readChatSettings = (root: Node): Settings =>
   readSettings('chat', root, { stop: readStop(root), reasoning: readReasoningSetting(root) })
 
-const readStop = (root: Node): Reading<readonly string[]> | undefined =>
-  typeof member(root, 'stop') === 'string' ? mapped(text(root, 'stop'), (stop) => [stop]) : texts(root, 'stop')
+const readStop = (root: Node): Reading<readonly string[]> | undefined => {
+  const read = typeof member(root, 'stop') === 'string' ? mapped(text(root, 'stop'), (stop) => [stop]) : texts(root, 'stop')
+  const spoken = read === undefined ? undefined : spokenStops(read.value)
+  return read === undefined || spoken === undefined ? undefined : { ...read, value: spoken }
+}
 
 /** Three fields for one thing: `reasoning` first, then OpenAI's name of its effort, then the oldest, which shows or hides it. */
 const readReasoningSetting = (root: Node): Reading<ReasoningSetting> | undefined => {

@@ -55,7 +55,7 @@ const heldTo1 = (context: ModelContext): number | undefined => {
 export const seenStops = (context: ModelContext): readonly string[] | undefined => {
   const stop = context.setting('stop')
   const kept = stop?.filter((sequence) => sequence.trim() !== '')
-  if (stop !== undefined && kept?.length !== stop.length)
+  if (stop?.some((sequence) => sequence !== '' && sequence.trim() === '') === true)
     context.lose(context.fieldOf('stop'), `${context.target.providerName} takes no stop sequence of white space alone; it was left out.`)
   return kept === undefined || kept.length === 0 ? undefined : kept
 }

@@ -15,6 +15,7 @@ import { encodeReasoning } from './encode-reasoning.ts'
 import { encodeFormat } from './encode-format.ts'
 import { encodeTools } from './encode-tools.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
+import { refusePlainAddresses } from './plain-addresses.ts'
 import { relayChanges } from './relay-request.ts'
 import { keepAcceptedFields } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
@@ -35,6 +36,7 @@ export function* anthropicWire(attempt: Attempt): Steps<string | Uint8Array<Arra
 }
 
 function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
+  refusePlainAddresses(attempt, false)
   const { stream } = attempt.call
   const { system, turns } = yield* encodeConversation(context)
   // Before the tools: what is left of the grammar is theirs.

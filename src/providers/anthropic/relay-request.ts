@@ -14,6 +14,7 @@ import { mayBreakMarks, settleCacheMarks } from './cache-marks.ts'
 import { defaultMaxTokens } from './encode-reasoning.ts'
 import { rulesOf } from './model-rules.ts'
 import { MAY_BE_BLANK, type RelayedConversation, relayConversation, systemBlocks } from './relay-conversation.ts'
+import { refusePlainAddresses } from './plain-addresses.ts'
 import { applyModelRules } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
 import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-media.ts'
@@ -24,6 +25,7 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
   refuseStoredFiles(body, attempt.target)
+  refusePlainAddresses(attempt, true)
   refuseSound(attempt)
   // The limit counts tools that this service runs: no provider is to count them.
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null, max_tool_calls: null }

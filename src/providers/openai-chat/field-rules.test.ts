@@ -285,11 +285,6 @@ test('an empty list of tools, and a choice among none, are not sent to vendors t
   expect(relay(body).text).toBe(body.replace('a/b', 'one-1'))
 })
 
-test('metadata goes along where the client lets OpenAI store the answer', () => {
-  const body = '{"model":"a/b","messages":[],"store":true,"metadata":{"a":"b"}}'
-  expect(relay(body, { vendor: 'openai', model: 'gpt-4o' }).text).toBe(body.replace('a/b', 'gpt-4o'))
-})
-
 describe('two limits in one request', () => {
   test.each([
     ['acme', 'one-1', { max_completion_tokens: 10 }],

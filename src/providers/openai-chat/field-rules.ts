@@ -21,9 +21,10 @@ export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context:
   mendSchemas(fields, vendor, context)
   changeReasoning(fields, vendor, model, context)
   calmBesideTools(fields, model, context)
-  const accepts = acceptance(fields, vendor, context)
+  const accepts = acceptance(fields, context)
   limitOutput(fields, vendor, accepts, context)
   nameUser(fields, accepts, context)
+  sayStops(fields, vendor)
   keepAccepted(fields, 'chat', accepts, context)
   shortenIdentifiers(fields, vendor.identifierMax)
   limitStop(fields, vendor, context)
@@ -59,11 +60,9 @@ const FUNCTION_OF_TOOL: FunctionPlace = {
   withFunction: (tool, called) => ({ ...tool, function: called }),
 }
 
-const acceptance = (fields: EditableFields, { openAiModels }: Vendor, { target }: RuleContext): ((field: string) => boolean) => {
+const acceptance = (fields: EditableFields, { target }: RuleContext): ((field: string) => boolean) => {
   const effort = effortOf(fields)
-  // "The 'metadata' parameter is only allowed when 'store' is enabled."
-  const stored = openAiModels && fields.value('store') === true
-  return (field) => acceptsChatField(target, field, effort) || (stored && field === 'metadata')
+  return (field) => acceptsChatField(target, field, effort)
 }
 
 const effortOf = (fields: EditableFields): string | null => {
@@ -139,6 +138,15 @@ const nameUser = (fields: EditableFields, accepts: (field: string) => boolean, {
       })
     }
   }
+}
+
+/** An empty sequence, or none, says nothing, and is refused. */
+const sayStops = (fields: EditableFields, { accepts }: Vendor): void => {
+  const stop = fields.value('stop')
+  if (accepts === 'everything' || stop === undefined) return
+  const said = Array.isArray(stop) ? stop.filter((sequence) => sequence !== '') : stop
+  if (said === '' || (Array.isArray(said) && said.length === 0)) fields.remove('stop')
+  else if (Array.isArray(said) && Array.isArray(stop) && said.length < stop.length) fields.put('stop', said)
 }
 
 const limitStop = (fields: EditableFields, { stopMax }: Vendor, { target, warn }: RuleContext): void => {
