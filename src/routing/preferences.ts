@@ -27,7 +27,7 @@ export interface Preferences {
   /** US dollars, as the catalogue counts. */
   readonly maxPrice: readonly (readonly [PriceName, number])[]
   readonly tier: EndpointTier | null
-  /** Whether `speed` asks for the tier, which providers of its dialect take as it is. */
+  /** `speed` asks for the tier, which providers of its dialect take as it is. */
   readonly tierIsSpeed: boolean
 }
 
