@@ -2,9 +2,11 @@
  * The words of a model, through the filters for output, frame by frame: a pattern that is split over frames is found, and
  * nothing that may belong to one goes on before it is known. Each attempt has a screen of its own.
  */
+import { partsOfAnswer } from '../canonical/answer-parts.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
+import { LARGE_BYTES, type Turn } from '../lib/steps.ts'
 import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
@@ -158,16 +160,28 @@ export const screening = (
   screen: OutputScreen,
   listener: Listener,
   take: TakeFrames,
+  turn?: Turn,
 ): { readonly take: TakeFrames; readonly end: () => ReturnType<TakeFrames> } => {
   const handOn = (frames: readonly Frame[]): ReturnType<TakeFrames> => (frames.length > 0 ? take(frames) : undefined)
+  /** A whole answer in the client's own dialect comes as one frame. */
+  const inTurns = async (frames: readonly Frame[], giveWay: Turn): Promise<void> => {
+    const passed: Frame[] = []
+    for (const part of partsOfAnswer(frames)) {
+      await giveWay()
+      for (const frame of screened(() => screen.frames([part]))) passed.push(frame)
+    }
+    await handOn(screen.rewriting ? passed : frames)
+  }
   return {
     take(frames) {
       listener.observe(frames, screen.rewriting)
-      return handOn(screened(() => screen.frames(frames)))
+      return turn !== undefined && frames.some(isLarge) ? inTurns(frames, turn) : handOn(screened(() => screen.frames(frames)))
     },
     end: () => handOn(screened(() => screen.end())),
   }
 }
+
+const isLarge = ({ native }: Frame): boolean => native !== undefined && native.json.length > LARGE_BYTES
 
 const screened = (screen: () => readonly Frame[]): readonly Frame[] => {
   try {

@@ -362,10 +362,24 @@ const skipComma = (text: string, budget: Budget, at: number): number => {
 export const skipString = (text: string, start: number): number => {
   if (text.charCodeAt(start) !== QUOTE) fail(text, start)
   let quote = text.indexOf('"', start + 1)
-  while (text.charCodeAt(quote - 1) === BACKSLASH && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
+  while (text.charCodeAt(quote - 1) === BACKSLASH && isEscaped(text, quote)) quote = nextQuote(text, quote + 1)
   if (quote < 0) throw new JsonTextError('The body is not valid JSON: a string does not end.')
   return quote + 1
 }
+
+/** Where quotes are escaped, there are many: to look at the next characters costs less than to search for each. */
+const nextQuote = (text: string, start: number): number => {
+  const nearby = Math.min(start + NEARBY, text.length)
+  let at = start
+  for (; at < nearby; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at += 1
+  }
+  return text.indexOf('"', at)
+}
+
+const NEARBY = 64
 
 const isEscaped = (text: string, quote: number): boolean => {
   let before = quote - 1

@@ -1,4 +1,6 @@
 /** The common part of every dialect over JSON: how a request goes out, and how an answer that is refused or whole is read. */
+import { partsOfAnswer } from '../canonical/answer-parts.ts'
+import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
@@ -108,4 +110,36 @@ export const readWholeAnswer = async (
   } catch (cause) {
     throw unusable(target, 'answered with something that is not JSON.', cause)
   }
+}
+
+/**
+ * Hands over what a whole answer says, also where it ends in a failure, which is thrown behind it. A large one goes on in parts,
+ * with turns for others between them, but for one in the client's own dialect, whose text is passed on.
+ */
+export const takeWhole = async (
+  { text }: WholeAnswer,
+  { turn }: Pick<ProviderContext, 'turn'>,
+  take: TakeFrames,
+  read: (frames: Frame[]) => void,
+): Promise<void> => {
+  const frames: Frame[] = []
+  let failure: Thrown | null = null
+  try {
+    read(frames)
+  } catch (thrown) {
+    failure = { thrown }
+  }
+  if (turn === undefined || text.length <= LARGE_BYTES || frames.some(({ native }) => native !== undefined)) {
+    if (frames.length > 0) await take(frames)
+  } else {
+    for (const part of partsOfAnswer(frames)) {
+      await turn()
+      await take([part])
+    }
+  }
+  if (failure !== null) throw failure.thrown
+}
+
+interface Thrown {
+  readonly thrown: unknown
 }

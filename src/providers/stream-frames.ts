@@ -100,19 +100,6 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
   if (reader.ending !== undefined && reader.mayEnd?.() === true) await take([reader.ending()])
 }
 
-/** Hands over what a whole answer says, also where it ends in a failure, which is thrown behind it. */
-export const takeWhole = async (take: TakeFrames, read: (frames: Frame[]) => void): Promise<void> => {
-  const frames: Frame[] = []
-  let failure: Thrown | null = null
-  try {
-    read(frames)
-  } catch (thrown) {
-    failure = { thrown }
-  }
-  if (frames.length > 0) await take(frames)
-  if (failure !== null) throw failure.thrown
-}
-
 interface Thrown {
   readonly thrown: unknown
 }

@@ -9,8 +9,9 @@ import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts
 import { GatewayError } from '../../src/errors.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { JsonTextError } from '../../src/lib/json-scan.ts'
+import { emailGuardrail } from '../support/guardrail.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
-import { MODEL, OWN_DIALECT, replay, type Reply } from '../support/replay.ts'
+import { MODEL, OWN_DIALECT, type Replay, replay, type Reply } from '../support/replay.ts'
 
 // Large bodies, on machines that do other work beside.
 setDefaultTimeout(300_000)
@@ -31,9 +32,10 @@ const send = async (
   body: Uint8Array,
   clock: Clock,
   reply: Reply = REFUSED,
+  more: Partial<Replay> = {},
 ): Promise<number> => {
   try {
-    const { sent } = await replay({ client, upstreams: [{ dialect, reply, ...VENDORS[dialect] }], body, clock })
+    const { sent } = await replay({ client, upstreams: [{ dialect, reply, ...VENDORS[dialect] }], body, clock, ...more })
     return sent.length
   } catch (thrown) {
     if (thrown instanceof GatewayError || thrown instanceof JsonTextError) return 0
@@ -85,7 +87,13 @@ const bytesOf = (client: ClientDialect, conversation: unknown, more: object = {}
   )
 
 /** Time passes with each look at the clock, so that every place where the work may give way is counted. */
-const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array, reply?: Reply): Promise<number> => {
+const turnsFor = async (
+  client: ClientDialect,
+  dialect: UpstreamDialect,
+  body: Uint8Array,
+  reply?: Reply,
+  more?: Partial<Replay>,
+): Promise<number> => {
   let now = 0
   let turns = 0
   const clock: Clock = {
@@ -98,7 +106,7 @@ const turnsFor = async (client: ClientDialect, dialect: UpstreamDialect, body: U
       return () => undefined
     },
   }
-  expect(await send(client, dialect, body, clock, reply)).toBe(1)
+  expect(await send(client, dialect, body, clock, reply, more)).toBe(1)
   return turns
 }
 
@@ -150,6 +158,44 @@ describe('a whole answer that is four times as long is read in more steps, and a
     const few = await turns(100_000)
     expect(few).toBeGreaterThan(8)
     expect(await turns(400_000)).toBeGreaterThan(few + 16)
+  })
+})
+
+describe('a whole answer that is four times as long is told in more steps', () => {
+  const text = 'Say "yes".\n'
+  const told = (guardrails: Replay['guardrails'], length: number, client: ClientDialect, dialect: UpstreamDialect, stream: boolean) =>
+    turnsFor(client, dialect, bytesOf(client, [{ role: 'user', content: 'x' }], { stream }), wholeAnswer(dialect, text.repeat(length)), {
+      guardrails,
+    })
+
+  test.each(CLIENT_DIALECTS)('%s, as a stream', async (client) => {
+    for (const dialect of UPSTREAM_DIALECTS) {
+      const few = await told([], 100_000, client, dialect, true)
+      expect(await told([], 400_000, client, dialect, true)).toBeGreaterThan(few + 180)
+    }
+  })
+
+  test.each(CLIENT_DIALECTS)('%s, through the filters of a guardrail, which see all of it', async (client) => {
+    for (const dialect of [OWN_DIALECT[client], 'bedrock'] as const) {
+      for (const action of ['redact', 'flag', 'block'] as const) {
+        const few = await told([emailGuardrail(action, 'output')], 100_000, client, dialect, false)
+        expect(await told([emailGuardrail(action, 'output')], 400_000, client, dialect, false)).toBeGreaterThan(few + 180)
+      }
+    }
+  })
+
+  test('a word that a filter looks for is found where the answer is cut', async () => {
+    for (let before = 16_375; before <= 16_390; before += 1) {
+      const said = `${'x'.repeat(before)} jane@example.com ${'y'.repeat(400_000)}`
+      const { text: answer } = await replay({
+        client: 'messages',
+        upstreams: [{ dialect: 'anthropic', reply: wholeAnswer('anthropic', said), ...VENDORS.anthropic }],
+        body: bytesOf('messages', [{ role: 'user', content: 'x' }]),
+        clock: systemClock,
+        guardrails: [emailGuardrail('redact')],
+      })
+      expect((JSON.parse(answer) as { content: { text: string }[] }).content[0]?.text).toBe(said.replace('jane@example.com', '[EMAIL]'))
+    }
   })
 })
 

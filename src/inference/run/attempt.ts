@@ -91,7 +91,7 @@ export const attempt = async (
     const number = log.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
     const screen = request.screenOutput?.()
-    const screened = screen === undefined ? null : screening(screen, log, take)
+    const screened = screen === undefined ? null : screening(screen, log, take, parts.context.turn)
     await adapter(upstreamAttempt, watched(parts.context, admitted, planned), screened === null ? observed : screened.take)
     const screenedRest = screened?.end()
     if (screenedRest !== undefined) await screenedRest

@@ -4,7 +4,7 @@ import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { parseOrNull } from '../reported-error.ts'
-import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
@@ -37,7 +37,10 @@ export const anthropic: ProviderAdapter = async (attempt, context, take) => {
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'messages') && streams === call.stream
   if (streams) await streamFrames(response, eventReader(attempt, native), target, take)
-  else await take([wholeFrame(await readWholeAnswer(response, attempt, context), attempt, native)])
+  else {
+    const whole = await readWholeAnswer(response, attempt, context)
+    await takeWhole(whole, context, take, (frames) => void frames.push(wholeFrame(whole, attempt, native)))
+  }
 }
 
 /** Operators write the address with the version of the API or without it. */

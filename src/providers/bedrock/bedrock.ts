@@ -3,7 +3,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { readWholeAnswer, type WholeAnswer } from '../json-post.ts'
+import { readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
@@ -55,7 +55,10 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const decoder = createConverseDecoder(target, response.headers.get('x-amzn-requestid'))
   // The upstream's answer decides, not what was asked for.
   if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM)) await streamed(response, decoder, target, take)
-  else await take(wholeFrames(await readWholeAnswer(response, attempt, context), decoder, target))
+  else {
+    const whole = await readWholeAnswer(response, attempt, context)
+    await takeWhole(whole, context, take, (frames) => void frames.push(wholeFrame(whole, decoder, target)))
+  }
 }
 
 const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, target: Target, take: TakeFrames): Promise<void> => {
@@ -105,7 +108,7 @@ const messageFrame = ({ kind, name, text }: StreamMessage, decoder: ConverseDeco
   return { events: decoder.event(name, payload) }
 }
 
-const wholeFrames = ({ text, body }: WholeAnswer, decoder: ConverseDecoder, target: Target): Frame[] => {
+const wholeFrame = ({ text, body }: WholeAnswer, decoder: ConverseDecoder, target: Target): Frame => {
   if (!isObject(body)) throw unusable(target, 'answered with something that is not a JSON object.')
   const { output } = body
   if (!isObject(output) || !isObject(output['message'])) {
@@ -114,7 +117,7 @@ const wholeFrames = ({ text, body }: WholeAnswer, decoder: ConverseDecoder, targ
   }
   refuseMalformed(body['stopReason'], target)
   const events: readonly ModelEvent[] = decoder.whole(body)
-  return [{ events }]
+  return { events }
 }
 
 const refuseMalformed = (stopReason: unknown, target: Target): void => {

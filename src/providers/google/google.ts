@@ -2,12 +2,12 @@
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
-import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
+import { type EventReader, streamFrames } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
 import { encodeGoogleRequest } from './encode.ts'
 import { geminiModel } from './gemini-model.ts'
@@ -38,7 +38,7 @@ export const google: ProviderAdapter = async (attempt, context, take) => {
   if (streams) await streamFrames(response, chunkReader(target), target, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
-    await takeWhole(take, (frames) => readWhole(whole, target, frames))
+    await takeWhole(whole, context, take, (frames) => readWhole(whole, target, frames))
   }
 }
 

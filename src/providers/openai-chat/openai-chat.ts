@@ -5,13 +5,13 @@ import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
-import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
+import { type EventReader, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
 import { chatWire } from './encode.ts'
@@ -42,7 +42,7 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   if (streams) await streamFrames(response, chunkReader(target, native), target, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
-    await takeWhole(take, (frames) => readWhole(whole, target, native, frames))
+    await takeWhole(whole, context, take, (frames) => readWhole(whole, target, native, frames))
   }
 }
 

@@ -6,11 +6,11 @@ import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, postJson, readWholeAnswer, type WholeAnswer } from '../json-post.ts'
+import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import { encoded } from '../encoded.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
-import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
+import { type EventReader, streamFrames } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
 import { responsesWire } from './encode.ts'
 import { inBandFailure, responsesFailure } from './errors.ts'
@@ -33,7 +33,7 @@ export const openaiResponses: ProviderAdapter = async (attempt, context, take) =
   if (streams) await streamFrames(response, eventReader(target, native), target, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
-    await takeWhole(take, (frames) => readWhole(whole, target, native, frames))
+    await takeWhole(whole, context, take, (frames) => readWhole(whole, target, native, frames))
   }
 }
 
