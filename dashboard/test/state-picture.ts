@@ -52,6 +52,7 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/user_[\w-]+…?/g, 'PERSON'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID'],
   [/\b(gen|req)-[\w-]+/g, '$1-ID'],
+  [/key%3A[0-9a-f]{64}/g, 'key%3AHASH'],
   [/\(key \w{6}\)/g, '(key HASH)'],
   [/…[\w-]{4}\b/g, '…LAST'],
   [/\b[0-9a-f]{12,64}\b/g, 'HASH'],

@@ -65,6 +65,31 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
       await page.goBack()
     }
 
+    for (const [kept, named] of [
+      ['key', 'preset'],
+      ['preset', 'interface'],
+    ] as const) {
+      await page.goto(`${service.url}/dashboard/spend?group=${kept}&and=${named}&range=24h`)
+      const pairs = page.getByRole('table', { name: `Spend by ${kept} and ${named}` })
+      const counts = pairs.getByRole('row').getByRole('link', { name: /^\d+$/ })
+      await counts.first().waitFor()
+      const requests = (await counts.allTextContents()).map(Number)
+      expect(requests.length).toBeGreaterThan(1)
+      for (const [index, counted] of requests.entries()) {
+        await counts.nth(index).click()
+        expect({ kept, index, listed: await listed(page) }).toEqual({ kept, index, listed: counted })
+        await page.goBack()
+        await counts.first().waitFor()
+      }
+    }
+    const all = page
+      .locator('.figures > div')
+      .filter({ hasText: /^Requests/ })
+      .getByRole('link')
+    const summed = Number(await all.textContent())
+    await all.click()
+    expect(await listed(page)).toBe(summed)
+
     await page.goto(`${service.url}/dashboard/`)
     for (const name of ['Requests', 'Errors'] as const) {
       const figure = page.getByRole('region', { name: 'Requests, errors and spend' }).locator('.figures > div').filter({ hasText: name })

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 
 import type { TimeRange } from '../../range.ts'
-import { requestsFilter, type SpendFilterValues } from './spend-groups.ts'
+import { requestsSearch, type SpendFilterValues } from './spend-groups.ts'
 
 /** The filters that the sums are narrowed to, each with a way back. */
 export const SpendFilter = ({ filter, time }: { filter: SpendFilterValues; time: Pick<TimeRange, 'from' | 'to'> }) => {
@@ -16,7 +16,7 @@ export const SpendFilter = ({ filter, time }: { filter: SpendFilterValues; time:
           <span className="hidden-text">take away</span>
         </Link>
       ))}
-      <Link to="/requests" search={{ q: requestsFilter(filter), from: time.from, to: time.to }}>
+      <Link to="/requests" search={requestsSearch(filter, time)}>
         Their requests
       </Link>
     </div>

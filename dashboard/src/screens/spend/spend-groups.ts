@@ -1,7 +1,9 @@
 /** Which part of the spend the address names, and where a group leads: one step deeper, at last to its requests. */
 import type { UsageGroup } from '../../api/usage.ts'
+import type { TimeRange } from '../../range.ts'
 import type { Search } from '../../search.ts'
-import type { Dimension } from './spend-series.ts'
+import { filterText } from '../requests/filter.ts'
+import { type Dimension, type Dimensions, DIMENSIONS } from './spend-series.ts'
 
 /** The parameters of the address are those of the API. */
 const FILTERS = ['key', 'model', 'provider', 'preset', 'user_id', 'workspace_id', 'interface'] as const
@@ -36,17 +38,40 @@ const DEEPER: Readonly<Record<Dimension, Dimension | null>> = {
   interface: 'model',
 }
 
-export type Lead = { readonly kind: 'deeper'; readonly search: Search } | { readonly kind: 'requests'; readonly q: string } | null
+/** By what the sums are told apart: `group`, and `and` where there is a second one. */
+export const dimensionsOf = ({ group, and }: Search): Dimensions => {
+  const [first = 'key', second] = [group, and].map((name) => DIMENSIONS.find(({ id }) => id === name)?.id)
+  return second === undefined || second === first ? [first] : [first, second]
+}
+
+/** One step deeper: the rest of the address, or, where nothing is left to tell apart, the part whose requests are meant. */
+export type Lead =
+  | { readonly kind: 'deeper'; readonly search: Search }
+  | { readonly kind: 'requests'; readonly filter: SpendFilterValues }
+  | null
 
 /** Null for what no filter can name: the others together, and what has no value. */
-export const leadOf = (group: UsageGroup, dimension: Dimension, filter: SpendFilterValues): Lead => {
-  const value = group.other === true ? null : group[dimension]
-  if (value === null || value === undefined) return null
-  const parameter = PARAMETERS[dimension]
-  const deeper = DEEPER[dimension]
-  const narrowed = { ...filter, [parameter]: value }
-  if (deeper !== null && filter[PARAMETERS[deeper]] === undefined) return { kind: 'deeper', search: { ...narrowed, group: deeper } }
-  return { kind: 'requests', q: requestsFilter(narrowed) }
+export const leadOf = (group: UsageGroup, dimension: Dimension, dimensions: Dimensions, filter: SpendFilterValues): Lead => {
+  const narrowed = countedBy(group, [dimension], filter)
+  if (narrowed === null) return null
+  const other = dimensions.find((one) => one !== undefined && one !== dimension)
+  const deeper = other ?? DEEPER[dimension]
+  if (deeper !== null && (other !== undefined || filter[PARAMETERS[deeper]] === undefined))
+    return { kind: 'deeper', search: { ...narrowed, group: deeper, and: undefined } }
+  return { kind: 'requests', filter: narrowed }
+}
+
+/** The filter of exactly those requests that the group counts; null where no filter can name them. */
+export const countedBy = (group: UsageGroup, dimensions: Dimensions, filter: SpendFilterValues): SpendFilterValues | null => {
+  if (group.other === true) return null
+  const narrowed: Partial<Record<(typeof FILTERS)[number], string>> = { ...filter }
+  for (const dimension of dimensions) {
+    if (dimension === undefined) continue
+    const value = group[dimension]
+    if (value === null || value === undefined) return null
+    narrowed[PARAMETERS[dimension]] = value
+  }
+  return narrowed
 }
 
 const WORDS: Readonly<Record<(typeof FILTERS)[number], string | null>> = {
@@ -59,9 +84,11 @@ const WORDS: Readonly<Record<(typeof FILTERS)[number], string | null>> = {
   interface: 'interface',
 }
 
-/** As the list of requests is filtered. */
-export const requestsFilter = (filter: SpendFilterValues): string =>
-  FILTERS.flatMap((name) => {
-    const [word, value] = [WORDS[name], filter[name]]
-    return word === null || value === undefined ? [] : [`${word}:${/[\s"]/.test(value) ? JSON.stringify(value) : value}`]
-  }).join(' ')
+/** The address of the list of these requests. Sums are of whole hours: the list has the time that was summed. */
+export const requestsSearch = (filter: SpendFilterValues, { from, to }: Pick<TimeRange, 'from' | 'to'>): Search => ({
+  q: filterText(Object.fromEntries(FILTERS.flatMap((name) => (WORDS[name] === null ? [] : [[WORDS[name], filter[name]]])))),
+  from,
+  to,
+  // The list is narrowed to a workspace by the switch, which knows it by its id too.
+  ...(filter.workspace_id === undefined ? {} : { workspace: filter.workspace_id }),
+})

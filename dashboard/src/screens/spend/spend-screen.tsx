@@ -18,7 +18,7 @@ import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { SpendFilter } from './spend-filter.tsx'
-import { spendFilterOf } from './spend-groups.ts'
+import { dimensionsOf, spendFilterOf } from './spend-groups.ts'
 import { DIMENSIONS, MEASURES, seriesOf } from './spend-series.ts'
 import { SpendTable } from './spend-table.tsx'
 import { SpendTotal } from './spend-total.tsx'
@@ -28,13 +28,15 @@ export const SpendScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const range = rangeOf({ ...search, range: search['range'] ?? '30d' }, useNow())
-  const group = DIMENSIONS.find(({ id }) => id === search['group'])?.id ?? 'key'
+  const dimensions = dimensionsOf(search)
+  const [group, and] = dimensions
   const measure = MEASURES.find(({ id }) => id === search['of'])?.id ?? 'cost'
   const filter = spendFilterOf(search)
-  const query = { ...filter, from: range.from, to: range.to, interval: range.interval, group_by: group }
+  const query = { ...filter, from: range.from, to: range.to, interval: range.interval, group_by: dimensions.join(',') }
   const sums = useQuery(usage(query))
   const month = useMonth(filter)
-  const choose = (name: string, value: string): void => void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }) })
+  const choose = (name: string, value: string | undefined): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }) })
   return (
     <>
       <ScreenHead title="Spend">
@@ -43,6 +45,14 @@ export const SpendScreen = () => {
           {DIMENSIONS.map(({ id, title }) => (
             <option key={id} value={id}>
               by {title}
+            </option>
+          ))}
+        </select>
+        <select aria-label="And by" value={and ?? ''} onChange={(event) => choose('and', event.target.value || undefined)}>
+          <option value="">alone</option>
+          {DIMENSIONS.filter(({ id }) => id !== group).map(({ id, title }) => (
+            <option key={id} value={id}>
+              × {title}
             </option>
           ))}
         </select>
@@ -58,7 +68,7 @@ export const SpendScreen = () => {
           onClick={() => {
             askRaw('/usage', { query, headers: { accept: 'text/csv' } })
               .then((answer) => answer.blob())
-              .then((file) => saveFile(file, `spend-by-${group}.csv`))
+              .then((file) => saveFile(file, `spend-by-${dimensions.join('-and-')}.csv`))
               .catch((thrown: unknown) => toast(messageOf(thrown)))
           }}
         >
@@ -69,18 +79,18 @@ export const SpendScreen = () => {
       <Loaded query={sums} rows={8}>
         {(data) => (
           <>
-            <SpendTotal groups={data.groups} month={month} />
+            <SpendTotal used={data} filter={filter} month={month} />
             <Panel title="Over time" quiet>
               <ColumnsChart
-                label={`Spend by ${group}`}
-                {...seriesOf(data, group, measure, range)}
+                label={`Spend by ${dimensions.join(' and ')}`}
+                {...seriesOf(data, dimensions, measure, range)}
                 format={measure === 'cost' ? money : measure === 'tokens' ? compact : count}
                 height={160}
                 onOpen={(from, to) => void navigate({ to: '.', search: (before) => ({ ...before, from, to, range: undefined }) })}
               />
             </Panel>
             <Panel title="Groups" quiet>
-              <SpendTable used={data} dimension={group} filter={filter} />
+              <SpendTable used={data} dimensions={dimensions} filter={filter} />
             </Panel>
           </>
         )}

@@ -15,6 +15,9 @@ export const DIMENSIONS = [
 
 export type Dimension = (typeof DIMENSIONS)[number]['id']
 
+/** One, or two that tell the sums apart together. */
+export type Dimensions = readonly [Dimension, Dimension?]
+
 export const MEASURES = [
   { id: 'cost', title: 'cost' },
   { id: 'tokens', title: 'tokens' },
@@ -27,27 +30,30 @@ const measured = (sums: UsageSums, measure: Measure): number =>
   measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
 
 /** The key that tells a group apart; all that are not told by themselves are one. */
-export const groupValue = (group: UsageGroup, dimension: Dimension): string | null =>
-  group.other === true ? OTHER : (group[dimension] ?? null)
+export const groupValue = (group: UsageGroup, dimensions: Dimensions): string =>
+  group.other === true ? 'others' : JSON.stringify(dimensions.map((dimension) => (dimension === undefined ? null : group[dimension])))
 
-const OTHER = '\0other'
-
-export const groupName = (group: UsageGroup, dimension: Dimension): string => {
+export const valueName = (group: UsageGroup, dimension: Dimension): string => {
   if (group.other === true) return 'others'
   if (dimension === 'key') return group.key_name ?? group.key?.slice(0, 8) ?? 'no key'
   return group[dimension] ?? (dimension === 'preset' ? 'no preset' : 'unknown')
 }
 
+const groupName = (group: UsageGroup, dimensions: Dimensions): string =>
+  group.other === true
+    ? 'others'
+    : dimensions.flatMap((dimension) => (dimension === undefined ? [] : [valueName(group, dimension)])).join(' × ')
+
 export const seriesOf = (
   { data, groups, interval }: Usage,
-  dimension: Dimension,
+  dimensions: Dimensions,
   measure: Measure,
   { from: first, to: last }: Pick<TimeRange, 'from' | 'to'>,
 ): { readonly series: readonly Series[]; readonly slots: readonly Slot[] } => {
-  const places = new Map(groups.map((group, index) => [groupValue(group, dimension), index]))
+  const places = new Map(groups.map((group, index) => [groupValue(group, dimensions), index]))
   const sums = new Map<number, number[]>()
   for (const point of data) {
-    const place = places.get(groupValue(point, dimension))
+    const place = places.get(groupValue(point, dimensions))
     if (place === undefined) continue
     const at = Date.parse(point.time)
     const values = sums.get(at) ?? groups.map(() => 0)
@@ -56,7 +62,7 @@ export const seriesOf = (
   }
   const nothing = groups.map(() => 0)
   return {
-    series: groups.map((group) => ({ name: groupName(group, dimension) })),
+    series: groups.map((group) => ({ name: groupName(group, dimensions) })),
     slots: slotsOf({ from: first, to: last, interval }).map(({ from, to }) => ({
       from,
       to,

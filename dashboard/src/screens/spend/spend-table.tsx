@@ -4,35 +4,48 @@ import type { Usage } from '../../api/usage.ts'
 import { compact, count, money, percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
-import { leadOf, type SpendFilterValues } from './spend-groups.ts'
-import { type Dimension, DIMENSIONS, groupName, groupValue } from './spend-series.ts'
+import { countedBy, leadOf, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
+import { type Dimension, type Dimensions, DIMENSIONS, groupValue, valueName } from './spend-series.ts'
 
 type Group = Usage['groups'][number]
 
 interface SpendTableProps {
   readonly used: Usage
-  readonly dimension: Dimension
+  readonly dimensions: Dimensions
   readonly filter: SpendFilterValues
 }
 
-export const SpendTable = ({ used, dimension, filter }: SpendTableProps) => {
+export const SpendTable = ({ used, dimensions, filter }: SpendTableProps) => {
   const { groups } = used
   const total = groups.reduce((sum, { cost }) => sum + cost, 0)
   return (
     <Table
-      label={`Spend by ${dimension}`}
+      label={`Spend by ${dimensions.join(' and ')}`}
       rows={groups}
-      rowKey={(group) => groupValue(group, dimension) ?? ''}
+      rowKey={(group) => groupValue(group, dimensions)}
       empty={<Empty>Nothing was spent in this time.</Empty>}
       columns={[
-        {
-          title: DIMENSIONS.find(({ id }) => id === dimension)?.title ?? dimension,
-          isHead: true,
-          cell: (group) => <GroupLink group={group} used={used} dimension={dimension} filter={filter} />,
-        },
+        ...dimensions.flatMap((dimension, place) =>
+          dimension === undefined
+            ? []
+            : [
+                {
+                  title: DIMENSIONS.find(({ id }) => id === dimension)?.title ?? dimension,
+                  isHead: place === 0,
+                  cell: (group: Group) =>
+                    place > 0 && group.other === true ? null : (
+                      <GroupLink group={group} dimension={dimension} used={used} dimensions={dimensions} filter={filter} />
+                    ),
+                },
+              ],
+        ),
         { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
         { title: 'Share', align: 'right', cell: ({ cost }) => percent(total === 0 ? 0 : cost / total), wideOnly: true },
-        { title: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
+        {
+          title: 'Requests',
+          align: 'right',
+          cell: (group) => <Requests group={group} used={used} dimensions={dimensions} filter={filter} />,
+        },
         {
           title: 'Tokens',
           align: 'right',
@@ -45,18 +58,32 @@ export const SpendTable = ({ used, dimension, filter }: SpendTableProps) => {
   )
 }
 
-const GroupLink = ({ group, used, dimension, filter }: SpendTableProps & { readonly group: Group }) => {
-  const name = groupName(group, dimension)
-  const lead = leadOf(group, dimension, filter)
+interface GroupProps extends SpendTableProps {
+  readonly group: Group
+}
+
+const GroupLink = ({ group, used, dimension, dimensions, filter }: GroupProps & { readonly dimension: Dimension }) => {
+  const name = valueName(group, dimension)
+  const lead = leadOf(group, dimension, dimensions, filter)
   if (lead === null) return <>{name}</>
   return lead.kind === 'deeper' ? (
     <Link to="." search={(before) => ({ ...before, ...lead.search })}>
       {name}
     </Link>
   ) : (
-    // Sums are of whole hours: the list has the time that was summed.
-    <Link to="/requests" search={{ q: lead.q, from: used.from, to: used.to }}>
+    <Link to="/requests" search={requestsSearch(lead.filter, used)}>
       {name}
+    </Link>
+  )
+}
+
+const Requests = ({ group, used, dimensions, filter }: GroupProps) => {
+  const counted = countedBy(group, dimensions, filter)
+  return counted === null ? (
+    <>{count(group.requests)}</>
+  ) : (
+    <Link to="/requests" search={requestsSearch(counted, used)}>
+      {count(group.requests)}
     </Link>
   )
 }

@@ -1,9 +1,19 @@
+import { Link } from '@tanstack/react-router'
+
 import type { Usage } from '../../api/usage.ts'
 import { compact, count, money } from '../../format.ts'
 import { type Figure, Figures } from '../../parts/figures.tsx'
+import { requestsSearch, type SpendFilterValues } from './spend-groups.ts'
+
+interface SpendTotalProps {
+  readonly used: Usage
+  readonly filter: SpendFilterValues
+  readonly month: readonly Figure[]
+}
 
 /** The sum of all groups. What was spent with customers' own keys, what was estimated and what has no price stand apart. */
-export const SpendTotal = ({ groups, month }: { groups: Usage['groups']; month: readonly Figure[] }) => {
+export const SpendTotal = ({ used, filter, month }: SpendTotalProps) => {
+  const { groups } = used
   const sum = (of: (group: Usage['groups'][number]) => number | undefined): number =>
     groups.reduce((total, group) => total + (of(group) ?? 0), 0)
   const [byok, estimated, unpriced] = [
@@ -15,7 +25,14 @@ export const SpendTotal = ({ groups, month }: { groups: Usage['groups']; month: 
     <Figures
       figures={[
         { name: 'Spent', value: money(sum(({ cost }) => cost)) },
-        { name: 'Requests', value: count(sum(({ requests }) => requests)) },
+        {
+          name: 'Requests',
+          value: (
+            <Link to="/requests" search={requestsSearch(filter, used)}>
+              {count(sum(({ requests }) => requests))}
+            </Link>
+          ),
+        },
         { name: 'Tokens', value: compact(sum(({ tokens_prompt, tokens_completion }) => tokens_prompt + tokens_completion)) },
         ...(byok === 0 ? [] : [{ name: 'With own provider keys, apart', value: money(byok) }]),
         ...(estimated === 0 ? [] : [{ name: 'Estimated, part of it', value: money(estimated) }]),
