@@ -6,24 +6,25 @@ import type { Matcher } from '../lib/regex/any-match.ts'
 /** Gives way after each piece. */
 export type Scan<Result> = Generator<undefined, Result, undefined>
 
-/** Waits, where this turn was long enough; null where it was not. Throws where the time for all of it is over. */
+/** Waits, where this turn was long enough; null where it was not. Throws where all turns together took too long. */
 export type Turn = () => Promise<void> | null
 
 /** Between these the service does other work. */
 const TURN_MS = 5
 
-/** `withinMs`: for all of the work together. */
+/** `withinMs`: for all turns together. The waits between them are other work's time: a busy service refuses nobody for them. */
 export const createTurns = (clock: Clock, withinMs: number): Turn => {
-  const deadlineMs = clock.monotonicMs() + withinMs
+  let workedMs = 0
   let beganMs = clock.monotonicMs()
   const pause = async (): Promise<void> => {
     await new Promise<void>((resolve) => clock.after(0, resolve))
     beganMs = clock.monotonicMs()
   }
   return () => {
-    const nowMs = clock.monotonicMs()
-    if (nowMs - beganMs < TURN_MS) return null
-    if (nowMs > deadlineMs) throw new Error('The time for screening is over.')
+    const turnMs = clock.monotonicMs() - beganMs
+    if (turnMs < TURN_MS) return null
+    workedMs += turnMs
+    if (workedMs > withinMs) throw new Error('The time for screening is over.')
     return pause()
   }
 }

@@ -51,6 +51,20 @@ describe('it fails closed', () => {
     expect(error.status).toBe(503)
   })
 
+  test('time that other work takes between two turns does not count', async () => {
+    let now = 0
+    const busy = {
+      ...createFakeClock(),
+      monotonicMs: () => (now += 6),
+      after: (ms: number, run: () => void) => {
+        now += 10_000
+        return systemClock.after(ms, run)
+      },
+    }
+    const body = bodyOf(`${'a b '.repeat(5000)}jane@example.com`)
+    expect((await refusal(screenBody(body, setOf(emailGuardrail('block')), [], { clock: busy, screenMs: 2000 }))).status).toBe(403)
+  })
+
   test('a body whose text is not valid JSON is refused for that', async () => {
     const body = JsonBody.read(`{"messages":[{"role":"user","content":"${'x'.repeat(40_000)}\\q"}]}`)
     expect(screenBody(body, setOf(emailGuardrail('block')), [], limits)).rejects.toThrow('not valid JSON')
