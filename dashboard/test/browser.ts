@@ -10,7 +10,8 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 
 import { patient } from '../../test/support/patience.ts'
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** The same engine without a window to draw takes a third less CPU, so it comes first. */
+const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** Null where there is none: tests with a browser are skipped then, except in CI, which installs one. */
 export const BROWSER_PATH: string | null = process.env['CHROME_PATH'] ?? PLACES.find((path) => existsSync(path)) ?? null
