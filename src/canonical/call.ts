@@ -22,7 +22,7 @@ export interface Call {
   readonly maxOutputTokens: number | null
   readonly sessionId: string | null
   readonly user: string | null
-  /** Headers of the client that are meant for a provider of its own dialect, such as `anthropic-beta`; names in lower case. */
+  /** Headers of the client that are meant for Anthropic, such as `anthropic-beta`; names in lower case. */
   readonly passHeaders: Readonly<Record<string, string>>
   /** The whole conversation, parsed when first asked for; throws `invalid_prompt` when it is malformed. */
   prompt(): Prompt

@@ -19,14 +19,18 @@ export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType'
     headers: {
       strict: isEnabled(headers, 'x-service-strict'),
       sessionId: headers.get('x-session-id'),
-      vendor:
-        format.dialect === 'messages'
-          ? { version: headers.get('anthropic-version'), betas: [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')] }
-          : null,
+      vendor: vendorHeaders(headers, format.dialect === 'messages'),
       trace: traceContext(headers),
       sent: headers,
     },
   }
+}
+
+/** The version is that of the dialect in which the client writes; betas are asked for on every interface (docs/contract/headers.md#request-headers). */
+const vendorHeaders = (headers: Headers, speaksIt: boolean): Received['headers']['vendor'] => {
+  const betas = [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')]
+  if (speaksIt) return { version: headers.get('anthropic-version'), betas }
+  return betas.every((list) => list === null) ? null : { version: null, betas }
 }
 
 const traceContext = (headers: Headers): Received['headers']['trace'] => {

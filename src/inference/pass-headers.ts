@@ -1,4 +1,4 @@
-/** Headers of a client that are meant for a provider of its own dialect, and no others: none of them chooses where a request goes. */
+/** Headers of a client that are meant for Anthropic, and no others: none of them chooses where a request goes. */
 import type { Call } from '../canonical/call.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { VendorHeaders } from './stages.ts'

@@ -50,7 +50,7 @@ export interface OwnHeaders {
   readonly strict: boolean
   /** Names the session where the body does not. */
   readonly sessionId: string | null
-  /** Meant for a provider of the client's own dialect; null where the dialect has none. */
+  /** Meant for Anthropic; null where there are none. */
   readonly vendor: VendorHeaders | null
   /** `traceparent` and `tracestate` as they came (W3C Trace Context); null: the request is part of nobody's trace. */
   readonly trace: TraceContext | null

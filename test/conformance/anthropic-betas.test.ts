@@ -1,4 +1,4 @@
-/** Betas that a Messages client asks for: whichever way it names them, Anthropic reads them in the one header that it knows. */
+/** Betas that a client asks for: whichever way it names them, Anthropic reads them in the one header that it knows. */
 import { expect, test } from 'bun:test'
 
 import { at } from '../support/json-at.ts'
@@ -23,6 +23,16 @@ test.each([
   ['all of them', { 'anthropic-beta': 'a-2025-01-01', 'x-anthropic-beta': 'b' }, { betas: ['b', 'a-2025-01-01'] }],
 ])('by %s', async (_, headers, more) => {
   expect(await betas(headers, more)).toEqual({ header: 'a-2025-01-01,b', body: undefined })
+})
+
+test.each([
+  ['chat', { messages: [{ role: 'user', content: 'Hi' }] }],
+  ['responses', { input: 'Hi' }],
+] as const)('%s clients ask for betas by either header, and choose no version', async (client, said) => {
+  const reply = { type: 'application/json', pieces: [recording('anthropic', 'length', false).bytes] } as const
+  const headers = { 'anthropic-beta': 'a-2025-01-01', 'x-anthropic-beta': 'b, a-2025-01-01', 'anthropic-version': '2024-01-01' }
+  const { sent } = await replay({ client, upstreams: [{ dialect: 'anthropic', reply }], body: { model: MODEL, ...said }, headers })
+  expect(sent[0]?.headers).toMatchObject({ 'anthropic-beta': 'a-2025-01-01,b', 'anthropic-version': '2023-06-01' })
 })
 
 test('what could not stand in a header is left out', async () => {

@@ -81,7 +81,7 @@ const TEXT = sse(lines('anthropic-text'))
 
 describe('the request', () => {
   test('goes to the messages path with our key and version, and asks for no compression', async () => {
-    await ask(streaming(TEXT), { passHeaders: { 'anthropic-beta': 'of-another-dialect' } })
+    await ask(streaming(TEXT))
     expect(upstream.last.path).toBe('/v1/messages')
     expect(upstream.last.headers).toMatchObject({
       'x-api-key': 'secret-key-123456',

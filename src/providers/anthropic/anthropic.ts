@@ -55,12 +55,8 @@ export const ownHeaders = ({ call, target }: Attempt): Record<string, string> =>
   ...(target.apiKey === null ? {} : { 'x-api-key': target.apiKey }),
 })
 
-/** A client of this dialect chooses the version and the betas that its request is written for. */
-const versionHeaders = ({ dialect, passHeaders }: Call): Record<string, string> => {
-  const passed: Readonly<Record<string, string>> = dialect === 'messages' ? passHeaders : {}
-  const betas = passed['anthropic-beta']
-  return { 'anthropic-version': passed['anthropic-version'] ?? API_VERSION, ...(betas === undefined ? {} : { 'anthropic-beta': betas }) }
-}
+/** A client of this dialect chooses the version that its request is written for, and any client the betas. */
+const versionHeaders = ({ passHeaders }: Call): Record<string, string> => ({ 'anthropic-version': API_VERSION, ...passHeaders })
 
 const eventReader = ({ call, target }: Attempt, native: boolean): EventReader => {
   const decoder = createMessagesDecoder(target.modelId, call.replays)
