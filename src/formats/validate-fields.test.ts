@@ -45,6 +45,11 @@ describe('plugins', () => {
   const wrong: [object, string][] = [
     [{ enabled: true }, 'plugins[0].id'],
     [{ id: 'alignment' }, 'plugins[0].rules'],
+    [{ id: 'alignment', rules: [] }, 'plugins[0].rules'],
+    [{ id: 'alignment', rules: Array(33).fill('Be kind.') }, 'plugins[0].rules'],
+    [{ id: 'alignment', rules: ['Be kind.', ' '] }, 'plugins[0].rules[1]'],
+    [{ id: 'alignment', rules: ['a'.repeat(2001)] }, 'plugins[0].rules[0]'],
+    [{ id: 'web', max_results: 26 }, 'plugins[0].max_results'],
     [{ id: 'auto-router', cost_tier: 'free' }, 'plugins[0].cost_tier'],
     [{ id: 'auto-router', allowed_models: Array(1025).fill('a') }, 'plugins[0].allowed_models'],
     [{ id: 'auto-router', allowed_models: ['a'.repeat(1025)] }, 'plugins[0].allowed_models[0]'],
@@ -98,6 +103,10 @@ describe('deferred tools', () => {
   })
 
   test('a search of the client names its tool and where its result is', () => {
+    expect(pathsOf({ deferred_tools: { ...complete, search: { type: 'bm25', max_results: 50 } } })).toEqual([])
+    expect(pathsOf({ deferred_tools: { ...complete, search: { type: 'bm25', max_results: 51 } } })).toEqual([
+      'deferred_tools.search.max_results',
+    ])
     expect(pathsOf({ deferred_tools: { ...complete, search: { type: 'custom', tool_id: 't' } } })).toEqual([
       'deferred_tools.search.result_key',
     ])

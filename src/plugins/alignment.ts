@@ -1,25 +1,12 @@
 /** `alignment`: a model judges each message of the assistant by the rules of the request, before the client has it and before its calls are run. */
-import { invalidRequest } from '../contract/validate.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { cannotRun } from './plugin.ts'
 import type { PluginSettings } from './settings.ts'
 
-const RULES_MAX = 32
-const RULE_LENGTH_MAX = 2000
-
-/** Throws `invalid_request` where there is no judge, or the rules are too many or too long. */
-export const checkAlignment =
-  (settings: PluginSettings['alignment']) =>
-  (options: JsonObject): void => {
-    if (settings === undefined) throw cannotRun('alignment', 'no model is configured to judge answers (`plugins.alignment.model`).')
-    const { rules } = readAlignment(options)
-    if (rules.length === 0 || rules.length > RULES_MAX) {
-      throw invalidRequest([{ path: 'plugins', message: `alignment takes 1 to ${RULES_MAX} rules.` }])
-    }
-    if (rules.some((rule) => rule.trim() === '' || rule.length > RULE_LENGTH_MAX)) {
-      throw invalidRequest([{ path: 'plugins', message: `A rule of alignment has 1 to ${RULE_LENGTH_MAX} characters.` }])
-    }
-  }
+/** Throws `invalid_request` where there is no judge. */
+export const checkAlignment = (settings: PluginSettings['alignment']) => (): void => {
+  if (settings === undefined) throw cannotRun('alignment', 'no model is configured to judge answers (`plugins.alignment.model`).')
+}
 
 export interface Alignment {
   readonly rules: readonly string[]

@@ -1,31 +1,24 @@
 /** The time: now, in a zone that the client chose. */
 import { z } from 'zod'
 
-import { invalidRequest } from '../contract/validate.ts'
+import { validate } from '../contract/validate.ts'
 import type { Clock } from '../lib/clock.ts'
+import { timeZone } from '../request-fields/schemas/server-tools.ts'
 import type { MakeTool } from './tool.ts'
+
+const options = z.looseObject({ timezone: timeZone.nullish() })
 
 export const datetimeTool =
   (clock: Pick<Clock, 'now'>): MakeTool =>
   ({ parameters, at }) => {
-    const timezone = zone(parameters['timezone'] ?? 'UTC', `${at}.parameters.timezone`)
+    const { timezone: named } = validate(options, parameters, [at, 'parameters'])
+    const timezone = new Intl.DateTimeFormat('en-US', { timeZone: named ?? 'UTC' }).resolvedOptions().timeZone
     return {
       description: `Tells the current date and time in the time zone ${timezone}. Call it whenever an answer depends on the present moment.`,
       parameters: { type: 'object', properties: {}, additionalProperties: false },
       run: async () => ({ fault: null, value: { datetime: inZone(clock.now(), timezone), timezone } }),
     }
   }
-
-/** The IANA name as the system knows it. */
-const zone = (value: unknown, path: string): string => {
-  const name = z.string().max(100).safeParse(value)
-  try {
-    if (name.success) return new Intl.DateTimeFormat('en-US', { timeZone: name.data }).resolvedOptions().timeZone
-  } catch {
-    // A name that the system does not know: said below.
-  }
-  throw invalidRequest([{ path, message: 'Use a time zone of the IANA database, such as Europe/Berlin.' }])
-}
 
 /** ISO 8601 with milliseconds and the zone's offset: `2025-07-15T14:30:00.000-04:00`. */
 const inZone = (epochMs: number, timeZone: string): string => {

@@ -1,7 +1,8 @@
 /** Tools that the model finds by search rather than reads in full (docs/contract/tools.md#deferred-tools). */
 import { z } from 'zod'
 
-import { optionalPositiveInteger } from './scalars.ts'
+/** How many tools a search tells at most. */
+export const foundTools = z.int().min(1).max(50).nullish()
 
 export const deferredTools = z
   .looseObject({
@@ -9,8 +10,8 @@ export const deferredTools = z
     protocol: z.literal('v1'),
     validation: z.literal('runtime'),
     search: z.discriminatedUnion('type', [
-      z.looseObject({ type: z.enum(['bm25', 'regex']), max_results: optionalPositiveInteger }),
-      z.looseObject({ type: z.literal('custom'), tool_id: z.string(), result_key: z.string(), max_results: optionalPositiveInteger }),
+      z.looseObject({ type: z.enum(['bm25', 'regex']), max_results: foundTools }),
+      z.looseObject({ type: z.literal('custom'), tool_id: z.string(), result_key: z.string(), max_results: foundTools }),
     ]),
     min_deferred_tools: z.int().min(0).nullish().meta({ description: 'Profile universal only.' }),
     interface: z.enum(['wrappers', 'code_mode']).nullish().meta({ description: 'Profile universal only.' }),

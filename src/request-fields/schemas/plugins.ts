@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
-import { fetchMembers, searchEngine, searchMode, userLocation } from './web-search.ts'
+import { fetchMembers, foundPages, searchEngine, searchMode, userLocation } from './web-search.ts'
 
 const PATTERNS_MAX = 1024
 const PATTERN_LENGTH_MAX = 1024
@@ -45,7 +45,7 @@ export const PLUGINS = [
       id: z.literal('web'),
       enabled: optionalFlag,
       engine: searchEngine,
-      max_results: optionalPositiveInteger,
+      max_results: foundPages,
       max_uses: optionalPositiveInteger,
       mode: searchMode,
       search_prompt: optionalText,
@@ -94,7 +94,7 @@ export const PLUGINS = [
   z
     .looseObject({
       id: z.literal('alignment'),
-      rules: z.array(z.string()),
+      rules: z.array(z.string().max(2000).regex(/\S/, 'A rule must say something.')).min(1).max(32),
       mode: z.enum(['enforce', 'audit']).nullish(),
       threshold: z.number().min(0).max(1).nullish(),
       max_retries: z.int().min(0).nullish(),

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 
 import { optionalCacheControl } from './cache.ts'
+import { foundTools } from './deferred-tools.ts'
 import { fusionMembers } from './plugins.ts'
 import { toolReasoning } from './reasoning.ts'
 import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
@@ -24,7 +25,7 @@ const agentToolCalls = z.int().min(1).max(25).nullish()
 /** Where commands run: a fresh container or one that exists. */
 const sandboxMembers = {
   environment: z.looseObject({ type: z.string() }).nullish(),
-  sleep_after_seconds: z.int().min(0).nullish(),
+  sleep_after_seconds: z.int().min(1).max(2_592_000).nullish(),
 }
 const nativeOrOwn = z.enum(['auto', 'native', 'service', 'openrouter']).nullish()
 
@@ -53,7 +54,17 @@ export const subagentTool = serverTool('subagent', {
   inherited_function_names: optionalTexts,
 }).meta({ id: 'SubagentTool' })
 
-export const datetimeTool = serverTool('datetime', { timezone: optionalText }).meta({ id: 'DatetimeTool' })
+const isTimeZone = (name: string): boolean => {
+  try {
+    return Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+/** A name that the system knows. */
+export const timeZone = z.string().max(100).refine(isTimeZone, 'Use a time zone of the IANA database, such as Europe/Berlin.')
+export const datetimeTool = serverTool('datetime', { timezone: timeZone.nullish() }).meta({ id: 'DatetimeTool' })
 export const filesTool = serverTool('files', {}).meta({ id: 'FilesTool' })
 export const fusionTool = serverTool('fusion', {
   ...fusionMembers,
@@ -73,4 +84,4 @@ export const webSearchTool = serverTool('web_search', serverSearchMembers).meta(
 export const applyPatchTool = serverTool('apply_patch', { engine: nativeOrOwn }).meta({ id: 'ApplyPatchTool' })
 export const bashTool = serverTool('bash', { engine: nativeOrOwn, ...sandboxMembers }).meta({ id: 'BashTool' })
 export const shellTool = serverTool('shell', { engine: nativeOrOwn, ...sandboxMembers }).meta({ id: 'ShellTool' })
-export const toolSearchTool = serverTool('tool_search', { max_results: z.int().min(1).max(50).nullish() }).meta({ id: 'ToolSearchTool' })
+export const toolSearchTool = serverTool('tool_search', { max_results: foundTools }).meta({ id: 'ToolSearchTool' })

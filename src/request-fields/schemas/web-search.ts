@@ -44,13 +44,16 @@ export const searchToolMembers = {
   user_location: userLocation,
 }
 
+/** How many results a search of the service has at most. */
+export const foundPages = z.int().min(1).max(25).nullish()
+
 /** Members of our own search tool's `parameters`. */
 export const serverSearchMembers = {
   engine: searchEngine,
-  max_results: optionalPositiveInteger,
+  max_results: foundPages,
   max_total_results: optionalPositiveInteger,
   max_uses: optionalPositiveInteger,
-  max_characters: optionalPositiveInteger,
+  max_characters: z.int().min(1).max(100_000).nullish(),
   mode: searchMode,
   search_context_size: searchContextSize,
   allowed_domains: optionalTexts,

@@ -93,12 +93,6 @@ describe('400', () => {
   test.each<[string, Prompt['tools'], Asked, string]>([
     ['nothing is marked', [LOADED], {}, 'deferred_tools'],
     ['code mode', withheld, { config: { interface: 'code_mode' } }, 'deferred_tools.interface'],
-    [
-      'more results than there may be',
-      withheld,
-      { config: { search: { type: 'bm25', max_results: 51 } } },
-      'deferred_tools.search.max_results',
-    ],
     ['a choice that demands a call', withheld, { choice: 'required' }, 'tool_choice'],
     ['a choice among some', withheld, { choice: { type: 'allowed_tools' } }, 'tool_choice'],
     ['a name of a wrapper', [...withheld, { ...LOADED, name: 'service_call_tool' }], {}, 'tools'],

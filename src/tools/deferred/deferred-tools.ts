@@ -11,16 +11,7 @@ import type { Tool, ToolResult } from '../tool.ts'
 import type { CatalogueMemory } from './catalogue-memory.ts'
 import { type Catalogue, changeOf, createCatalogue } from './catalogue.ts'
 import { plainJson, rewriteCalls, type ToolCall } from './replayed-calls.ts'
-import {
-  createSearchAgain,
-  DEFAULT_RESULTS,
-  definitionOf,
-  findTools,
-  MAX_RESULTS,
-  searchResult,
-  searchWork,
-  type ToolSearch,
-} from './search-tools.ts'
+import { createSearchAgain, DEFAULT_RESULTS, definitionOf, findTools, searchResult, searchWork, type ToolSearch } from './search-tools.ts'
 import { type RefusedCall, type UnwrappedCall, unwrapCall, wrappedArguments } from './wrapped-call.ts'
 import { CALL_TOOL, CALL_WRAPPER, PLAIN_SEARCH, SEARCH_BY_PATTERN, SEARCH_BY_WORDS, SEARCH_WRAPPER } from './wrappers.ts'
 
@@ -107,7 +98,6 @@ const withheldBy = (
 
 const checkConfig = ({ interface: form, search }: DeferredConfig, tools: readonly PromptTool[], choice: unknown): void => {
   if (form === 'code_mode') throw refuse('deferred_tools.interface', 'code_mode is not supported; use wrappers.')
-  if ((search.max_results ?? 1) > MAX_RESULTS) throw refuse('deferred_tools.search.max_results', `May be ${MAX_RESULTS} at most.`)
   const kind = isObject(choice) ? choice['type'] : choice
   if (choice !== undefined && choice !== null && kind !== 'auto' && kind !== 'none')
     throw refuse('tool_choice', 'Must be auto or none beside deferred_tools.')
