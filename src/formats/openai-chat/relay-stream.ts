@@ -55,8 +55,8 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
       changes['usage'] = null
       if (rawUsage !== 'null') {
         usage = rawUsage
-        const told = body.get('service_tier')
-        if (typeof told === 'string') tier = { service_tier: told }
+        const servedTier = body.get('service_tier')
+        if (typeof servedTier === 'string') tier = { service_tier: servedTier }
       }
     }
     // Strict clients take a string or nothing here.

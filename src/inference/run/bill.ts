@@ -127,6 +127,6 @@ const service = (
   // Anthropic's word `standard` names the capacity, and says nothing of the speed.
   const isSpeedOpen = (reported === null || reported === 'standard') && request.call.body.value('speed') === 'fast'
   const { serviceTier, prices } = endpointThatServed(model, endpoint, isSpeedOpen ? 'fast' : reported)
-  const told = reported === null ? null : tierNamed(reported)
-  return { servedTier: isSpeedOpen ? (serviceTier ?? told) : (told ?? serviceTier), prices }
+  const namedTier = reported === null ? null : tierNamed(reported)
+  return { servedTier: isSpeedOpen ? (serviceTier ?? namedTier) : (namedTier ?? serviceTier), prices }
 }

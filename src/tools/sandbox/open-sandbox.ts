@@ -75,8 +75,8 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
       if (!COMING.has(state)) throw new SandboxFailure(`The sandbox does not start (${state.slice(0, 40)}).`)
       await pause(clock, PAUSE_MS)
       signal.throwIfAborted()
-      const told = read(described, await manage('GET', `/sandboxes/${id}`, null, signal), [200], 'cannot be found')
-      state = told.status.state
+      const found = read(described, await manage('GET', `/sandboxes/${id}`, null, signal), [200], 'cannot be found')
+      state = found.status.state
     }
   }
 
@@ -147,11 +147,11 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
     const expiresMs = clock.now() + seconds * 1000
     if (expiresMs <= place.expiresMs) return true
     place.expiresMs = expiresMs
-    const told = await manage('POST', `/sandboxes/${place.id}/renew-expiration`, { expiresAt: isoTimestamp(expiresMs) }, signal)
+    const answer = await manage('POST', `/sandboxes/${place.id}/renew-expiration`, { expiresAt: isoTimestamp(expiresMs) }, signal)
     // 400: another command, or another gateway, has set a later end.
-    if (told.status === 200 || told.status === 400) return true
-    if (told.status === 404) return false
-    throw new SandboxFailure(`The sandbox cannot be kept (${told.status}): ${saidIn(told.json)}`)
+    if (answer.status === 200 || answer.status === 400) return true
+    if (answer.status === 404) return false
+    throw new SandboxFailure(`The sandbox cannot be kept (${answer.status}): ${saidIn(answer.json)}`)
   }
 
   const interrupt = async (name: string, place: Place, id: string | null): Promise<void> => {
