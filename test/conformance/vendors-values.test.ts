@@ -114,8 +114,8 @@ describe('an empty stop sequence says nothing', () => {
     [client === 'chat' ? 'stop' : 'stop_sequences']: stop,
   })
 
-  test.each(ASKED)('%s to %s of %s: it does not go out, and costs no warning, under strict too', async (...asked) => {
-    const [client] = asked
+  test.each(ASKED)('%s to %s of %s: it does not go out, and costs no warning, under strict too', async (client, dialect, slug, model) => {
+    const asked: Asked = [client, dialect, slug, model]
     for (const stop of [[], [''], ['', ''], ...(client === 'chat' ? [''] : [])]) {
       const { text, warnings } = await send(asked, { ...stopOf(client, stop), strict: true })
       expect([text === null, warnings]).toEqual([false, 0])
@@ -137,8 +137,8 @@ describe('nothing is stored in an account', () => {
     ['chat', 'openai-chat', 'acme', 'm'],
     ['chat', 'anthropic', 'anthropic', CLAUDE],
     ['responses', 'openai-responses', 'openai', 'gpt-5.4'],
-  ] as const)('%s to %s of %s: store: true is a 400 that names it', async (...asked) => {
-    const { refusal, body } = await send(asked, { store: true, ...(asked[0] === 'chat' ? { messages: [HI] } : { input: 'Hi' }) })
+  ] as const)('%s to %s of %s: store: true is a 400 that names it', async (client, dialect, slug, model) => {
+    const { refusal, body } = await send([client, dialect, slug, model], { store: true, ...(client === 'chat' ? { messages: [HI] } : { input: 'Hi' }) })
     expect(body).toBeNull()
     expect(String(refusal)).toContain('store: Must be false')
   })
