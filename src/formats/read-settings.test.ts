@@ -178,7 +178,7 @@ test.each<[ClientDialect, object]>([
 describe('what has no word in the middle is told by its path', () => {
   test.each<[ClientDialect, object, string[]]>([
     ['chat', { guided_json: {}, zero: 0, empty: '', off: false }, ['guided_json', 'zero', 'empty', 'off']],
-    ['chat', { functions: [] }, ['functions']],
+    ['chat', { store: true, functions: [] }, ['store', 'functions']],
     ['chat', { response_format: { type: 'grammar', grammar: 'x' } }, ['response_format']],
     ['chat', { tool_choice: { type: 'openrouter:web_search' } }, ['tool_choice']],
     [

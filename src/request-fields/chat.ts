@@ -55,7 +55,6 @@ export const CHAT_FIELDS = {
   modalities: { schema: chatModalities, means: 'outputModalities', presets: 'keep' },
   audio: { schema: audioOutput, means: 'audioOutput' },
   web_search_options: { schema: webSearchOptions, means: 'webSearchOptions', presets: 'keep', parameters: ['web_search_options'] },
-  store: { schema: z.literal(false, 'Must be false: completions are not stored.'), means: 'written' },
   transforms: {
     schema: texts.meta({ deprecated: true, description: 'Use the plugin context-compression.' }),
     means: 'service',

@@ -20,7 +20,9 @@ export const callAtTier = (call: Call, planned: PlannedAttempt, warn: (warning: 
   // An endpoint that stands in for one of the tier is asked at its ordinary speed.
   const isSlowed = isDearSpeed || (speed === 'fast' && planned.serviceTier === 'default')
   const tier = isDear ? 'default' : planned.serviceTier
-  const isSame = tier === null || asked === tier
+  // Another word for the tier beside the speed would be refused, or cost a warning.
+  const isSaidBySpeed = call.dialect === 'messages' && speed === 'fast' && !isSlowed && (asked ?? 'auto') === 'auto'
+  const isSame = tier === null || asked === tier || isSaidBySpeed
   if (isSame && !isSlowed) return call
   return {
     ...call,

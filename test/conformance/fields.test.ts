@@ -68,7 +68,6 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     max_tool_calls: 3,
     transforms: ['middle-out'],
     usage: { include: true },
-    store: false,
   },
   responses: {
     ...settingSamples('responses'),

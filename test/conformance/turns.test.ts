@@ -163,7 +163,13 @@ describe('a whole answer that is four times as long is read in more steps, and a
 
 describe('a whole answer that is four times as long is told in more steps', () => {
   const text = 'Say "yes".\n'
-  const told = (guardrails: NonNullable<Replay['guardrails']>, length: number, client: ClientDialect, dialect: UpstreamDialect, stream: boolean) =>
+  const told = (
+    guardrails: NonNullable<Replay['guardrails']>,
+    length: number,
+    client: ClientDialect,
+    dialect: UpstreamDialect,
+    stream: boolean,
+  ) =>
     turnsFor(client, dialect, bytesOf(client, [{ role: 'user', content: 'x' }], { stream }), wholeAnswer(dialect, text.repeat(length)), {
       guardrails,
     })

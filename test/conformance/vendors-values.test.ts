@@ -132,15 +132,25 @@ describe('an empty stop sequence says nothing', () => {
 })
 
 describe('nothing is stored in an account', () => {
-  test.each([
+  test.each<Asked>([
     ['chat', 'openai-chat', 'openai', 'gpt-4.1'],
-    ['chat', 'openai-chat', 'acme', 'm'],
+    ['chat', 'openai-chat', 'groq', 'llama-4'],
     ['chat', 'anthropic', 'anthropic', CLAUDE],
-    ['responses', 'openai-responses', 'openai', 'gpt-5.4'],
-  ] as const)('%s to %s of %s: store: true is a 400 that names it', async (client, dialect, slug, model) => {
-    const { refusal, body } = await send([client, dialect, slug, model], { store: true, ...(client === 'chat' ? { messages: [HI] } : { input: 'Hi' }) })
+  ])('%s to %s of %s: store: true is left out with a warning, and a 400 under strict', async (client, dialect, slug, model) => {
+    const asked: Asked = [client, dialect, slug, model]
+    const { text, warnings } = await send(asked, { store: true, messages: [HI] })
+    expect([text?.includes('store'), warnings]).toEqual([false, 1])
+    expect((await send(asked, { store: true, messages: [HI], strict: true })).body).toBeNull()
+  })
+
+  test('responses: store: true is a 400 that names it', async () => {
+    const { refusal, body } = await send(['responses', 'openai-responses', 'openai', 'gpt-5.4'], { store: true, input: 'Hi' })
     expect(body).toBeNull()
     expect(String(refusal)).toContain('store: Must be false')
+  })
+
+  test('a server of the operator’s own stores what it is asked to', async () => {
+    expect((await send(['chat', 'openai-chat', 'acme', 'm'], { store: true, messages: [HI] })).body).toMatchObject({ store: true })
   })
 
   test('store: false loses nothing anywhere', async () => {

@@ -25,6 +25,7 @@ export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context:
   limitOutput(fields, vendor, accepts, context)
   nameUser(fields, accepts, context)
   sayStops(fields, vendor)
+  storeNothing(fields, vendor, context)
   keepAccepted(fields, 'chat', accepts, context)
   shortenIdentifiers(fields, vendor.identifierMax)
   limitStop(fields, vendor, context)
@@ -147,6 +148,14 @@ const sayStops = (fields: EditableFields, { accepts }: Vendor): void => {
   const said = Array.isArray(stop) ? stop.filter((sequence) => sequence !== '') : stop
   if (said === '' || (Array.isArray(said) && said.length === 0)) fields.remove('stop')
   else if (Array.isArray(said) && Array.isArray(stop) && said.length < stop.length) fields.put('stop', said)
+}
+
+/** It would be kept in the operator's account, where other customers' answers are. */
+const storeNothing = (fields: EditableFields, { accepts }: Vendor, { warn }: RuleContext): void => {
+  if (accepts === 'everything' || fields.value('store') !== true) return
+  fields.remove('store')
+  const field = fields.reported('store')
+  warn({ code: 'unsupported_field', field, message: `Completions are not stored; ${field} was left out.` })
 }
 
 const limitStop = (fields: EditableFields, { stopMax }: Vendor, { target, warn }: RuleContext): void => {
