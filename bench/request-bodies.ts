@@ -20,7 +20,7 @@ export const chatBody = ({ model, bytes, stream }: Shape): string => {
   return filled(body, bytes)
 }
 
-/** The same conversation as a Messages client tells it. */
+/** The same conversation as a Messages client sends it. */
 export const messagesBody = ({ model, bytes, stream }: Shape): string => {
   const messages: Message[] = []
   return filled({ model, system: SYSTEM, messages, temperature: 0.2, max_tokens: 1024, stream }, bytes)

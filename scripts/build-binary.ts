@@ -1,4 +1,4 @@
-/** `npm run build:binary [-- path]`: the service with its runtime as one file, `dist/patchbay` unless told otherwise (decisions/0063). */
+/** `npm run build:binary [-- path]`: the service with its runtime as one file, by default `dist/patchbay` (decisions/0063). */
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

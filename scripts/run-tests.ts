@@ -29,7 +29,7 @@ export interface TestRun extends TestCount {
 
 /** A test that hangs ends; one on a machine that does other work besides does not fail for it. */
 const LIMIT_MS = 300_000
-/** A runner that has told its counts and does not end is held by a handle that a failed test left open. */
+/** A runner that has printed its counts and does not end is held by a handle that a failed test left open. */
 const CLOSING_MS = 60_000
 /** The last line that the runner prints. */
 const RAN = /^Ran \d+ tests? across/m

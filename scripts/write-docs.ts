@@ -322,7 +322,7 @@ const describeService = async (): Promise<Described> => {
   const ended = new Promise<void>((resolve) => void service.once('exit', () => resolve()))
   try {
     const { url, key } = await firstLines(service.stdout)
-    // Label names are told with the first sample only.
+    // Label names are reported with the first sample only.
     await ask(`${url}/api/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -192,7 +192,7 @@ const checkHealth = async ({ url }: Service): Promise<void> => {
     const { ok } = await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(HEALTH_MS) })
     if (!ok) unhealthy += 1
   } catch {
-    unhealthy += 1 // told at the end
+    unhealthy += 1 // reported at the end
   }
 }
 

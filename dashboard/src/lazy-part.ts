@@ -38,7 +38,7 @@ const NOTHING: FunctionComponent = () => null
 
 const IDLE_MS = 2000
 
-/** A part that is there already opens at once, also while the service is away. The mark tells when all of them are. */
+/** A part that is there already opens at once, also while the service is away. The mark records when all of them are. */
 export const loadPartsLater = (): void => {
   setTimeout(() => {
     if (queryClient.isFetching() > 0) return loadPartsLater()

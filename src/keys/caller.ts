@@ -10,7 +10,7 @@ export interface Person {
   readonly sessionId: string
 }
 
-/** `kind` tells which of them it is, and what it may do (http/policies.ts). */
+/** `kind` says which of them it is, and so what it may do (http/policies.ts). */
 export type Caller = Principal | Person
 
 export const isPerson = (caller: Caller): caller is Person => caller.kind === 'admin' || caller.kind === 'member'

@@ -1,4 +1,4 @@
-/** API keys: made, listed, changed, revoked; and told apart at the door without a query while nothing has changed. */
+/** API keys: made, listed, changed, revoked; and recognised at the door without a query while nothing has changed. */
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'

@@ -29,7 +29,7 @@ export interface Demand {
 }
 
 export interface Admissions {
-  /** Resolves when the hold is written. Throws 402 and 403, and 503 where storage cannot tell. */
+  /** Resolves when the hold is written. Throws 402 and 403, and 503 where storage gives no answer. */
   admit(demand: Demand): Promise<void>
   /** For a request that was let in: holds the estimate of this demand in place of what is held. Throws as `admit` does. */
   grow(demand: Demand): Promise<void>

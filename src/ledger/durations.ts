@@ -1,4 +1,4 @@
-/** How long requests of a model usually take: so that a client that must wait is told how long. */
+/** How long requests of a model usually take, so that a client that must wait learns how long. */
 export interface Durations {
   /** The median of the last requests; a guess for a model that nobody has used. */
   expectedMs(model: string): number

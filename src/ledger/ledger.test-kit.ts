@@ -34,7 +34,7 @@ export interface Running {
   readonly id: string
   readonly spender: Spender
   readonly estimateNanos: number
-  /** As the service settles it; it may be told again. */
+  /** As the service settles it; it may be settled again. */
   settlement(costNanos: number): Settlement
   /** Holds so much in place of what is held. */
   grow(estimateNanos: number): Promise<void>

@@ -20,7 +20,7 @@ export interface ScopeFigures {
 export interface Ledger {
   /** All that bounds this caller, in the order of its checking; at once where every source knows it. */
   scopesOf(spender: Spender): readonly Scope[] | Promise<readonly Scope[]>
-  /** Writes the hold of a request. `costNanos` tells what it has cost so far. Throws 402, 403 and 503. */
+  /** Writes the hold of a request. `costNanos` returns what it has cost so far. Throws 402, 403 and 503. */
   admit(demand: Demand, costNanos: () => number): Promise<void>
   /** Holds more for a request that was admitted and turns out to be dearer: the estimate of this demand. Throws as `admit` does. */
   grow(demand: Demand): Promise<void>
@@ -155,8 +155,8 @@ export const createLedger = (parts: {
 }
 
 /**
- * On SQLite there is one service for a file, so whatever an earlier one held is over at once. On PostgreSQL nobody can tell
- * a dead node from a slow one before its leases have ended.
+ * On SQLite there is one service for a file, so whatever an earlier one held is over at once. On PostgreSQL a dead node
+ * cannot be distinguished from a slow one before its leases have ended.
  */
 const newNode = ({ engine }: Database, clock: Clock, ids: IdSource): LedgerNode => ({
   id: engine === 'sqlite' ? 'local' : ids.uuid(),

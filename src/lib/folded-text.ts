@@ -157,7 +157,7 @@ const OPEN_MAX = 256
 /** Control characters that are no white space; what may begin the code of a character. */
 const CONTROL_OR_ESCAPE = /(?![\t-\r\x85])\p{Cc}|\\(?:u|$)|%(?:[0-9a-fA-F]|$)|&(?:#|$)/u
 const BEYOND_ASCII = /[^\0-\x7f]/
-/** The characters that NFKC leaves and a reader does not tell from ASCII, or does not see; and half a character, whose other half may come. */
+/** The characters that NFKC leaves and a reader takes for ASCII, or does not see; and half a character, whose other half may come. */
 const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\p{Cc}\ud800-\udfff]/u
 /** Common letters that stay as they are. */
 const UNCHANGED = String.raw`\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3`

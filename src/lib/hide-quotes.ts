@@ -69,7 +69,7 @@ const wholeSearch =
     return begun === 0 ? found : [...found, [signs.length - begun, signs.length]]
   }
 
-/** Every quotation of `run` signs holds one of the pieces that the text is cut into; what stands around it tells how long it is. */
+/** Every quotation of `run` signs holds one of the pieces that the text is cut into; the signs around the piece show how long it is. */
 const partSearch = (text: string, run: number): Search => {
   const size = (run + 1) >> 1
   const pieces = new Map<string, number[]>()
@@ -100,7 +100,7 @@ const partSearch = (text: string, run: number): Search => {
   }
 }
 
-/** How many signs at the end of what is told begin the text: what is told was cut there. */
+/** How many of the last `signs` are the beginning of the text, since they may have been cut in the middle of a quotation. */
 const beginningAtEnd = (text: string, signs: string, run: number): number => {
   for (let count = Math.min(run, signs.length); count >= SIGNS_MIN; count -= 1) if (text.startsWith(signs.slice(-count))) return count
   return 0

@@ -69,7 +69,7 @@ export class JsonBody {
     refuseEscapes(octets, limits)
     yield
     const members = scanMembers(octets, limits, 'repeated')
-    // Names are told apart as text.
+    // Names are compared as text.
     if (!areAscii(members)) {
       yield
       const text = textOf(bytes)

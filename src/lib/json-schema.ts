@@ -1,6 +1,6 @@
 /**
  * Checks a value against a JSON Schema that somebody else wrote: drafts 4 to 2020-12. The work is bounded whatever the schema
- * says: patterns run in linear time, and a schema that branches without end is given up. What cannot be checked is told and
+ * says: patterns run in linear time, and a schema that branches without end is given up. What cannot be checked is reported and
  * counts as kept, since a tool whose schema is beyond this check is still its client's tool (decisions/0050).
  */
 import { type JsonObject, type JsonValue, isObject } from './json.ts'
@@ -53,7 +53,7 @@ const UNIT_STEPS = 50
 const DEPTH_MAX = 200
 const TYPES_MAX = 20
 const EXCERPT_MAX = 300
-/** More are not told. */
+/** Further faults are not reported. */
 const FAULTS_MAX = 100
 
 /** Words whose meaning needs what other words looked at. */
@@ -88,7 +88,7 @@ class Checking {
     if (this.#faults.length < FAULTS_MAX) this.#faults.push({ path, message })
   }
 
-  /** Says whether a schema holds, without telling what is at fault. */
+  /** Says whether a schema holds, without reporting what is at fault. */
   #holds(schema: unknown, value: JsonValue, path: string): boolean {
     const before = this.#faults
     this.#faults = []

@@ -8,7 +8,7 @@ import type { Steps } from './steps.ts'
 const PIECE = 128 * 1024
 
 export interface JsonText {
-  /** In which JSON's own signs stand, and which tells positions. Valid, as far as a scan tells (json-scan.ts). */
+  /** JSON's own signs stand in it, and positions are offsets in it. It is valid as far as a scan can see (json-scan.ts). */
   readonly held: string
   /** The text between two of these positions. */
   read(start: number, end: number): string

@@ -1,6 +1,6 @@
 /** The JSON form of OTLP: ids are hex, 64-bit integers are text, and each value names its type. */
 
-/** How the value of an attribute is told. */
+/** The form in which the value of an attribute is sent. */
 export type AttributeType = 'string' | 'int' | 'double' | 'bool' | 'strings'
 
 export type AttributeValue = string | number | boolean | readonly string[]

@@ -1,5 +1,5 @@
 /**
- * Says whether an address belongs to the open internet. A service that connects where others tell it must not reach what only
+ * Says whether an address belongs to the open internet. A service that connects to addresses from others must not reach what only
  * it can see: its own machine, its neighbours, the metadata of its cloud (docs/contract/operating.md#addresses).
  */
 import { type AddressRange, addressValue, isWithin, rangeOf } from './address-ranges.ts'

@@ -1,4 +1,4 @@
-/** Says whether this process keeps up: how late timers fire tells how long everything else waits too. */
+/** Says whether this process keeps up: how late timers fire shows how long everything else waits too. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface LoopLag {

@@ -1,6 +1,6 @@
 /**
  * The places of the other nodes, so that a key's share is of the places of all of them (docs/contract/operating.md#several-nodes). No request
- * waits for it: nodes tell one another through the store of limits, often while they fill up, and each decides by what it has heard.
+ * waits for it: nodes report to one another through the store of limits, often while they fill up, and each decides by what it has heard.
  * While the store is away, a key has its share of each node alone.
  */
 import { z } from 'zod'

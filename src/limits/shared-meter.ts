@@ -11,7 +11,10 @@ import { createLocalMeter, createRunningCounts, isBounded, type KeyMeter } from 
 export interface SharedMeter extends KeyMeter {
   /** Tries the store, once, so that the first request finds it. */
   connect(): Promise<void>
-  /** From now on the store is tried again while it is away, and told what runs. Resolves when it was told that nothing does. */
+  /**
+   * From now on the store is tried again while it is away, and what runs is reported to it. Resolves, once ended, when the store
+   * has the report that nothing runs.
+   */
   start(): () => Promise<void>
   /** Asks the store what no request waits for. Undefined where nothing is shared, or it is away: from now on, if it does not answer. */
   consult<Answer>(question: (store: LimitStore) => Promise<Answer>): Promise<Answer | undefined>
@@ -40,9 +43,9 @@ const PROBE_MS = 1000
 const CONNECT_MS = 2000
 /** Nobody waits for it, so a store that is slow for a moment is not given up. */
 const CONSULT_MS = 2000
-/** Running requests are told again, before their lease ends. */
+/** Running requests are reported again in every third tick, before their lease ends. */
 const RENEW_EVERY = 3
-/** So many are told at once. */
+/** So many corrections are sent at once. */
 const CORRECTIONS_MAX = 500
 /** Keys whose use is remembered while the store is away. */
 const OWED_MAX = 10_000
@@ -89,7 +92,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
     })
   }
 
-  /** Use that was on its way when the store went away may be counted there or not, and is not sent twice; what runs is told again. */
+  /** Use that was on its way when the store went away may be counted there or not, and is not sent twice; what runs is sent again. */
   const flush = async (): Promise<void> => {
     if (store === null || state !== 'near' || flushing || owed.size === 0) return
     flushing = true

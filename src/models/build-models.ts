@@ -161,7 +161,7 @@ const policyOf = (entry: ProviderEntry['data_policy'], general?: DataPolicy): Da
   retains: entry?.retains ?? general?.retains ?? null,
 })
 
-/** A provider that is listed twice without a variant is told apart by a number, so that each has its own health. */
+/** Endpoints of a provider that is listed twice without a variant get a number, so that each has its own health. */
 const withOwnTags = (endpoints: readonly ModelEndpoint[]): ModelEndpoint[] => {
   const taken = new Set<string>()
   return endpoints.map((endpoint) => {

@@ -7,7 +7,7 @@ export interface CatalogueChange {
   readonly model: string
   readonly provider: string
   readonly upstreamModel: string
-  /** Facts with what they were and what they become; undefined where one side tells nothing. */
+  /** Facts with what they were and what they become; undefined where one side has no value. */
   readonly facts: readonly FactChange[]
 }
 

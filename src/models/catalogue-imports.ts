@@ -24,7 +24,7 @@ const stored = z.object({
 /** From the row of storage, whose entries are JSON. Throws where another program wrote it. */
 export const parseImport = (row: { readonly models: string }): CatalogueImport => stored.parse({ ...row, models: JSON.parse(row.models) })
 
-/** Who told a price, and when; the day is null for the operator's file, which has none. */
+/** The source of a price, and its day; the day is null for the operator's file, which has none. */
 export interface PriceSource {
   readonly from: 'catalogue' | 'operator' | CatalogueImport['kind']
   readonly asOf: string | null

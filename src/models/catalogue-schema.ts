@@ -24,7 +24,7 @@ const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'Name an environment 
 
 const dialects = z.array(z.enum(PROVIDER_DIALECTS)).min(1).meta({ description: 'What the provider speaks, the preferred dialect first.' })
 
-/** A fact that is absent nobody told, and no filter takes it for a promise. */
+/** An absent fact is not known, and no filter takes it for a promise. */
 const dataPolicy = z
   .strictObject({
     training: z.boolean().optional().meta({ description: 'Whether it trains on what it is sent.' }),

@@ -17,7 +17,7 @@ export interface Provider {
   readonly storedObjects?: boolean
   /** The outcome of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
   readonly onCancel?: 'abort' | 'drain'
-  /** The facts of every model of it; absent where nobody told. */
+  /** The facts of every model of it; absent where they are not known. */
   readonly dataPolicy?: DataPolicy
 }
 
@@ -27,9 +27,9 @@ export interface ModelEndpoint {
   readonly upstreamModel: string
   /** Names it among the model's endpoints, and in a request: the provider's slug, or that and a variant, `provider/variant`. */
   readonly tag: string
-  /** Null: nobody has told the price. */
+  /** Null: no price is known. */
   readonly prices: PriceEntry | null
-  /** Absent where nobody has told the price, or it is the service's own. */
+  /** Absent where no price is known, or it is the service's own. */
   readonly pricesFrom?: PriceSource
   readonly maxCompletionTokens: number | null
   /** Input and output tokens together; null where it is not known. */
@@ -40,13 +40,13 @@ export interface ModelEndpoint {
   readonly dataPolicy: DataPolicy
   /** Says whether the model's author allows its text to train others; null where it is not known. */
   readonly distillable: boolean | null
-  /** The request parameters that it heeds; empty where nobody told. */
+  /** The request parameters that it heeds; empty where they are not known. */
   readonly supportedParameters: readonly string[]
   /** A client wrote `upstreamModel`: it chooses a model, and no path. */
   readonly unlisted?: boolean
 }
 
-/** The provider's use of what it is sent; null where nobody told, which no filter takes for a promise. */
+/** The provider's use of what it is sent; null where it is not known, which no filter takes for a promise. */
 export interface DataPolicy {
   /** Trains on it. */
   readonly training: boolean | null
@@ -59,7 +59,7 @@ export interface Model {
   readonly name: string
   readonly created: number
   readonly contextLength: number | null
-  /** Null where nobody told. */
+  /** Null where they are not known. */
   readonly inputModalities: readonly string[] | null
   readonly outputModalities: readonly string[]
   readonly supportedParameters: readonly string[]

@@ -6,7 +6,7 @@ import { createVendorNames, undated } from './vendor-names.ts'
 import type { Provider, ModelEndpoint, DataPolicy, Model } from './model.ts'
 import type { ProviderDialect } from './provider-dialects.ts'
 
-/** An endpoint of which nothing is known but what is told here. */
+/** An endpoint about which only what `reported` holds is known. */
 export const plainEndpoint = (
   provider: Provider,
   upstreamModel: string,

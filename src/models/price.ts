@@ -17,7 +17,7 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     }
   }
   const rates = ratesFor(inputTokens(usage), prices)
-  // A cache price that nobody told is the price of fresh input: never free by omission.
+  // A cache price that is not known is the price of fresh input: never free by omission.
   const cacheWrite = rates.cache_write ?? rates.prompt
   const audio = Math.min(usage.inputAudio, usage.inputFresh)
   const input =
@@ -46,7 +46,7 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
   }
 }
 
-/** A million dollars. Counts are what a provider tells, and storage takes no sum beyond 2^53. */
+/** A million dollars. Counts are what a provider reports, and storage takes no sum beyond 2^53. */
 const TOTAL_MAX = 1_000_000 * 1_000_000_000
 
 type Rates = Pick<PriceEntry, 'prompt' | 'completion' | 'cache_read' | 'cache_write' | 'cache_write_1h' | 'reasoning'>

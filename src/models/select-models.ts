@@ -55,7 +55,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 const ageDays = (created: number, nowMs: number): number | null => (created === 0 ? null : (nowMs - created * 1000) / DAY_MS)
 
-/** Null where nobody told: such models come last. */
+/** Null where the value is not known: such models come last. */
 type Rank = (listed: ListedModel) => number | null
 
 const RANKS: Readonly<Record<NonNullable<ModelQuery['sort']>, Rank>> = {

@@ -10,7 +10,7 @@ export const checkAlignment = (settings: PluginSettings['alignment']) => (): voi
 
 export interface Alignment {
   readonly rules: readonly string[]
-  /** False: whatever is found is told, and delivered. */
+  /** False: broken rules are reported, and the message is delivered. */
   readonly enforces: boolean
   /** A rule is broken from this probability on. */
   readonly threshold: number

@@ -7,7 +7,7 @@ import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
 import type { FactStore } from '../storage/fact-store.ts'
 import type { ByteSeal, TextSeal } from '../storage/sealed-config.ts'
 
-/** Derived from a root secret, by whose id what it sealed can be told. */
+/** Derived from a root secret; the id in a sealed text names the key that sealed it. */
 interface SealingKey {
   readonly id: string
   readonly bytes: Uint8Array

@@ -37,7 +37,7 @@ export interface SaveRequest {
 export interface ServedPreset {
   readonly preset: PresetResource
   readonly version: PresetVersionResource
-  /** Versions that share its requests: `drawVersion` tells which one serves. Null where it is the version. */
+  /** Versions that share its requests: `drawVersion` chooses the one that serves. Null where `version` serves. */
   readonly rollout: ServedRollout | null
 }
 

@@ -1,4 +1,4 @@
-/** A provider's failure as a row of the error table. What only one dialect says is told apart in that dialect's folder. */
+/** A provider's failure as a row of the error table. What only one dialect says is recognised in that dialect's folder. */
 import { ERRORS, GatewayError, type ErrorType } from '../errors.ts'
 import { excerpt } from '../lib/excerpt.ts'
 import type { FailureKind } from './failure-sentences.ts'
@@ -43,7 +43,7 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
 
 const WAITED_FOR: ReadonlySet<number> = new Set([429, 503])
 
-/** `flagged_input` is here where the provider tells it; else the caller, who knows the prompt, adds it. */
+/** `flagged_input` is here where the provider reports it; else the caller, who knows the prompt, adds it. */
 const moderation = ({ reported }: ProviderFailure, target: Target): Readonly<Record<string, unknown>> => {
   const { reasons = [], flaggedInput = null } = reported
   const reason = reported.words[0] ?? 'content_policy_violation'

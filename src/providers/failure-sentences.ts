@@ -25,7 +25,7 @@ const ACCOUNT: Rows = [
   [/余额(?:不足|已用完)|欠费|账[户号][^。]{0,20}(?:锁定|冻结|停用|不存在|非活动)/, 'our_account'],
 ]
 
-/** Rates are told before lengths: their sentences speak of tokens and limits too, and nothing has to be shortened for them. */
+/** Rates are recognised before lengths: their sentences speak of tokens and limits too, and nothing has to be shortened for them. */
 const RATE: Rows = [
   [/(?:tokens?|requests?|queries) per (?:second|min|hour|day)|\b(?:TPM|RPM|TPD|RPD|QPS)\b|\brate[ _-]?limit/i, 'rate_limit_exceeded'],
   // MiniMax says so of the tokens of a minute.
@@ -51,7 +51,7 @@ const POLICY: Rows = [
 
 /** Where the request was read. */
 const REQUEST: Rows = [
-  // A string, a body and a budget are told before the context: their sentences may speak of tokens and lengths too.
+  // A string, a body and a budget are recognised before the context: their sentences may speak of tokens and lengths too.
   [/string (?:is )?too long|string should have at most|at most \d+ characters|maximum string length/i, 'string_too_long'],
   [/max_tokens or model output limit was reached/i, 'max_tokens_exceeded'],
   [/(?:payload|request|body)(?: (?:size|body|entity))? (?:is )?(?:too large|exceeds the limit)/i, 'payload_too_large'],

@@ -54,7 +54,7 @@ export const postJson = async (
 
 /**
  * The upstream's answer decides, not what was asked for: some answer a stream request with a whole body, and some
- * streams come as plain text or as nothing in particular, so that only their beginning tells. `response` is to be read
+ * streams come as plain text or as nothing in particular, so that only their beginning shows the form. `response` is to be read
  * in place of the one that was given.
  */
 export const answerForm = async (

@@ -36,7 +36,7 @@ export interface BlockWords<Made extends Block> {
 
 type BlockContext = Pick<Losses, 'lose' | 'refuse'> & { readonly target: Pick<Target, 'providerName' | 'upstreamModel' | 'modelId'> }
 
-/** A setting that the dialect has no word for is told and left out. */
+/** A setting that the dialect has no word for is reported and left out. */
 export function* encodeParts<Made extends Block>(message: Message, context: BlockContext, words: BlockWords<Made>): Steps<Made[]> {
   const at = message.at ?? 'messages'
   if (message.name !== undefined) context.lose(`${at}.name`, `${context.target.providerName} has no names of speakers; it was left out.`)

@@ -145,7 +145,7 @@ const innerTools = (tool: JsonValue): readonly JsonValue[] => {
   })
 }
 
-/** The words about a namespace are about all its tools: the first of them tells it. */
+/** The description of a namespace is about all its tools, so the first of them carries it. */
 export const describedTool = (description: unknown, namespace: unknown, about: unknown): string | null => {
   const own = typeof description === 'string' ? description : null
   if (typeof about !== 'string' || about === '') return own

@@ -1,6 +1,6 @@
 /**
  * The abilities of an OpenAI model, read from its name. The API refuses whole requests for an effort, an `include` or a setting
- * that the model does not know, so what is sent has to fit the model. A name that tells nothing, as on a local server, is
+ * that the model does not know, so what is sent has to fit the model. A name that says nothing, as on a local server, is
  * taken as one that knows every word. Sources: the API's guides to reasoning and to the latest models ("Parameter
  * compatibility"), the values that its refusals list, the tables of the @ai-sdk/openai package.
  */

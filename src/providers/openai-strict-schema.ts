@@ -58,7 +58,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
 
-/** The format with its strictness, where the client's dialect leaves that unsaid; what cannot be enforced is told. */
+/** The format with its strictness, where the client's dialect leaves that unsaid; what cannot be enforced is reported. */
 export const heldFormat = (format: OutputFormat, dialect: ClientDialect, warn: (warning: Warning) => void): OutputFormat => {
   if (dialect !== 'messages' || format.type !== 'json-schema' || format.strict !== undefined) return format
   if (fitsStrictMode(format.schema)) return { ...format, strict: true }

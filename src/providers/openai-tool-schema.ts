@@ -47,7 +47,7 @@ export interface FunctionPlace {
 
 interface MendedFunction {
   readonly called: JsonObject
-  /** The change made to the schema; null where nothing has to be told. */
+  /** The change made to the schema; null where nothing has to be reported. */
   readonly reported: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Run in a process of its own whose limit of open files is low: tells, as JSON, how requests fail once no file is left. */
+/** Run in a process of its own with a low limit of open files: prints, as JSON, how requests fail once no file is left. */
 import { openSync, writeSync } from 'node:fs'
 
 import { GatewayError } from '../errors.ts'

@@ -72,7 +72,7 @@ export const loneResult = (at: string | undefined): Warning =>
 
 const mapped = (at = 'messages', message: string): Warning => ({ code: 'mapped_field', field: at, message })
 
-/** The same messages where all is in order. What had to be done is told. `openEnd`: as above. */
+/** The same messages where all is in order. What had to be done is reported. `openEnd`: as above. */
 export function* withPairedResults(
   messages: readonly Message[],
   warn: (warning: Warning) => void,

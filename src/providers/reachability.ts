@@ -1,5 +1,5 @@
 /**
- * Says whether a provider can be connected to, told apart from how long it thinks. The runtime's HTTP client does not say
+ * Says whether a provider can be connected to, however long it thinks. The runtime's HTTP client does not say
  * when it has connected, so a request that has no answer after a while is accompanied by a connection of our own, which
  * does nothing but connect (decisions/0010). An address that has answered of late needs none.
  */
@@ -17,7 +17,7 @@ export interface Reachability {
   known(url: URL): boolean
 }
 
-/** Tries to connect, name and TLS included. `done` is told once, unless the answer, which ends the attempt, was called before. */
+/** Tries to connect, name and TLS included. `done` is called once, unless the returned function ended the attempt before. */
 export type Probe = (url: URL, done: () => void) => () => void
 
 /** The reason of a request that never left: nothing was connected. */

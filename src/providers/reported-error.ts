@@ -8,7 +8,7 @@ import { isObject } from '../lib/json.ts'
 type Json = Readonly<Record<string, unknown>>
 
 export interface ReportedError {
-  /** The provider's names for the fault, the most telling first: its code, its kind, its status as a word. */
+  /** The provider's names for the fault, the most precise first: its code, its kind, its status as a word. */
   readonly words: readonly string[]
   readonly message: string | null
   /** A number of 400 to 599 inside the body. */
@@ -106,7 +106,7 @@ const sentenceOf = (value: unknown): string | null => {
   return findings.length === 0 ? null : findings.slice(0, 3).join('; ')
 }
 
-/** The error behind a router's own, as the router tells it: as an object, or as text that is a sentence where it is no JSON. */
+/** The error behind a router's own, as the router reports it: as an object, or as text that is a sentence where it is no JSON. */
 const wrapped = (metadata: Json, message: string | null): unknown => {
   const raw = metadata['raw']
   if (isObject(raw) || Array.isArray(raw)) return raw

@@ -233,7 +233,10 @@ const send = (
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** As browsers do it: only 307 and 308 keep method and body. Another host is told nothing of what the first was told, nor is anybody in plain text what was told in TLS. */
+/**
+ * As browsers do it: only 307 and 308 keep method and body. Another host, or the same one in plain text after TLS, gets no header of
+ * the first request but the content type.
+ */
 const redirected = (from: Hop, status: number, url: URL): Hop => {
   const keeps = status === 307 || status === 308
   const type = from.headers['content-type']

@@ -1,6 +1,6 @@
 /**
  * Gives a server a conversation whose roles its template takes, on both lanes. Where nothing is known of the server, its
- * refusal tells: the same attempt goes out a second time in a form that keeps the rule, and what then was answered is
+ * refusal shows the rule: the same attempt goes out a second time in a form that keeps it, and what then was answered is
  * remembered, so that the next request keeps it at once.
  */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
@@ -65,7 +65,7 @@ const beginning =
     return take(frames)
   }
 
-/** Null where the request keeps the rules. `reported`: the client is told also where nothing changes its place. */
+/** Null where the request keeps the rules. `reported`: the client gets a warning even where nothing changes its place. */
 const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, reported: boolean): Attempt | null => {
   if (rules.size === 0) return null
   const { call, target, warn } = attempt

@@ -9,7 +9,7 @@ import type { UpstreamResponse } from './upstream.ts'
 
 /** The reading of one stream by a dialect. */
 export interface EventReader {
-  /** Adds to `frames` what an event says, whose data is the JSON of `body`. Throws the failure that it tells, behind what it says. */
+  /** Adds to `frames` what an event says; `body` is its parsed data. Throws the failure that it reports once the frames are added. */
   read(body: unknown, event: SseEvent, frames: Frame[]): void
   /** The frame of an event that is like one before it but for a piece of what the model says; null for any other, which is parsed. */
   alike?(event: SseEvent): Frame | null
@@ -33,13 +33,13 @@ const END_MARKER = '[DONE]'
 
 /**
  * Hands over a batch of frames for each piece that holds any. Once the model has ended the answer is whole, whether the stream ends
- * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream tells is thrown behind
+ * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream reports is thrown after
  * what came before it in the same piece, which still counts.
  */
 export const streamFrames = async (response: UpstreamResponse, reader: EventReader, target: Target, take: TakeFrames): Promise<void> => {
   const sse = new SseDecoder()
   let finished = false
-  /** The use was told. */
+  /** The use was reported. */
   let counted = false
   /** The marker of the end has come. */
   let marked = false
@@ -68,7 +68,7 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
             frames.push(alike)
             continue
           }
-          // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not told before.
+          // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
           if (event.data === END_MARKER) end(frames)
           else if (marked) frames.push(...usesIn(unlessFailed((uses) => reader.read(bodyOf(event, target), event, uses))))
           else if (finished) frames.push(...unlessFailed((late) => read(event, late)))

@@ -1,7 +1,7 @@
 /**
  * Calls of tools that take any text. OpenAI's dialects have them (`custom`); everywhere else a call takes JSON. So such a
  * tool is offered to other providers as a function of one string, and its calls come back as the text in it; and a call
- * of one that reaches a client who did not declare it so is a call of such a function, whose id tells what it was.
+ * of one that reaches a client who did not declare it so is a call of such a function; its id shows what it was.
  */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { ModelEvent, TakeFrames } from '../canonical/event.ts'

@@ -1,13 +1,13 @@
 /** More than any model can use in one answer is a fault of the sender, not a bill. */
 const TOKENS_MAX = 1_000_000_000
 
-/** A count that a provider tells: zero where it tells none, null where what it tells cannot be one. */
+/** A count that a provider reports: zero where it reports none, null where what it reports cannot be one. */
 export const tokenCount = (value: unknown): number | null => {
   if (value === undefined || value === null) return 0
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null
 }
 
-/** The sane part of a sum of counts. `unreported`: the first, which every answer has, is not told, or one of them cannot be. */
+/** The sane part of a sum of counts. `unreported`: the first, which every answer has, is absent, or one of them cannot be a count. */
 export const reportedTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly unreported: boolean } => {
   const counts = [first, ...others].map(tokenCount)
   return {

@@ -24,7 +24,7 @@ const FILE_KINDS: ReadonlySet<string> = new Set(['file', 'input_file', 'image', 
 
 /**
  * A part that somebody asks the model about must not be missing from the request: that is refused, naming the part. What the
- * model said itself, and what means nothing without its provider, is left out and told. `why` follows the provider's name.
+ * model said itself, and what means nothing without its provider, is left out and reported. `why` follows the provider's name.
  */
 export const uncarried = (
   part: Part,

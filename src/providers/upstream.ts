@@ -42,8 +42,8 @@ export interface UpstreamResponse {
   /** The pieces as they arrive. To be called once. */
   pieces(): PieceReader
   /**
-   * The answer is complete: what may come behind it is waited for no longer than `patienceMs` in all (a second, unless
-   * told), and closing its pieces now leaves the connection to be used again, once its last bytes have come.
+   * The answer is complete: what may come behind it is waited for no longer than `patienceMs` in all (a second by
+   * default), and closing its pieces now leaves the connection to be used again, once its last bytes have come.
    */
   complete(patienceMs?: number): void
   /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
@@ -98,7 +98,7 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachab
   },
 })
 
-/** The time that a host tells, whatever else it answers to a request for nothing; null where it tells none. Rejects where none answers. */
+/** The time that a host reports, whatever else it answers to a HEAD request; null where it reports none. Rejects where no host answers. */
 export const dateOf = async (url: string, withinMs: number, clock: Clock): Promise<string | null> => {
   const connection = new AbortController()
   const cancel = clock.after(withinMs, () => connection.abort(new Error(`no answer within ${withinMs / 1000} s`)))

@@ -135,7 +135,7 @@ const OPENAI = {
   embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'user']) },
 } as const satisfies Facts
 
-/** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
+/** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be reported. */
 const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
 /** Kimi models that think unless told not to, and sample as they see fit. */

@@ -1,4 +1,4 @@
-/** Blocks of code: JSON with its parts told apart, commands, streams. */
+/** Blocks of code: JSON with each kind of part marked, commands, streams. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { type Markup, html } from './markup.ts'
 import { listAt, objectAt, objectsAt, textAt } from './read-json.ts'

@@ -114,7 +114,7 @@ const defaultValue = (schema: JsonObject): readonly Markup[] => {
 
 const plain = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** The value that tells an alternative from the others: `type: "function"`; null where nothing does. */
+/** The value that distinguishes an alternative from the others: `type: "function"`; null where nothing does. */
 export const discriminator = (schema: JsonObject): string | null => {
   const properties = objectAt(schema, 'properties')
   for (const name of ['type', 'role', 'id']) {

@@ -28,7 +28,7 @@ export type FieldMeaning =
 export interface RequestField {
   /** The value when it is there; null is the same as absent for every field. Without one it is neither checked nor described. */
   readonly schema?: z.ZodType
-  /** For a list whose items say what they are: a fault is told within the shape that was meant, and unknown items pass. */
+  /** For a list whose items say what they are: a fault is reported within the shape that was meant, and unknown items pass. */
   readonly items?: TaggedList
   /** Where several fields of one table mean the same, the first one is written, and read where both are sent. */
   readonly means?: FieldMeaning | readonly FieldMeaning[]

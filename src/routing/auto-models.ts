@@ -99,7 +99,7 @@ const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter
 
 const isSandbox = ({ endpoints }: Model): boolean => endpoints.every(({ provider }) => provider.dialects.includes('sandbox'))
 
-/** Null where nobody told. */
+/** Null where no price is known. */
 const cheapest = ({ endpoints }: Model): number | null => {
   const prices = endpoints.map(comparedPrice).filter((price) => price !== null)
   return prices.length === 0 ? null : Math.min(...prices)

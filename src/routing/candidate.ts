@@ -38,7 +38,7 @@ export const names = ({ provider, tag, serviceTier }: ModelEndpoint, wanted: str
   return serviceTier === null && (provider.slug.toLowerCase() === name || provider.name.toLowerCase() === name)
 }
 
-/** The cost of input and output together: the number that prices are compared by. Null where nobody told. */
+/** The cost of input and output together: the number that prices are compared by. Null where no price is known. */
 export const comparedPrice = ({ prices }: ModelEndpoint): number | null => (prices === null ? null : prices.prompt + prices.completion)
 
 /** Which tiers' endpoints a wish for a tier admits, the preferred one first; null stands for ordinary endpoints. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 import type { Call } from '../canonical/call.ts'
 
-/** More of a beginning than this tells no two conversations apart that less does not. */
+/** A longer beginning than this would hardly distinguish any further conversations. */
 const READ_MAX = 65_536
 
 /** A digest of the first system or developer text and the first other message; null where there is neither. */

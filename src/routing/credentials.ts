@@ -25,7 +25,7 @@ export interface Credentials {
   report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): void
   /** The keys that rest here, for other nodes. */
   found(): CredentialNews[]
-  /** The keys that rest on other nodes, in the place of those that they told before. */
+  /** The keys that rest on other nodes, in the place of those that they reported before. */
   hear(news: readonly CredentialNews[]): void
   /** Each key in its turn, masked, with why it rests. */
   states(provider: Provider): readonly CredentialState[]
@@ -46,7 +46,7 @@ const LIMITED_MS = 5000
 /** Whatever a provider names. */
 const LIMITED_MS_MAX = 10 * 60 * 1000
 
-/** `onRefused` is the alarm: told each time that a key is set aside, by the provider's slug and the key's place in the list. */
+/** `onRefused` is the alarm: called each time that a key is set aside, with the provider's slug and the key's place in the list. */
 export const createCredentials = (parts: { clock: Clock; onRefused: (provider: string, index: number) => void }): Credentials => {
   const { clock, onRefused } = parts
   /** Until when a key rests. The operator's file bounds how many there are; what is over is forgotten when next looked at. */
@@ -54,7 +54,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
   /** When those of them were refused that were, by the wall clock. */
   const refused = new Map<string, number>()
 
-  /** By the name that does not tell the key. */
+  /** By the name that does not reveal the key. */
   let heard = new Map<string, number>()
 
   const restsUntil = (name: string): number => Math.max(foundUntil(name), heardUntil(name))
@@ -120,10 +120,10 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
   }
 }
 
-/** A short key would be told by its end. */
+/** The end of a short key would reveal too much of it. */
 const maskOf = (apiKey: string): string => (apiKey.length < 16 ? '…' : `…${apiKey.slice(-4)}`)
 
 const nameOf = (slug: string, apiKey: string): string => `${slug} ${apiKey}`
 
-/** Short enough that a key which was guessed cannot be told to be the right one. */
+/** Short enough that a guessed key cannot be recognised as the right one. */
 const hiddenName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 12)

@@ -8,12 +8,12 @@ export interface AttemptReport {
    */
   readonly outcome: 'ok' | 'failure' | 'rate-limited' | 'fault-of-request' | 'cancelled'
   readonly firstTokenMs: number | null
-  /** Output tokens per second after the first token; null where too few to tell. */
+  /** Output tokens per second after the first token; null where there are too few for a rate. */
   readonly tokensPerSecond: number | null
   readonly retryAfterSeconds: number | null
   /** When it began, by the monotonic clock; absent: of late. */
   readonly startedMs?: number
-  /** As it was told to `begin`. */
+  /** As it was passed to `begin`. */
   readonly retry?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). What nobody has told or measured is null. */
+/** The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). Values neither known nor measured are null. */
 import type { EndpointResource, ModelEndpoints } from '../contract/model.ts'
 import { modelResource, pricingOf, pricingSource } from '../models/model-resource.ts'
 import type { Models } from '../models/models.ts'

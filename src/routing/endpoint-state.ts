@@ -80,7 +80,7 @@ export class EndpointState implements EndpointHealth {
   get retryAfterSeconds(): number | null {
     const isOpen = this.breaker === 'open'
     if (!isOpen && !this.cooling) return null
-    // Behind an open breaker whose time is over a probe is out: it will soon tell.
+    // Behind an open breaker whose time is over a probe is out: its result comes soon.
     const openUntilMs = isOpen ? Math.max(this.#openUntilMs, this.#heardOpenUntilMs) : 0
     const untilMs = Math.max(openUntilMs, this.#coolingUntilMs, this.#heardCoolingUntilMs)
     return Math.max(1, Math.ceil((untilMs - this.#now()) / SECOND_MS))

@@ -1,4 +1,4 @@
-/** Why an endpoint may not serve a request: hard conditions, each with the name under which the answer tells it (docs/contract/routing.md#nobody-fits). */
+/** Why an endpoint may not serve a request: hard conditions, with their names in the answer (docs/contract/routing.md#nobody-fits). */
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Models } from '../models/models.ts'

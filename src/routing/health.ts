@@ -25,7 +25,7 @@ export interface Health extends HealthView {
   mayRetry(provider: string): boolean
   /** Facts that this process has found out by itself, for other nodes. */
   found(): EndpointNews[]
-  /** Facts of all other nodes, in the place of those that they told before. */
+  /** Facts of all other nodes, in the place of those that they reported before. */
   hear(news: readonly EndpointNews[]): void
 }
 

@@ -6,7 +6,7 @@ import { exclusion, type Filters, shortness } from './filters.ts'
 import type { HealthView } from './health.ts'
 import { heeds, type SentParameter } from './sent-parameters.ts'
 
-/** `preferred`: who heeds these stays alone, where somebody does, and so does who lacks nothing (`lackOf`). What is left out is told in `removed`. */
+/** Where some candidates heed `preferred`, only they stay; where some lack nothing (`lackOf`), only they stay. `removed` gets those left out. */
 export const keepCandidates = (
   asked: AskedModel,
   health: HealthView,

@@ -126,7 +126,7 @@ const ascending =
     return one === other ? 0 : one - other
   }
 
-/** Quality, as far as it can be told without a judge: how little the weights were rounded. */
+/** Quality, as far as it can be known without a judge: how little the weights were rounded. */
 const PRECISION: Readonly<Record<string, number>> = {
   fp32: 0,
   bf16: 0,

@@ -44,7 +44,7 @@ export interface AuditEntry extends Omit<AuditedChange, 'objectType'>, ChangedBy
 interface Outcome<Result> {
   readonly result: Result
   readonly audit: AuditedChange | null
-  /** Where only the work tells who made the change. */
+  /** Set where only the work finds out who made the change. */
   readonly by?: ChangedBy
 }
 
@@ -93,7 +93,7 @@ const writeEntry = (transaction: Transaction<Schema>, entry: AuditEntry): Promis
     .execute()
 
 export interface AuditLog {
-  /** Writes an entry of what was read: nothing was changed, so no cache is told. */
+  /** Writes an entry of what was read: nothing was changed, so no cache has to be dropped. */
   note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
   /** Newest first. `workspaceId` null: of every workspace. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
@@ -192,7 +192,7 @@ const matching = ({ engine, reports }: Pick<Database, 'engine' | 'reports'>, fil
 /** Newest first, behind the position. */
 const entries = (database: Pick<Database, 'engine' | 'reports'>, filter: AuditFilter) => {
   const { after, to } = filter
-  // With one bound on each side: SQLite begins at the first that it is told.
+  // With one bound on each side: SQLite begins at the first that the query names.
   const bounded = after !== undefined && to !== undefined && after.createdAt < to ? { ...filter, to: undefined } : filter
   return matching(database, bounded)
     .$if(after !== undefined, (query) => query.where(sql<boolean>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))

@@ -60,8 +60,8 @@ export interface TraceHold {
 }
 
 /**
- * The faults that a commit outlives. `power`, unless told: the power as well. `process`: this process, and of a power failure the last
- * moments are lost; for what is written with every request (docs/contract/budgets.md#durability).
+ * The faults that a commit outlives. `power`, the default: a power failure as well. `process`: this process, and in a power failure the
+ * last moments are lost; for what is written with every request (docs/contract/budgets.md#durability).
  */
 export type Durability = 'power' | 'process'
 

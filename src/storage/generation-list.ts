@@ -35,7 +35,7 @@ export interface EndedGeneration {
   readonly endedAt: string
 }
 
-/** With one bound on each side: SQLite begins at the first that it is told, and looks at all that lies before the nearer one. */
+/** With one bound on each side: SQLite begins at the first that the query names, and looks at all that lies before the nearer one. */
 const behind = (filter: GenerationFilter, after: Position | null): GenerationFilter =>
   after !== null && filter.to !== null && after.createdAt < filter.to ? { ...filter, to: null } : filter
 

@@ -34,7 +34,7 @@ export interface GenerationsTable {
   request_id: string | null
   /** Null in records of before. */
   ended_at: string | null
-  /** The status that the client was told; null where it left before. */
+  /** The status that the client got; null where it left before. */
   http_status: number | null
   /** To the first content; null where none came. */
   first_token_ms: number | null

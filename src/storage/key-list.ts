@@ -100,7 +100,7 @@ const indexFor = ({ sort, workspaceId, onlyUserId, userId }: KeyListInput): stri
 }
 
 const lies = (engine: Engine, compare: '<' | '<=' | '>' | '>=', value: RawBuilder<string>, at: KeyFilter['after']) =>
-  // SQLite finds the place in an index of an expression by the value alone; PostgreSQL guesses worse where it is told twice.
+  // SQLite finds the place in an index of an expression by the value alone; PostgreSQL guesses worse where the condition stands twice.
   sql<boolean>`${engine === 'sqlite' ? sql`${value} ${sql.raw(compare.startsWith('<') ? '<=' : '>=')} ${at?.value ?? ''} and` : sql``}
     (${value}, api_keys.hash) ${sql.raw(compare)} (${at?.value ?? ''}, ${at?.hash ?? ''})`
 

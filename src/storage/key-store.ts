@@ -257,7 +257,7 @@ const changeLive = (
         .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
         .returningAll()
         .executeTakeFirst()
-    // An update that changes nothing takes the lock on both engines, so that the entry tells what this change replaced.
+    // An update that changes nothing takes the lock on both engines, so that the entry shows what this change replaced.
     const before = await live({ hash })
     const after = before === undefined ? undefined : await live(changesOf(before))
     if (before === undefined || after === undefined) return { result: null, audit: null }

@@ -14,7 +14,7 @@ export interface LedgerStore {
   admit<Refusal>(admissions: readonly Admission<Refusal>[]): Promise<readonly (Refusal | null)[]>
   /** Holds the amount of the admission in place of what is held for its request; null where it does, `gone` where nothing is held. */
   grow<Refusal>(admission: Admission<Refusal>): Promise<Refusal | 'gone' | null>
-  /** Writes, charges and releases, each at most once however often it is told; a batch whose outcome is unknown can be sent again. */
+  /** Writes, charges and releases, each at most once however often it is sent; a batch whose outcome is unknown can be sent again. */
   settle(settlements: readonly Settlement[]): Promise<void>
   /** The same for settlements that are JSON, a line each; in the thread of the database, where it has one. */
   settleLines(lines: readonly string[]): Promise<void>

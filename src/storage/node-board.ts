@@ -1,5 +1,5 @@
 /**
- * The nodes on one PostgreSQL, as each tells the others now and then: that it is there, and what it has learnt. By the clock of
+ * The nodes on one PostgreSQL, as each reports to the others now and then: that it is there, and what it has learnt. By the clock of
  * the database.
  */
 import { sql } from 'kysely'

@@ -117,7 +117,7 @@ const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<P
         oid === pg.types.builtins.INT8 ? (text: string) => requireSafeInteger(Number(text)) : pg.types.getTypeParser(oid, format),
     },
   })
-  // Without these two listeners a dropped connection ends the process: the pool listens to idle clients only, and then tells us.
+  // Without these two listeners a dropped connection ends the process: the pool listens to idle clients only, and then informs us.
   pool.on('error', options.onError)
   pool.on('connect', (client) => {
     client.on('error', () => {
@@ -213,7 +213,7 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
  */
 const isOutage = (error: unknown): boolean => {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false
-  // Only what the server itself said has a severity. The code alone does not tell: EPIPE looks like a SQLSTATE.
+  // Only what the server itself said has a severity. The code alone is not enough: EPIPE looks like a SQLSTATE.
   if (!('severity' in error)) return true
   const { code } = serverError(error)
   return code.startsWith('08') || code.startsWith('57P0') || code === '53300' || code === '57014' || code === '25P03'

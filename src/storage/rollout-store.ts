@@ -236,7 +236,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     ),
 })
 
-/** The rollout that was ended, and what it was; null where none ran. The caller has the lock of the preset, and tells other processes. */
+/** The ended rollout, and what it was; null where none ran. The caller has the lock of the preset, and notifies other processes. */
 export const endRollout = async (
   transaction: Transaction<Schema>,
   presetId: string,

@@ -35,7 +35,7 @@ export const settleInThread = async (
   const thread = createThread<Request, null>('storage/settling-thread.ts', { kind: 'open', dataDir })
   const checkpoint = async (): Promise<void> => void (await thread.ask({ kind: 'checkpoint' }))
   let settled = 0
-  /** The write that it follows is committed: nobody is told that it failed but the log. */
+  /** The write before it is committed, so a failure of this goes to the log alone. */
   const keepLogShort = async (): Promise<void> => {
     if (settled < CHECKPOINT_LINES) return
     settled = 0

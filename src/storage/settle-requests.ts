@@ -33,7 +33,7 @@ export interface LedgerEntry {
   readonly usage: string
 }
 
-/** At least one; each is written once, however often it is told. */
+/** At least one; each is written once, however often it is sent. */
 export const settleRequests = async (
   transaction: Transaction<Schema>,
   database: Database,

@@ -51,7 +51,7 @@ export const createThread = <Request, Result>(file: EntryPoint, opening: Request
     started.addEventListener('close', () => lost(null))
     worker = started
     send(started, opening).catch((cause: unknown) => {
-      // The next request starts another one; those that wait for this one are told that it is not open.
+      // The next request starts another one; those that wait for this one fail because it is not open.
       if (worker === started) worker = null
       started.terminate()
       for (const { reject } of askers.splice(0)) reject(cause)

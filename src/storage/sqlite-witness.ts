@@ -1,7 +1,7 @@
 /**
  * The facts that the data directory keeps of the database beside it: which one it is, and how far it had come. A write-ahead log that
  * is damaged, cut or gone leaves a database that opens without a fault and has lost what was committed, so SQLite itself
- * cannot tell; and a directory without its database looks like one before the first start.
+ * cannot notice it; and a directory without its database looks like one before the first start.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -32,7 +32,7 @@ export interface UsageQuery {
   readonly interval: UsageInterval
   /** At most two. */
   readonly groupBy: readonly UsageDimension[]
-  /** Groups that are told by themselves: those that cost most. The others are one. */
+  /** How many groups are listed by themselves: those that cost most. The others are one. */
   readonly top: number
   /** Null: of every workspace. */
   readonly workspaceId: string | null
@@ -52,7 +52,7 @@ export type UsageSums = Readonly<Record<(typeof USAGE_MEASURES)[number] | 'error
   readonly totalP95: number | null
 }
 
-/** The values of the dimensions, '' and 0 for none; null: all groups that are not told by themselves. */
+/** The values of the dimensions, '' and 0 for none; null: all groups that are not listed by themselves. */
 export type UsageGroup = readonly (string | number)[] | null
 
 export interface UsageSlot extends UsageSums {
@@ -198,7 +198,7 @@ const VALUES = ['first_value', 'second_value'] as const
 
 /**
  * In the order of time, and in that of the groups within: those that cost most first, or, where nothing costs, those with most
- * requests. What is read is read once: it is summed by its groups first, and what these come to says which of them are told.
+ * requests. The rows are read once: they are summed by group first, and the sums decide which groups are listed.
  */
 const seriesIn = ({ interval, groupBy, top }: UsageQuery, source: RawBuilder<unknown>): RawBuilder<SeriesRow> => {
   if (groupBy.length === 0) {

@@ -1,7 +1,7 @@
 /** The use of each hour, as Kysely sees it. */
 import type { BucketColumn } from './latency-buckets.ts'
 
-/** By what use is told apart. '' and 0 stand for nothing. */
+/** The dimensions that use is counted by. '' and 0 stand for nothing. */
 export const USAGE_DIMENSIONS = [
   'hour',
   'workspace_id',

@@ -69,7 +69,7 @@ export const createLineBuffer = (descriptor: number, clock: Clock): LineBuffer =
     try {
       await writeAll(take())
     } catch {
-      // A descriptor that is closed or broken takes no lines: there is nobody left to tell.
+      // A descriptor that is closed or broken takes no lines: there is nowhere left to report it.
     }
     writing = false
     if (waiting.length > 0) schedule()

@@ -2,7 +2,7 @@
 import { nanosText, type OtlpAttribute, untypedAttribute } from '../lib/otlp-json.ts'
 import type { Family } from './metrics.ts'
 
-/** Counters and histograms are told from the start of the process on. */
+/** Counters and histograms are sent as sums since the start of the process. */
 const CUMULATIVE = 2
 
 export const metricsBody = (

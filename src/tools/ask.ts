@@ -5,7 +5,7 @@ import type { JsonObject } from '../lib/json.ts'
 
 export interface Question {
   readonly model: string
-  /** Calls of tools in it, and their results, are told as text. */
+  /** Calls of tools in it, and their results, are written as text. */
   readonly messages: readonly Message[]
   /** The conversation of the model that asks: the user's words in `messages` may be that model's own, and what it was given stands here. */
   readonly given?: readonly Message[]

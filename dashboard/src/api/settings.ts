@@ -1,4 +1,4 @@
-/** The service tells its facts and settings, and who is signed in. */
+/** Queries for the facts and settings of the service, and for who is signed in. */
 import { queryOptions } from '@tanstack/react-query'
 
 import type { z } from 'zod'

@@ -35,7 +35,7 @@ export interface UsageGroup {
   readonly workspace?: string | null
   readonly interface?: string | null
   readonly error_type?: string | null
-  /** All groups together that are not told by themselves. */
+  /** All groups together that are not listed by themselves. */
   readonly other?: boolean
 }
 

@@ -4,7 +4,7 @@ export interface Piece {
   readonly text: string
 }
 
-/** Beyond so many comparisons the middle of the texts is told as replaced. */
+/** Beyond so many comparisons the middle of the texts is shown as replaced. */
 const STEPS_MAX = 4_000_000
 
 export const wordDiff = (before: string, after: string): readonly Piece[] => {

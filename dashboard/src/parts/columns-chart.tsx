@@ -8,7 +8,7 @@ export interface Series {
   readonly name: string
   /** A variable of tokens.css. Absent: the next of the eight hues. */
   readonly color?: string
-  /** Drawn with stripes: errors are told apart without colour. */
+  /** Drawn with stripes: errors can be recognised without colour. */
   readonly isStriped?: boolean
 }
 

@@ -8,7 +8,7 @@ interface DialogActionsProps {
   readonly onClose: () => void
   readonly kind?: 'primary' | 'danger'
   readonly busy?: boolean
-  /** A sentence that tells what is wrong with the form as a whole; null: nothing is. */
+  /** A sentence that says what is wrong with the form as a whole; null: nothing is. */
   readonly fault?: string | null
 }
 

@@ -1,4 +1,4 @@
-/** A text of any size: what is long is folded, and data in base64 is told by its size alone. */
+/** A text of any size: what is long is folded, and data in base64 is shown by its size alone. */
 import { useState } from 'react'
 
 import { bytes } from '../format.ts'

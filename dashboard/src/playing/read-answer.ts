@@ -16,7 +16,7 @@ export interface Answer {
   readonly outputTokens: number | null
   readonly costUsd: number | null
   readonly finish: string | null
-  /** A failure that the answer itself tells. */
+  /** A failure that the answer itself reports. */
   readonly fault: string | null
   /** The model's turn as the next request holds it. */
   readonly turns: readonly unknown[]

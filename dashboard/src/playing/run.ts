@@ -30,7 +30,7 @@ const STARTED: Run = {
   fault: null,
 }
 
-/** `show` is told at most once a frame. The signal stops the request at the provider, too. */
+/** `show` is called at most once a frame. The signal stops the request at the provider, too. */
 export const runRequest = async (asked: Asked, signal: AbortSignal, show: (run: Run) => void): Promise<void> => {
   const startedAt = performance.now()
   const sinceStart = (): number => Math.round(performance.now() - startedAt)

@@ -155,7 +155,7 @@ const answerIn = (said: string): DocumentAnswer | null => {
   }
 }
 
-/** Zero of a process that has ended, and where the system does not tell: there, only time is bounded. */
+/** Zero for a process that has ended, and where the system does not report it: there, only time is bounded. */
 const residentBytes = (pid: number | undefined): number => {
   try {
     const [, kilobytes = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []

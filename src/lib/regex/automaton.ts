@@ -1,6 +1,6 @@
 /**
  * A program's states, built as texts lead to them: one table look-up a unit. It searches from every place at once, so it
- * tells that something matches and where it ends, not where it begins. Bounded: a text that leads through too many states
+ * shows that something matches and where it ends, not where it begins. Bounded: a text that leads through too many states
  * makes it begin anew.
  */
 import type { Program } from './compile.ts'

@@ -2,7 +2,7 @@
 import { type CharSet, LAST_UNIT, WORD } from './char-set.ts'
 import { type Assertion, type RegexNode, RegexRefused } from './parse.ts'
 
-/** Units that no pattern tells apart are one class; `edge` stands for the text's beginning and end. */
+/** Units that no part of a pattern distinguishes are one class; `edge` stands for the text's beginning and end. */
 export interface Classes {
   readonly count: number
   readonly edge: number
@@ -93,7 +93,7 @@ class Builder {
   #marked(set: CharSet): Uint8Array {
     const marks = new Uint8Array(this.#classes.count)
     for (const [first, last] of set) {
-      // A class lies in the set or outside it, so that its first unit tells.
+      // A class lies in the set or outside it as a whole, so its first unit decides.
       for (let unit = first; unit <= last; unit = nextBorder(this.#classes, unit)) marks[this.#classes.of(unit)] = 1
     }
     return marks

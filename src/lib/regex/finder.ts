@@ -1,6 +1,6 @@
 /**
  * Finds matches in a text that arrives in pieces, in time linear in its length, whatever the text. Where matches overlap
- * all of them are told: their union is what the pattern covers, and it is the same however the text was cut into pieces.
+ * all of them are reported: their union is what the pattern covers, and it is the same however the text was cut into pieces.
  *
  * The automaton reads on until something matches; only then the threads, which know where each match began, read the
  * stretch again that the automaton was under way in.
@@ -26,11 +26,11 @@ export const createRegex = (pattern: string, options?: RegexOptions): Regex => {
 
 export interface Finder {
   push(text: string): void
-  /** Also tells what matches if the text ends here. It may go on all the same. */
+  /** Also reports what matches if the text ends here. The text may go on all the same. */
   pause(): void
   /** A unit before this offset will be part of no match that is still under way. */
   readonly settled: number
-  /** One that has read the same and tells its own matches: the two may go on with different texts. */
+  /** A finder that has read the same and reports its own matches: the two may go on with different texts. */
   fork(found: Found): Finder
 }
 

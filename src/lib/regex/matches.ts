@@ -33,7 +33,7 @@ const matchesUnits = (automaton: Automaton, text: string, work: Work | undefined
   return false
 }
 
-/** The automaton tells no match that takes no unit. Nearly no pattern has one. */
+/** The automaton does not report a match that takes no unit. Hardly any pattern has one. */
 const matchesPlace = ({ program, reach }: Automaton, text: string): boolean => {
   if (!mayTakeNothing(program)) return false
   if (!program.hasAssertions) return true

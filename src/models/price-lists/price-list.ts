@@ -20,7 +20,7 @@ export interface ListedEndpoint {
   readonly prices: ListedPrices
 }
 
-/** The facts that a list tells by the names of the catalogue, each in the unit of the catalogue. */
+/** The facts of a list under the names of the catalogue, each in the unit of the catalogue. */
 export interface ListedPrices {
   readonly base: PriceFields
   readonly tiers: readonly ({ readonly above_prompt_tokens: number } & PriceFields)[]

@@ -43,7 +43,7 @@ const READERS = {
 } as const
 
 /**
- * `kind`: null where the file itself tells. `knownWithout`: what holds without the earlier list of a kind, since a slip in
+ * `kind`: null where the file itself shows it. `knownWithout`: what holds without the earlier list of a kind, since a slip in
  * that must not be the measure of this one. Throws PriceListError.
  */
 export const readPriceList = (

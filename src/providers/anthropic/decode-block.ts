@@ -36,7 +36,7 @@ export const openBlock = (block: Json, before: { readonly calls: number; readonl
 
 const SILENT: BlockDecoder = { delta: () => [], close: () => [] }
 
-/** A block's sources are told before its text; they are sources of that text, so they wait for its end. */
+/** A block's sources come before its text; they are sources of that text, so they wait for its end. */
 const openText = (block: Json, textStart: number): Opened => {
   const citations: Json[] = Array.isArray(block['citations']) ? block['citations'].filter(isObject) : []
   const opened = said('text', block['text'])

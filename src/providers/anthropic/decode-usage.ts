@@ -1,4 +1,4 @@
-/** Counts of tokens, told twice in a stream: the later counts are cumulative and replace the earlier (docs/contract/budgets.md#usage). */
+/** Counts of tokens, sent twice in a stream: the later counts are cumulative and replace the earlier (docs/contract/budgets.md#usage). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>
 /** The start of a stream names a number of output tokens, and none of them was said yet. */
 export const startedUsage = (reported: Json): Json => ({ ...reported, output_tokens: undefined })
 
-/** The counts that are known after `later`: absent members of it, zeros and what cannot be a count leave what was told before. */
+/** The counts that are known after `later`: absent members of it, zeros and what cannot be a count leave what was reported before. */
 export const mergeUsage = (earlier: Json, later: Json): Json => ({
   ...earlier,
   ...Object.fromEntries(
@@ -50,7 +50,7 @@ export const decodeUsage = (usage: Json): Usage => {
   })
 }
 
-/** The fast speed is a tier by another name; where the speed is told to be the standard one, so is the tier. */
+/** The fast speed is a tier by another name; where the reported speed is the standard one, so is the tier. */
 const tierOf = ({ speed, service_tier: tier }: Json): string | null => {
   if (speed === 'fast') return 'fast'
   if (speed === 'standard' && tier !== 'priority') return 'default'

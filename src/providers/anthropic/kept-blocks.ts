@@ -27,7 +27,7 @@ export class KeptBlocks {
     if (open === undefined || !isObject(delta) || !grown(open, delta)) this.#isUntold = true
   }
 
-  /** Undefined where no tool of Claude's own was at work, or the turn cannot be told in its words. */
+  /** Undefined where no tool of Claude's own was at work, or the turn cannot be written in its words. */
   blocks(): readonly OwnBlock[] | undefined {
     const all = [...this.#blocks].toSorted(([a], [b]) => a - b).map(([, one]) => one)
     if (this.#isUntold || !all.some(({ block }) => OF_PROVIDER.test(textOf(block['type'])))) return undefined

@@ -16,7 +16,7 @@ interface Read {
   readonly frames: readonly Frame[]
   /** Without a failure. */
   readonly events: readonly ModelEvent[]
-  /** The error that it threw, or that its last event tells. */
+  /** The error that it threw, or that its last event reports. */
   readonly error: GatewayError | null
 }
 
@@ -57,7 +57,7 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
 
 export const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/vnd.amazon.eventstream\r\nx-amzn-requestid: req-1\r\n'
 
-/** `cut`: the connection ends before the length that was told. */
+/** `cut`: the connection ends before the length that was announced. */
 export const streams =
   (messages: readonly Uint8Array[], { cut = false }: { cut?: boolean } = {}): Script =>
   async (exchange) => {

@@ -5,7 +5,7 @@ import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Thinking is not told apart from the rest of the output. `tier`: the member of the answer that names it. */
+/** Thinking is not counted apart from the rest of the output. `tier`: the member of the answer that names it. */
 export const decodeUsage = (usage: Json, tier: unknown): Usage => {
   const details: unknown[] = Array.isArray(usage['cacheDetails']) ? usage['cacheDetails'] : []
   const input = reportedTotal(usage['inputTokens'], usage['cacheReadInputTokens'], usage['cacheWriteInputTokens'])

@@ -31,7 +31,7 @@ export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeCon
   }
 }
 
-/** The block to put behind a marked one; null, and told, where the model keeps no cache. */
+/** The block to put behind a marked one; null, and reported, where the model keeps no cache. */
 export const cachePoint = (
   cache: CacheMark | undefined,
   at: string,

@@ -27,7 +27,7 @@ export const converseFailure = ({ status, name, body, retryAfterSeconds }: Conve
   return failureError(failure, kindOf(code, message, named?.kind ?? null, effective), target)
 }
 
-/** A ValidationException is told by its words, some of them the model's own; every other name leaves nothing open. */
+/** A ValidationException is classified by its words, some of them the model's own; every other name leaves nothing open. */
 const kindOf = (code: string | null, message: string | null, named: FailureKind | null, status: number | null): FailureKind => {
   const said = named === null || named === 'invalid_request' ? kindOfSentence(message, status) : null
   if (said !== null) return said

@@ -3,7 +3,7 @@ import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
-/** `webSearches` is counted elsewhere: the metadata of the use does not tell it. */
+/** `webSearches` is counted elsewhere: the metadata of the use does not report it. */
 export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSearches: number): Usage => {
   const cached = partsOf(sideCount(metadata['promptTokenCount']), [metadata['cachedContentTokenCount']])
   const [cacheRead = 0] = cached ?? []

@@ -52,7 +52,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     const before = close()
     const index = callCount
     callCount += 1
-    // Older models give calls no ids. Ours are told apart from those of other answers by the answer's.
+    // Older models give calls no ids. Ours contain the answer's id, so that they differ from those of other answers.
     const id = textOf(call['id']) || ['call', answerId, String(index)].filter((piece) => piece !== '').join('_')
     const proof = proofOf(part)
     const opened: ModelEvent = { type: 'tool-call', index, id, name, ...(proof === null ? {} : { proof }) }
@@ -175,7 +175,7 @@ const BROKEN: ReadonlySet<string> = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ])
 
-/** An end for a reason that nobody tells is one only where something was said. */
+/** An end for a reason that is not given is one only where something was said. */
 const reasonOf = (native: string, called: boolean, said: boolean): FinishReason | null => {
   if (native === 'MAX_TOKENS') return 'length'
   if (FILTERED.has(native)) return 'content_filter'

@@ -29,7 +29,7 @@ export const isReadByGoogle = (url: string, { readsUrls }: GeminiModel): boolean
 const isGoogleUrl = (url: string): boolean =>
   /^https:\/\/(?:generativelanguage\.googleapis\.com\/[^?#]*files\/|(?:www\.)?youtube\.com\/watch\?|youtu\.be\/)/.test(url)
 
-/** An address that Google fetches itself. The type is told where the name of the file tells it. */
+/** An address that Google fetches itself. The type is sent where the name of the file shows it. */
 export const fileData = (url: string): JsonObject => {
   const mimeType = MIME_TYPES[/\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '']
   return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: url } }

@@ -91,7 +91,7 @@ const detailsOf = (error: Json | null): Json[] =>
 
 const reasons = (error: Json | null): string[] => detailsOf(error).flatMap(({ reason }) => (typeof reason === 'string' ? [reason] : []))
 
-/** How long to wait, from the detail that tells it: `34.4s`, rounded up. */
+/** How long to wait, from the detail that holds it: `34.4s`, rounded up. */
 const retryDelay = (error: Json | null): number | undefined => {
   for (const { retryDelay: reported } of detailsOf(error)) {
     const seconds = typeof reported === 'string' ? /^(\d{1,6}(?:\.\d+)?)s$/.exec(reported) : null

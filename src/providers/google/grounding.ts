@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>
 export interface SourceReader {
   /** Text that the answer has said: sources point into it. */
   said(text: string): void
-  /** The sources that a candidate tells and that were not told before. */
+  /** The sources of a candidate that were not reported before. */
   citations(candidate: Json): UrlCitation[]
   /** Searches that were made so far. */
   readonly searches: number

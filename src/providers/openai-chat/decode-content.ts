@@ -70,7 +70,7 @@ export interface Sources {
 }
 
 /**
- * Perplexity and xAI name them beside the choices, again in each chunk: `citations` are addresses, `search_results` tell
+ * Perplexity and xAI name them beside the choices, again in each chunk: `citations` are addresses, `search_results` say
  * more of the same.
  */
 export const collectSources = (): Sources => {

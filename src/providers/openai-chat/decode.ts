@@ -15,7 +15,7 @@ export interface ChatDecoder {
   events(chunk: Json): ModelEvent[]
   /** Takes note of an event of a chunk that was read without this decoder. */
   heard(event: ModelEvent): void
-  /** The newest chunk says something in a form that clients of the dialect cannot read: it is to be told by its events. */
+  /** The newest chunk says something in a form that clients of the dialect cannot read: it is to be rendered from its events. */
   readonly mended: boolean
   /** The end of a stream that says that it is over and not why; none where it said nothing before. */
   ending(): readonly ModelEvent[]
@@ -25,7 +25,7 @@ interface OpenCall {
   readonly index: number
   readonly id: string
   readonly name: string
-  /** For a call without an id: whether its arguments are whole tells a further call from more of this one. */
+  /** For a call without an id: whether its arguments are whole distinguishes a further call from more of this one. */
   readonly scan: ArgumentsScan | null
 }
 
@@ -122,12 +122,12 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice?.['finish_reason']
-      // They are of the whole answer, and some vendors tell them before its first word.
+      // They are of the whole answer, and some vendors send them before its first word.
       const ends = typeof finish === 'string' && finish !== ''
       if (sources !== null && (ended || ends || (isObject(choice?.['message']) && !isObject(choice['delta']))))
         events.push(...sources.take())
       ended ||= ends
-      // A failure is no end of the model's; it is told by whoever reads the chunk.
+      // A failure is no end of the model's; the code that reads the chunk reports it.
       if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {
         if (finish === 'refusal' && !refused) {
           mended = true

@@ -1,6 +1,6 @@
 /**
- * Says whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), told from
- * their text alone: nearly always they do not, and then nobody parses them. In doubt they do.
+ * Says whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), judged by
+ * their text alone: nearly always they do not, and then they are not parsed. In doubt it says that they may.
  */
 import { skipString } from '../../lib/json-scan.ts'
 import type { Vendor } from '../vendor.ts'
@@ -54,7 +54,7 @@ const ARGUMENTS = '"arguments"'
 const VALUE = /\s*:\s*"/y
 
 /**
- * The tokens that tell the order of turns, of calls and of results. A message's members may stand in any order: where the role
+ * The tokens that show the order of turns, of calls and of results. A message's members may stand in any order: where the role
  * is not the first of them, more is doubted than is out of order.
  */
 const TOKENS =

@@ -39,7 +39,7 @@ export interface Embeddings {
 /** Says whether the provider has embeddings at all, as far as is known. */
 export const hasEmbeddings = ({ provider }: Pick<Target, 'provider'>): boolean => vendorOf(provider).embeddings !== null
 
-/** An answer in one frame: the provider's own text, and the use that it tells. */
+/** An answer in one frame: the provider's own text, and the use that it reports. */
 export const embeddings: ProviderAdapter = async ({ call, target, warn, connection }, context, take) => {
   const { body, usage } = await postEmbeddings({ body: call.body, target, warn, connection }, context)
   await take([{ events: [{ type: 'usage', usage }], native: { dialect: 'chat', json: body.text, body } }])

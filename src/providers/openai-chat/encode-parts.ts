@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { uncarried } from '../uncarried.ts'
 import type { MessageContext } from './message-context.ts'
 
-/** None for a part that cannot be carried, of which it tells. */
+/** Returns none for a part that cannot be carried, and reports it. */
 export const encodePart = (part: Part, { at, role }: Place, context: MessageContext): readonly JsonObject[] => {
   switch (part.type) {
     case 'text':

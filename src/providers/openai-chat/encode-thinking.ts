@@ -37,7 +37,7 @@ const MAKERS: Readonly<Record<ReasoningFormat, string>> = {
   'google-gemini-v1': 'google/',
 }
 
-/** Makers of the formats that routers tell, whatever cloud the model ran in (`azure-openai-responses-v1`), and their models. */
+/** Makers of the formats that routers name, whatever cloud the model ran in (`azure-openai-responses-v1`), and their models. */
 const FAMILIES: readonly (readonly [format: RegExp, model: RegExp])[] = [
   [/(?:^|-)anthropic-/, /^anthropic\//],
   [/(?:^|-)openai-/, /^openai\//],
@@ -65,7 +65,7 @@ const encodeDetails = (parts: readonly Part[], { target }: MessageContext): Json
   }
   const details = parts.flatMap((part, index): readonly JsonObject[] => {
     if (part.type === 'tool-call') {
-      // The proof of a call is told by the call's id.
+      // The proof of a call bears the call's id.
       return part.proof === undefined ? [] : [encrypted({ ...part.proof, id: part.id }, index)]
     }
     if (part.type !== 'reasoning' || part.proof === undefined) return []

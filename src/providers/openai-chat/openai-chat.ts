@@ -88,7 +88,10 @@ const readChunk = (chunk: unknown, event: SseEvent, { decoder, target, native }:
   return frame
 }
 
-/** An upstream that is itself a router tells a failure at the end of its choice, beside what was said before it (docs/contract/chat-completions.md#error-chunk). */
+/**
+ * An upstream that is itself a router reports a failure at the end of its choice, beside what was said before it
+ * (docs/contract/chat-completions.md#error-chunk).
+ */
 const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
   const choices: unknown[] = Array.isArray(body['choices']) ? body['choices'] : []
   for (const choice of choices) {

@@ -1,6 +1,6 @@
 /**
  * The history of a chat client for a chat upstream. Clients send back whole answers of whatever provider gave them, with
- * thinking, sources and marks that another vendor refuses. A search of the text tells whether there is any such thing;
+ * thinking, sources and marks that another vendor refuses. A search of the text shows whether there is any such thing;
  * nearly always there is none, and the messages go on as they were written.
  */
 import { openProof } from '../../canonical/reasoning.ts'
@@ -63,7 +63,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
 }
 
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
-/** Thinking whose maker is told; other words for it may be the server's own. */
+/** Thinking with a known maker; other words for it may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
 const CALLS = /"tool_calls"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/

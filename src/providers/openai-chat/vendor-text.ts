@@ -1,7 +1,7 @@
 /**
  * An upstream's own JSON as clients of this dialect can read it. Vendors have words of their own for thinking: one that
  * is a further field is repeated under the field's common name, one that changes the type of `content` cannot be passed on.
- * A call in the dialect's older words (`function_call`) is told in today's.
+ * A call in the dialect's older words (`function_call`) is written in today's.
  */
 import { isObject } from '../../lib/json.ts'
 import { modernCalls } from './modern-calls.ts'

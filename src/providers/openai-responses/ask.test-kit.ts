@@ -20,7 +20,7 @@ const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_
 export interface Read {
   readonly frames: readonly Frame[]
   readonly events: readonly ModelEvent[]
-  /** The error that it threw, or that its last event tells. */
+  /** The error that it threw, or that its last event reports. */
   readonly error: GatewayError | null
 }
 

@@ -1,6 +1,6 @@
 /**
  * The output items of one answer, which may come as deltas, whole, or both. For each part it is remembered how much of
- * its text was told, so that whatever form comes later adds only what is missing: nothing is lost, nothing told twice.
+ * its text was passed on, so that any form that comes later adds only what is missing: nothing is lost, nothing repeated.
  */
 import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
@@ -18,7 +18,7 @@ export type PieceKind = 'text' | 'refusal' | 'summary' | 'reasoning'
 /** Each method answers with the events that follow. `place` is the event or item that says where it belongs. */
 export interface Output {
   added(position: unknown, item: Json): ModelEvent[]
-  /** A whole item: what of it was not told yet. */
+  /** Returns the events of a whole item that were not passed on yet. */
   done(position: unknown, item: Json): ModelEvent[]
   piece(place: Json, kind: PieceKind, text: string): ModelEvent[]
   annotation(place: Json, annotation: unknown): ModelEvent[]
@@ -40,9 +40,9 @@ interface ItemState {
   readonly starts: Map<number, number>
   /** Annotations of each part that have gone out. */
   readonly cited: Map<number, number>
-  /** A tool call: our index of it, what its arguments are said to be at first, and how much of them was told. */
+  /** A tool call: our index of it, its arguments as they were given at first, and how much of them was passed on. */
   call: { readonly index: number; held: string; reported: number } | null
-  /** Nothing more of it is to be told. */
+  /** Nothing more of it is to be passed on. */
   over: boolean
 }
 
@@ -176,7 +176,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       cited.set(part, (cited.get(part) ?? 0) + 1)
       return isObject(annotation) ? decodeAnnotation(annotation, starts.get(part) ?? textLength) : []
     },
-    // A call that was not opened yet has no name: its item tells all of it when it is done.
+    // A call that was not opened yet has no name: its item holds all of it when it is done.
     arguments: (place, json) => emitArguments(stateAt(place), json),
     wholeArguments(place, json) {
       const state = stateAt(place)

@@ -5,7 +5,10 @@ import { isObject, type JsonValue } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A source on the web, of a text that begins at `textStart` of the answer's; of other sources (files of the provider's own storage) only the kind can be told. */
+/**
+ * A source on the web, of a text that begins at `textStart` of the answer's; of other sources (files of the provider's own storage)
+ * only the kind is reported.
+ */
 export const decodeAnnotation = (annotation: Json, textStart: number): ModelEvent[] => {
   const { type, url, title, content, start_index: start, end_index: end } = annotation
   if (type !== 'url_citation' || typeof url !== 'string') return [{ type: 'unknown', kind: typeof type === 'string' ? type : 'annotation' }]

@@ -9,7 +9,7 @@ export const responsesFailure = (status: number, bodyText: string, target: Targe
   openaiFailure({ status, body: parseOrNull(bodyText), raw: bodyText, retryAfterSeconds }, target)
 
 /**
- * A failure told inside a 200: an `error` or `response.error` event, flat or nested; the response of `response.failed`;
+ * A failure reported inside a 200: an `error` or `response.error` event, flat or nested; the response of `response.failed`;
  * a whole body that failed or holds nothing but an error. `raw` is its text.
  */
 export const inBandFailure = (body: unknown, raw: string, target: Target): GatewayError =>

@@ -158,7 +158,7 @@ const raiseOutput = (fields: EditableFields, context: RuleContext): void => {
   })
 }
 
-/** A model is refused for what it cannot include: thinking that it does not do, chances that it does not tell. */
+/** The provider refuses to include what a model does not have: thinking that it does not do, chances that it does not report. */
 const includeKnown = (fields: EditableFields, { reasons }: OpenAiModel, accepts: (field: string) => boolean): void => {
   const given = fields.value('include')
   if (!Array.isArray(given)) return

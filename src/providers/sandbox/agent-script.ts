@@ -1,4 +1,4 @@
-/** A model that does what the request tells it, turn by turn: a loop of tools can be tried with it to the letter. */
+/** A model that does exactly what the request prescribes, turn by turn, so that a loop of tools can be tried with it. */
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { answer, type Block } from './answer.ts'

@@ -1,6 +1,6 @@
 /** Where kept answers lie, sealed, until their time is over or others need the room. What is lost of them is asked for again. */
 export interface AnswerStore {
-  /** Null: there is none, or nobody can tell in time. */
+  /** Null: there is none, or the store does not answer in time. */
   find(name: string): string | null | Promise<string | null>
   /** Replaces what has this name. Nobody waits for it. */
   keep(name: string, sealed: string, ttlMs: number): void

@@ -20,7 +20,7 @@ export interface BoundReached {
   readonly bound: Bound
   /** How much may still come at once. */
   readonly remaining: number
-  /** Until one more would be let in; 0 where nobody can tell. */
+  /** Until one more would be let in; 0 where that is not known. */
   readonly retryAfterMs: number
   /** Until all of the rate is there again. */
   readonly resetMs: number

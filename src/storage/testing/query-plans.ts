@@ -5,7 +5,7 @@ import type { Database } from '../database.ts'
 
 /**
  * One for each statement, as the engine explains it. PostgreSQL weighs what is in its tables, and few rows are read whole and sorted: so
- * it is told to walk along an index wherever one has the rows in the order that is asked for.
+ * it is made to walk along an index wherever one has the rows in the order that is asked for.
  */
 export const plansOf = async (database: Database, read: (watched: Database) => Promise<unknown>): Promise<readonly string[]> => {
   const { engine, reports } = database

@@ -3,7 +3,7 @@ import type { ServerTool } from '../../canonical/server-tools.ts'
 import { invalidRequest } from '../../contract/validate.ts'
 import type { AskedTool } from '../tool.ts'
 
-/** Throws `invalid_request` where two of a kind cannot be told apart. */
+/** Throws `invalid_request` where two of a kind have the same name. */
 export const refuseSameNames = (asked: readonly AskedTool[]): void => {
   for (const kind of NAMED) {
     const names = new Set<string>()

@@ -93,7 +93,7 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
   }
 }
 
-/** One of the panel, of which the client is told where it asked for that. */
+/** Asks one of the panel, and reports its progress to a client that asked for that. */
 const askPanel = async (question: Question, { ask, signal, reportProgress }: ToolTurn): Promise<ModelAnswer> => {
   if (reportProgress === undefined) return ask(question, signal)
   const { model } = question

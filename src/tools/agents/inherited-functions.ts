@@ -13,7 +13,7 @@ export const inheritanceMembers = {
 
 type Inheritance = z.output<z.ZodObject<typeof inheritanceMembers>>
 
-/** Throws `invalid_request` for a function that the request has not, and on interfaces that cannot tell whose call it is. */
+/** Throws `invalid_request` for a function that the request has not, and on interfaces that cannot show who made a call. */
 export const inheritedFunctions = (
   { inherit_functions: all, inherited_function_names: names }: Inheritance,
   at: string,

@@ -111,7 +111,7 @@ const checkConfig = ({ interface: form, search }: DeferredConfig, tools: readonl
     throw refuse('deferred_tools.search.tool_id', 'The function that searches must not be deferred itself.')
 }
 
-/** `shown`: the rest of the request's tools, of which a call must be told apart. */
+/** `shown`: the rest of the request's tools; a call must show which of all it means. */
 const checkCatalogue = (tools: readonly FunctionTool[], shown: readonly PromptTool[]): void => {
   if (tools.length > TOOLS_MAX) throw refuse('tools', `${TOOLS_MAX} tools may be withheld at most.`)
   const names = new Set<string>()

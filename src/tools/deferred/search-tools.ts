@@ -108,7 +108,7 @@ const within = (definitions: readonly JsonObject[], work: Work): readonly JsonOb
     return units <= RESULT_UNITS
   })
   const [first] = definitions
-  // A tool that is too large to show is told by its name: a call of it is checked all the same.
+  // Only the name of a tool that is too large is shown: a call of it is checked all the same.
   return shown.length > 0 || first === undefined ? shown : [{ name: first['name'] ?? '' }]
 }
 

@@ -55,7 +55,7 @@ export const readCommandEvents = async (
   return { stdout: outputs.stdout.text, stderr: outputs.stderr.text, exitCode, fault }
 }
 
-/** A line of an output beyond that is told by its beginning alone. */
+/** Only the beginning of a longer line of output is reported. */
 const LINE_MAX_BYTES = 1024 * 1024
 
 class Lines {

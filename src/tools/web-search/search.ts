@@ -28,6 +28,6 @@ export interface Found {
   /** http or https. */
   readonly url: string
   readonly content: string
-  /** As the engine tells it. */
+  /** As the engine reports it. */
   readonly published: string | null
 }

@@ -68,7 +68,7 @@ export const AuditScreen = () => {
   )
 }
 
-/** The kind that the address names is chosen before the service has told its kinds of objects. */
+/** The kind that the address names is chosen before the service has sent its kinds of objects. */
 const ObjectSelect = ({ chosen, choose }: { chosen: string; choose: (object: string | undefined) => void }) => {
   const { data: facts } = useQuery(serviceFacts)
   const objects = new Set([...(facts?.audit_objects ?? []), ...(chosen === '' ? [] : [chosen])])

@@ -27,7 +27,7 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
   if (byPreset === undefined || byKey === undefined) return null
   const models = failingModels(provider)
   const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
-  // The others together are told by no name, so there may be more.
+  // The others together have no names here, so there may be more.
   const least = [...byPreset, ...byKey].some(({ other }) => other === true) ? 'at least ' : ''
   const words = `${least}${numbered(presets.length, 'preset')}, ${numbered(keys.length, 'key')} affected`
   if (presets.length + keys.length === 0) return <span className="faint">{words}</span>

@@ -1,6 +1,6 @@
 /**
  * The words that people type to find requests: `status:error model:gpt cost>0.01`. Each word becomes a parameter of the API; one that does not is
- * told, never dropped in silence.
+ * reported, never dropped in silence.
  */
 import type { Query } from '../../api/path.ts'
 

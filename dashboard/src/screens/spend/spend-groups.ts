@@ -38,13 +38,13 @@ const DEEPER: Readonly<Record<Dimension, Dimension | null>> = {
   interface: 'model',
 }
 
-/** By what the sums are told apart: `group`, and `and` where there is a second one. */
+/** The dimensions that the sums are grouped by: `group`, and `and` where there is a second one. */
 export const dimensionsOf = ({ group, and }: Search): Dimensions => {
   const [first = 'key', second] = [group, and].map((name) => DIMENSIONS.find(({ id }) => id === name)?.id)
   return second === undefined || second === first ? [first] : [first, second]
 }
 
-/** One step deeper: the rest of the address, or, where nothing is left to tell apart, the part whose requests are meant. */
+/** One step deeper: the rest of the address, or, where nothing is left to split, the part whose requests are meant. */
 export type Lead =
   | { readonly kind: 'deeper'; readonly search: Search }
   | { readonly kind: 'requests'; readonly filter: SpendFilterValues }

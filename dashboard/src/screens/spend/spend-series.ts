@@ -15,7 +15,7 @@ export const DIMENSIONS = [
 
 export type Dimension = (typeof DIMENSIONS)[number]['id']
 
-/** One, or two that tell the sums apart together. */
+/** One dimension, or two that the sums are grouped by together. */
 export type Dimensions = readonly [Dimension, Dimension?]
 
 export const MEASURES = [
@@ -29,7 +29,7 @@ export type Measure = (typeof MEASURES)[number]['id']
 const measured = (sums: UsageSums, measure: Measure): number =>
   measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
 
-/** The key that tells a group apart; all that are not told by themselves are one. */
+/** The key that identifies a group; all that are not listed by themselves are one. */
 export const groupValue = (group: UsageGroup, dimensions: Dimensions): string =>
   group.other === true ? 'others' : JSON.stringify(dimensions.map((dimension) => (dimension === undefined ? null : group[dimension])))
 

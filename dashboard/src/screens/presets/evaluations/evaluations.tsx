@@ -116,7 +116,7 @@ export const Evaluations = (parts: PresetParts) => {
   )
 }
 
-/** Evaluations of one version may have one name: the time tells them apart. */
+/** Evaluations of one version may have one name: the time distinguishes them. */
 const titleOf = ({ name, version, created_at: at, baseline }: Evaluation): string =>
   `${name ?? 'Evaluation'} of v${version}${baseline === null ? '' : ` beside v${baseline}`}, ${at.slice(0, 16).replace('T', ' ')}`
 
