@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { manage } from './calls.ts'
+import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -95,6 +95,38 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('pii is saved').waitFor()
     await page.getByText('Tried with the saved rules.').waitFor()
+  })
+
+  test('a guardrail is tried on the stored requests before it is saved: which would be blocked is linked, and other rules ask again', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
+    await page.getByRole('button', { name: 'New guardrail' }).first().click()
+    await page.getByLabel('Name').fill('cards')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await chat(service, { model: 'sandbox/lorem' })
+    const tryThem = page.getByRole('button', { name: 'Try on the last 200 stored requests' })
+    await tryThem.click()
+    await page.getByText('No contents are stored of the last request.').waitFor()
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    const messages = [{ role: 'user', content: 'Charge 4111 1111 1111 1111, please.' }]
+    const { id } = await chat(service, { model: 'sandbox/lorem', messages })
+    await chat(service, { model: 'sandbox/lorem' })
+    await page.getByLabel('Add a built-in filter').selectOption('credit-card')
+    await page.getByText('No contents are stored of the last request.').waitFor({ state: 'detached' })
+    await page
+      .getByRole('combobox', { name: /action/i })
+      .last()
+      .selectOption('block')
+    await tryThem.click()
+    await page.getByText('1 would be blocked', { exact: true }).waitFor()
+    await page.getByText('Of the last 3 requests, 2 have their contents stored.').waitFor()
+    await visitor.checkAccessible()
+    const found = page.getByRole('table', { name: 'Requests in which something was found' })
+    await found.getByText('Blocked').waitFor()
+    expect(await found.getByRole('row').count()).toBe(2)
+    await found.getByRole('link').click()
+    await page.getByText(id).first().waitFor()
+    visitor.check()
   })
 
   test('a pattern that cannot be matched in one pass is explained under its field before it is saved, and another one is not', async () => {

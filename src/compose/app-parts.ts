@@ -81,6 +81,7 @@ export const composeAppParts = (
     makeRequest: createMakeRequest(pipeline, clock),
     guardrails,
     screenLimits: { clock, screenMs: SCREEN_MS },
+    largeStep: parts.largeStep,
     models,
     health: routing.health,
     generations: { store: parts.generationStore, list: parts.generationList, usage: parts.usageSeries, flush: recorder.flush },

@@ -2,6 +2,7 @@
  * A text through filters without a request: what becomes of it is decided by the screens of real requests, and each
  * filter is then asked by itself where it finds something. Nothing is recorded, and no moderation endpoint is asked.
  */
+import type { Frame } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
 import { JsonBody } from '../lib/json-body.ts'
@@ -11,7 +12,7 @@ import { assertRegion, type Effective } from './effective.ts'
 import type { Filter } from './filter.ts'
 import { inputTexts, type InputText } from './input-texts.ts'
 import { matchesAcross } from './matches-across.ts'
-import type { Scan } from './scan.ts'
+import { piecesOf, type Scan } from './scan.ts'
 import { createOutputScreen } from './screen-output.ts'
 import { heeds, inTime, screenBody, type ScreenLimits, screenText } from './screen-request.ts'
 import { mergeSpan, type Span, unite } from './screen-text.ts'
@@ -32,11 +33,17 @@ export interface TrialStage {
   readonly ms: number
 }
 
-export interface Trial {
-  readonly stages: readonly TrialStage[]
+/** The fate of a text. */
+export interface Verdict {
   readonly outcome: 'passed' | 'flagged' | 'redacted' | 'blocked'
   /** Why it is blocked. */
   readonly error: GatewayError | null
+  /** The finds, as a real request reports them: never the text that was found. */
+  readonly pipeline: readonly PipelineStage[]
+}
+
+export interface Trial extends Omit<Verdict, 'pipeline'> {
+  readonly stages: readonly TrialStage[]
   /** The body that goes on; null where nothing does. */
   readonly messages: readonly JsonValue[] | null
 }
@@ -46,20 +53,9 @@ export const tryInput = async (messages: readonly JsonValue[], effective: Effect
   const filters = effective?.input?.filters ?? []
   const texts = await inTime(textsOf(messages), limits)
   const stages = await stagesOf(filters, texts, limits)
-  const body = JsonBody.read(JSON.stringify({ messages }))
-  const pipeline: PipelineStage[] = []
-  const tried = async (): Promise<JsonBody> => {
-    if (effective === null) return body
-    assertRegion(effective)
-    return effective.input === null ? body : screenBody(body, effective.input, pipeline, limits)
-  }
-  try {
-    const after = await tried()
-    const said = (after.value('messages') ?? []) as readonly JsonValue[]
-    return { stages, outcome: outcomeOf(pipeline, after !== body), error: null, messages: said }
-  } catch (thrown) {
-    return blocked(stages, thrown)
-  }
+  const { after, outcome, error } = await judgeInput(JsonBody.read(JSON.stringify({ messages })), effective, limits)
+  const said = after === null ? null : ((after.value('messages') ?? []) as readonly JsonValue[])
+  return { stages, outcome, error, messages: said }
 }
 
 /** A text as a model's answer. Throws likewise. */
@@ -67,42 +63,61 @@ export const tryOutput = async (text: string, effective: Effective | null, limit
   const output = effective?.output ?? null
   const spoken: InputText = { ...SAID, value: text }
   const stages = await stagesOf(output?.filters ?? [], [{ message: 0, texts: [spoken] }], limits)
+  const { after, outcome, error } = await judgeOutput(text, effective, limits)
+  return { stages, outcome, error, messages: after === null ? null : [answerOf(after)] }
+}
+
+/** `after`: what goes on; null where nothing does. Throws likewise. */
+export const judgeInput = (
+  body: JsonBody,
+  effective: Effective | null,
+  limits: ScreenLimits,
+): Promise<Verdict & { readonly after: JsonBody | null }> =>
+  judged(body, async (pipeline) => {
+    if (effective === null) return body
+    assertRegion(effective)
+    return effective.input === null ? body : screenBody(body, effective.input, pipeline, limits)
+  })
+
+/** The same for a text as a model's answer. */
+export const judgeOutput = (
+  text: string,
+  effective: Effective | null,
+  limits: ScreenLimits,
+): Promise<Verdict & { readonly after: string | null }> => {
+  const output = effective?.output ?? null
+  return judged(text, async (pipeline) => (output === null ? text : inTime(screenedAnswer(text, output, pipeline), limits)))
+}
+
+const judged = async <Said>(
+  before: Said,
+  screen: (pipeline: PipelineStage[]) => Promise<Said>,
+): Promise<Verdict & { readonly after: Said | null }> => {
   const pipeline: PipelineStage[] = []
   try {
-    const after = output === null ? text : screenedAnswer(text, output, pipeline)
-    return { stages, outcome: outcomeOf(pipeline, after !== text), error: null, messages: [answerOf(after)] }
+    const after = await screen(pipeline)
+    const outcome = after !== before ? 'redacted' : pipeline.length > 0 ? 'flagged' : 'passed'
+    return { after, outcome, error: null, pipeline }
   } catch (thrown) {
-    return blocked(stages, thrown)
+    if (!(thrown instanceof GatewayError) || (thrown.type !== 'permission_denied' && !isGuardrailBlock(thrown))) throw thrown
+    return { after: null, outcome: 'blocked', error: thrown, pipeline }
   }
 }
 
 const SAID = { isJson: false, byUser: false, isProse: true, isFixed: false, isCredential: false, message: null } as const
 
-const screenedAnswer = (text: string, output: NonNullable<Effective['output']>, pipeline: PipelineStage[]): string => {
+function* screenedAnswer(text: string, output: NonNullable<Effective['output']>, pipeline: PipelineStage[]): Scan<string> {
   const screen = createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites)
-  const frames = [
-    ...screen.frames([
-      {
-        events: [
-          { type: 'text', text },
-          { type: 'finish', reason: 'stop', native: null },
-        ],
-      },
-    ]),
-    ...screen.end(),
-  ]
+  const frames: Frame[] = []
+  for (const piece of piecesOf(text)) {
+    frames.push(...screen.frames([{ events: [{ type: 'text', text: piece }] }]))
+    yield
+  }
+  frames.push(...screen.frames([{ events: [{ type: 'finish', reason: 'stop', native: null }] }]), ...screen.end())
   return frames.flatMap(({ events }) => events.map((event) => (event.type === 'text' ? event.text : ''))).join('')
 }
 
 const answerOf = (content: string): JsonObject => ({ role: 'assistant', content })
-
-const outcomeOf = (pipeline: readonly PipelineStage[], changed: boolean): Trial['outcome'] =>
-  changed ? 'redacted' : pipeline.length > 0 ? 'flagged' : 'passed'
-
-const blocked = (stages: Trial['stages'], thrown: unknown): Trial => {
-  if (!(thrown instanceof GatewayError) || (thrown.type !== 'permission_denied' && !isGuardrailBlock(thrown))) throw thrown
-  return { stages, outcome: 'blocked', error: thrown, messages: null }
-}
 
 interface MessageTexts {
   readonly message: number

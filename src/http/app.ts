@@ -48,6 +48,8 @@ import { countTokensRoute } from './routes/count-tokens.ts'
 import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
+import { createPacedReads } from './paced-reads.ts'
+import { guardrailRecordedTestsCreate } from './routes/guardrail-recorded-tests.ts'
 import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
 import { requestLogRoutes } from './routes/request-log.ts'
 import { inferenceRoute } from './routes/inference.ts'
@@ -77,6 +79,8 @@ export interface AppParts {
   readonly makeRequest: MakeRequest
   readonly guardrails: Guardrails
   readonly screenLimits: ScreenLimits
+  /** Resolves when the next step of the work on a large text may run. */
+  readonly largeStep: () => Promise<void>
   /** Routes of the resources that a workspace keeps. */
   readonly resources: readonly Route[]
   readonly models: Models
@@ -151,6 +155,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, workspaces: parts.management.workspaces })),
   ...parts.resources,
   guardrailTestsCreate(parts),
+  guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads: createPacedReads(parts.clock) }),
 
   modelsList('/models', listing),
   modelsList('/models/user', listing),

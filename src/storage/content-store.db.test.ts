@@ -23,6 +23,8 @@ describeEachSettler('contents', (engine) => {
     expect(await store.get('gen-1', 'w-1')).toEqual(content('gen-1'))
     expect(await store.get('gen-1', null)).toEqual(content('gen-1'))
     expect(await store.get('gen-1', 'w-2')).toBeNull()
+    expect((await store.sizesOf(['gen-1', 'gen-nothing'])).get('gen-1')).toBeGreaterThan(10)
+    expect([...(await store.sizesOf(['gen-1', 'gen-nothing'])).keys()]).toEqual(['gen-1'])
     expect(await store.delete('gen-1', 'w-2', changedBy(), T1)).toBe(false)
     expect(await store.deleteExpired(T1, 10)).toBe(1)
     expect(await store.get('gen-2', null)).toBeNull()

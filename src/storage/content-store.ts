@@ -1,4 +1,6 @@
 /** The question and the answer, where they are kept: sealed, in a table of its own, and read by its id alone. */
+import { sql } from 'kysely'
+
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
@@ -17,6 +19,8 @@ export interface StoredContent {
 export interface ContentStore {
   /** One that is there already stays. */
   insert(contents: readonly StoredContent[]): Promise<void>
+  /** The characters that each of these takes as it is stored; those that are not there are left out. Nothing of them is read. */
+  sizesOf(ids: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Null if the scope, one workspace or with null all of them, has none of this id. Throws where it was changed since. */
   get(id: string, scope: string | null): Promise<StoredContent | null>
   /** False where there is none. */
@@ -35,6 +39,16 @@ export const createContentStore = (database: Database, seal: TextSeal): ContentS
       sealed: seal.seal(JSON.stringify(stored.content), sealedAs(stored.id)),
     }))
     await (database.keepContents === null ? insertContents(database, rows) : database.keepContents(rows))
+  },
+
+  async sizesOf(ids) {
+    if (ids.length === 0) return new Map()
+    const rows = await database.reports
+      .selectFrom('generation_contents')
+      .select(['id', sql<number | string>`octet_length(sealed)`.as('size')])
+      .where('id', 'in', ids)
+      .execute()
+    return new Map(rows.map(({ id, size }) => [id, Number(size)]))
   },
 
   async get(id, scope) {

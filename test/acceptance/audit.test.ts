@@ -176,7 +176,7 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
 }
 
 /** Operations that try something, and leave everything as it was. */
-const TRIALS: ReadonlySet<string> = new Set(['testGuardrail', 'testProvider'])
+const TRIALS: ReadonlySet<string> = new Set(['testGuardrail', 'testGuardrailOnRequests', 'testProvider'])
 
 interface Operation {
   readonly operationId: string

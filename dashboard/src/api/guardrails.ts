@@ -1,7 +1,7 @@
 /** Guardrails, to whom they are assigned, and what they make of a text. */
 import type { z } from 'zod'
 
-import type { guardrailTest } from '../../../src/contract/guardrail-test.ts'
+import type { guardrailRecordedTest, guardrailTest } from '../../../src/contract/guardrail-test.ts'
 import type { GuardrailResource, KeyAssignmentResource, MemberAssignmentResource } from '../../../src/contract/guardrail.ts'
 import { ask, segment } from './client.ts'
 import { offsetList } from './paged-list.ts'
@@ -9,6 +9,7 @@ import { queryClient } from './query-client.ts'
 
 export type Guardrail = GuardrailResource
 export type GuardrailTest = z.output<typeof guardrailTest>
+export type RequestsTried = z.output<typeof guardrailRecordedTest>
 
 /** A draft sets these; a member that it leaves out stays as it is saved. */
 export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>>>
@@ -26,6 +27,16 @@ export const testGuardrail = (body: Readonly<Record<string, unknown>>, signal: A
   ask<{ data?: GuardrailTest } & GuardrailTest>('/guardrail-tests', { method: 'POST', body, signal }).then(
     (answer) => answer.data ?? answer,
   )
+
+/** On the newest requests whose contents are stored. */
+export const tryOnRequests = async (body: unknown, workspace: string | undefined): Promise<RequestsTried> =>
+  (
+    await ask<{ data: RequestsTried }>('/guardrail-tests/requests', {
+      method: 'POST',
+      body,
+      query: { workspace_id: workspace },
+    })
+  ).data
 
 export const createGuardrail = async (name: string, workspace: string | undefined): Promise<Guardrail> =>
   (await changed(ask<{ data: Guardrail }>('/guardrails', { method: 'POST', body: { name, workspace_id: workspace } }))).data

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
-import { guardrailTest, guardrailTestBody } from '../../contract/guardrail-test.ts'
+import { guardrailTest, guardrailTestBody, type TriedRules } from '../../contract/guardrail-test.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
@@ -17,6 +17,7 @@ import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route, type RouteRequest } from '../route.ts'
 
 type Asked = z.output<typeof guardrailTestBody>
+type RuleParts = Pick<GuardrailTestParts, 'guardrails' | 'keys'>
 
 export interface GuardrailTestParts {
   readonly guardrails: Guardrails
@@ -38,7 +39,7 @@ export const guardrailTestsCreate = (parts: GuardrailTestParts): Route => ({
   errors: [400, 404, 503],
   async handle(request) {
     const asked = validate(guardrailTestBody, readJsonObject(await request.text()))
-    const effective = await effectiveFor(request, asked, parts)
+    const { effective } = await triedRules(request, asked, parts)
     const trial =
       asked.side === 'output'
         ? await tryOutput(asked.text ?? '', effective, parts.screenLimits)
@@ -47,7 +48,12 @@ export const guardrailTestsCreate = (parts: GuardrailTestParts): Route => ({
   },
 })
 
-const effectiveFor = async (request: RouteRequest, asked: Asked, { guardrails, keys }: GuardrailTestParts): Promise<Effective | null> => {
+/** The rules that a body names, and the workspace whose they are. */
+export const triedRules = async (
+  request: RouteRequest,
+  asked: TriedRules,
+  { guardrails, keys }: RuleParts,
+): Promise<{ readonly workspaceId: string; readonly effective: Effective | null }> => {
   const reach = reachOf(request)
   const key = asked.as_key === undefined ? null : (await keys.get(scopeOf(reach), asked.as_key)).record
   const saved = asked.guardrail_id === undefined ? null : await guardrails.workspaceOf(reach, asked.guardrail_id)
@@ -55,11 +61,12 @@ const effectiveFor = async (request: RouteRequest, asked: Asked, { guardrails, k
   if (saved !== null && saved !== workspaceId) {
     throw new GatewayError('invalid_request', 'guardrail_id: the guardrail and the key belong to different workspaces.')
   }
-  return guardrails.tried(workspaceId, {
+  const effective = await guardrails.tried(workspaceId, {
     guardrailId: asked.guardrail_id ?? null,
     draft: asked.guardrail ?? null,
     asKey: key === null ? null : { hash: key.hash, userId: key.creatorUserId },
   })
+  return { workspaceId, effective }
 }
 
 const resourceOf = ({ stages, outcome, error, messages }: Trial, effective: Effective | null, asked: Asked) => ({

@@ -3,8 +3,9 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
 import { generationContent } from '../../contract/generation-content.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { ContentStore } from '../../storage/content-store.ts'
+import { answerText } from '../contents/answer-text.ts'
 
 export interface ItemRequest {
   readonly dialect: ClientDialect
@@ -49,7 +50,7 @@ const recordedRequest = ({ generationId, expectsAnswer }: RecordedItem, content:
     dialect,
     body,
     conversation: conversationOf[dialect](body),
-    expected: expectsAnswer && answer !== null ? textOf[dialect](answer) : null,
+    expected: expectsAnswer && answer !== null ? answerText(dialect, answer) : null,
   }
 }
 
@@ -77,23 +78,4 @@ const conversationOf: Readonly<Record<ClientDialect, (body: JsonObject) => JsonV
 
 const systemMessage = (content: JsonValue | undefined): readonly JsonObject[] => (content == null ? [] : [{ role: 'system', content }])
 
-const textOf: Readonly<Record<ClientDialect, (answer: JsonObject) => string>> = {
-  chat({ choices }) {
-    const message = objectsIn(choices)[0]?.['message']
-    const content = isObject(message) ? message['content'] : null
-    return typeof content === 'string' ? content : ''
-  },
-  messages: ({ content }) => joinTexts(objectsIn(content), 'text'),
-  responses: ({ output }) =>
-    joinTexts(
-      objectsIn(output).flatMap(({ content }) => objectsIn(content)),
-      'output_text',
-    ),
-}
-
-const joinTexts = (parts: readonly JsonObject[], type: string): string =>
-  parts.flatMap((part) => (part['type'] === type && typeof part['text'] === 'string' ? [part['text']] : [])).join('')
-
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? (value as readonly JsonValue[]) : [])
-
-const objectsIn = (value: JsonValue | undefined): readonly JsonObject[] => listOf(value).filter((one): one is JsonObject => isObject(one))

@@ -38,11 +38,15 @@ const LINKS: Readonly<Record<string, ToObject>> = {
       {name}
     </Link>
   ),
-  generation_content: ({ object_id: id }, there, name) => (
-    <Link to="/requests/$id" params={{ id }} search={there}>
-      {name}
-    </Link>
-  ),
+  generation_content: ({ object_id: id, action }, there, name) =>
+    // A trial of a guardrail reads the contents of many requests.
+    action === 'screened' ? (
+      <span>{name}</span>
+    ) : (
+      <Link to="/requests/$id" params={{ id }} search={there}>
+        {name}
+      </Link>
+    ),
   provider_key: (_entry, there, name) => (
     <Link to="/models" search={there}>
       {name}

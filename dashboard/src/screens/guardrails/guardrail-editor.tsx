@@ -15,6 +15,7 @@ import { AssignDialog } from './assign-dialog.tsx'
 import { draftOf, type FilterRow, patternFaults, rowsOf } from './filter-rows.ts'
 import { FilterForm } from './filter-form.tsx'
 import { TestBox } from './test-box.tsx'
+import { TryOnRequests } from './try-on-requests.tsx'
 
 export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const [rows, setRows] = useState<readonly FilterRow[]>(() => rowsOf(guardrail))
@@ -64,7 +65,10 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
         <Assignments id={guardrail.id} />
       </Panel>
       <Panel title="Test">
-        <TestBox guardrail={guardrail} draft={isChanged ? draft : null} onTested={setTested} />
+        <div className="stack">
+          <TestBox guardrail={guardrail} draft={isChanged ? draft : null} onTested={setTested} />
+          <TryOnRequests guardrail={guardrail} draft={isChanged ? draft : null} />
+        </div>
       </Panel>
       {act === 'assign' ? <AssignDialog guardrail={guardrail} onClose={() => setAct(null)} /> : null}
       {act === 'delete' ? (

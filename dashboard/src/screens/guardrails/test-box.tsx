@@ -7,8 +7,9 @@ import { ApiError } from '../../api/api-error.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { KeySelect } from '../../parts/key-select.tsx'
-import { type Mark, Status } from '../../parts/status.tsx'
+import { Status } from '../../parts/status.tsx'
 import { PATTERN_PATH } from './filter-rows.ts'
+import { OUTCOMES } from './outcomes.ts'
 
 const EXAMPLE = 'Mail ada@example.com about card 4111 1111 1111 1111.'
 
@@ -60,13 +61,6 @@ export const TestBox = ({ guardrail, draft, onTested }: TestBoxProps) => {
 }
 
 const isOfPattern = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.issues.some(({ path }) => PATTERN_PATH.test(path))
-
-const OUTCOMES: Readonly<Record<GuardrailTest['outcome'], readonly [Mark, string]>> = {
-  passed: ['ok', 'Passes as it is'],
-  flagged: ['left', 'Passes, and is reported'],
-  redacted: ['left', 'Passes, redacted'],
-  blocked: ['error', 'Blocked: 403, nobody is asked'],
-}
 
 const TestResult = ({ test, text }: { test: GuardrailTest; text: string }) => {
   const [mark, words] = OUTCOMES[test.outcome]
