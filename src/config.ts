@@ -183,7 +183,7 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const
 
-/** Where the service tells its own traces and metrics, in the words of OpenTelemetry's standard. */
+/** Where the service sends its own traces and metrics, in the words of OpenTelemetry's standard. */
 export const OTEL_SETTINGS = {
   disabled: setting(null, 'OTEL_SDK_DISABLED', 'false', 'true: nothing is exported.', truth),
   endpoint: setting(

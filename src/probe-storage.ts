@@ -2,7 +2,7 @@ import type { Clock } from './lib/clock.ts'
 import type { Database } from './storage/database.ts'
 import { DatabaseFileLost, StorageConflict } from './storage/storage-errors.ts'
 
-/** Nobody can make the database write more often than this by asking whether it is well. */
+/** Requests that ask whether the database is well make it write no more often than this. */
 const PROBE_MS = 1000
 
 /** Null where storage answers and takes writes, else what is wrong with it, in words for `/health/ready`. */
@@ -13,7 +13,7 @@ export const probeStorage = (database: Database, clock: Clock, onError: (thrown:
     try {
       await database.ping()
     } catch {
-      // The poll of the change counter tells the log.
+      // The poll of the change counter logs it.
       return 'storage'
     }
     try {

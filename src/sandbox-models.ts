@@ -40,7 +40,7 @@ export const sandboxModels: readonly Model[] = SANDBOX_MODELS.map(({ id, name, c
     supportedParameters,
     endpoints: id === 'sandbox/flaky' ? [endpoint(SANDBOX), endpoint(SPARE)] : [endpoint(SANDBOX)],
     origin: 'service',
-    // Nobody picks a model that fails; there are twice as many of them as there are types of error.
+    // Nobody picks a model that fails, and there are twice as many of these as there are types of error.
     ...(plays === 'error' ? { listed: false } : {}),
   }
 })

@@ -1,6 +1,6 @@
 /**
- * Tells finished requests to whoever watches: the destinations of their workspace, and the operator's own collector. What is in
- * force is known in memory, so that a request of which nobody is told costs a look into an empty map.
+ * Sends finished requests to those who watch: the destinations of their workspace, and the operator's own collector. What is in
+ * force is known in memory, so that a request that nobody watches costs a look into an empty map.
  */
 import type { DestinationType } from '../contract/destination.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -211,7 +211,7 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     async close() {
       scheduled?.()
       scheduled = null
-      // A failure on the way is not waited out: whoever closes has no time.
+      // A failure on the way is not waited out: the caller is closing and has no time.
       ended = true
       const late = Promise.withResolvers<void>()
       const cancel = clock.after(LAST_MS, late.resolve)
@@ -273,7 +273,7 @@ const NONE: ReadonlyMap<string, Encoded> = new Map()
 
 const compress = promisify(gzip)
 
-/** Redirects are not followed: what is told to one address is not told to another. */
+/** Redirects are not followed: what is meant for one address is not sent to another. */
 export const post = async (
   { url, method, headers, body, gzip: packs }: Outgoing,
   fetch: SafeFetch,

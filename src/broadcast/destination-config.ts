@@ -6,7 +6,7 @@ import { invalidRequest, validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** As it is stored: complete, and with the spelling of whoever wrote it. */
+/** As it is stored: complete, and in the spelling of the client that wrote it. */
 export interface StoredConfig {
   readonly values: JsonObject
   readonly spelling: 'snake' | 'camel'

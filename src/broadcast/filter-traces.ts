@@ -30,7 +30,7 @@ export const isSampled = (text: string, rate: number): boolean => {
   return Number(first >> 11n) / 2 ** 53 < rate
 }
 
-/** Says whether rules can only be told by what was said. */
+/** Says whether the rules can be decided only from the question or the answer. */
 export const needsContent = (rules: FilterRules | null): boolean =>
   rules !== null && rules.enabled && rules.groups.some((group) => group.rules.some(({ field }) => field === 'input' || field === 'output'))
 

@@ -55,7 +55,7 @@ const textOf = (value: JsonValue | undefined): string | null => (typeof value ==
 
 const NAMES: ReadonlySet<string> = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
 
-/** A value that is nested deeper is told as JSON text. */
+/** A value that is nested deeper is sent as JSON text. */
 const DEPTH_MAX = 3
 
 const metadataOf = (named: JsonObject | null): JsonObject =>

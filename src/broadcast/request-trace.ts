@@ -38,7 +38,7 @@ export interface RequestTrace {
     readonly cacheWrite: number
     readonly reasoning: number
   }
-  /** Null where nobody knows it. */
+  /** Null where no cost is known. */
   readonly costUsd: number | null
   readonly attempts: readonly TracedAttempt[]
   /** Those of models that its tools asked. */
@@ -48,7 +48,7 @@ export interface RequestTrace {
   /** The client's own `trace`; null where it sent none. */
   readonly named: JsonObject | null
   readonly parent: TraceParent | null
-  /** The question and the answer; null where nobody wants them, where they may not be told, or where they had no room. */
+  /** The question and the answer; null where nobody wants them, where they may not be sent, or where they had no room. */
   readonly content: TracedContent | null
   /** Wanted, and too much: the trace goes without. */
   readonly contentLeftOut: boolean

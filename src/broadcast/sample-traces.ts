@@ -1,4 +1,4 @@
-/** Which traces the operator's own collector is told, by the samplers of OpenTelemetry's standard. */
+/** Decides which traces the operator's own collector gets, by the samplers of OpenTelemetry's standard. */
 import type { RequestTrace } from './request-trace.ts'
 import { traceIdIn } from './trace-spans.ts'
 

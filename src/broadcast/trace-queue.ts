@@ -17,7 +17,7 @@ export interface TraceQueue {
   read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
   /** Looks for what other processes left behind, again and again; the answer ends that. */
   start(takers: () => ReadonlyMap<string, Taker>): () => void
-  /** Writes what is not written. What waits is left to whoever asks next. */
+  /** Writes what is not written. Traces that wait are left to the next process that asks for them. */
   close(): Promise<void>
 }
 

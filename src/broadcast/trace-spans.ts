@@ -23,7 +23,7 @@ export interface Span {
 
 export type Attributes = { readonly [Name in AttributeName]?: AttributeValue | null | undefined }
 
-/** The traces that a destination is told. */
+/** The parts of a trace that a destination gets. */
 export interface TraceView {
   readonly content: boolean
   readonly cost: boolean
@@ -91,7 +91,7 @@ export const traceIdIn = ({ generationId, named, parent }: Pick<RequestTrace, 'g
   return text === null ? (parent?.traceId ?? derivedTraceId(generationId)) : traceIdOf(text).traceId
 }
 
-/** A generation of one attempt is that attempt: so the provider was told, before anybody knew. */
+/** A generation of one attempt has that attempt's id: the provider got it before anybody knew whether others would follow. */
 const generationSpanId = ({ generationId, attempts }: RequestTrace): string =>
   derivedSpanId(generationId, attempts.length === 1 ? 'attempt 0' : 'generation')
 
@@ -105,7 +105,7 @@ const textIn = ({ named }: RequestTrace, key: string): string | null => namedTex
 /** Members of `trace` that name spans; the others are metadata. */
 const NAMES: ReadonlySet<string> = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
 
-/** Scalars as they are, all else as JSON text. A trace id that had to be hashed is told as the client wrote it. */
+/** Scalars as they are, all else as JSON text. A trace id that had to be hashed is added as the client wrote it. */
 const metadataOf = ({ named }: RequestTrace): Span['metadata'] => {
   if (named === null) return {}
   const reported = Object.entries(named).flatMap(([key, value]): [string, AttributeValue][] => {
@@ -168,7 +168,7 @@ const aboutGeneration = (trace: RequestTrace, view: TraceView): Attributes => {
 
 export const providerName = (slug: string): string => PROVIDER_NAMES[slug] ?? slug
 
-/** Null where the destination is not to be told what was said. */
+/** Null where the destination must not get the question and the answer. */
 export const contentIn = ({ content, isPrivate }: RequestTrace, view: TraceView): TracedContent | null =>
   view.content && !isPrivate ? content : null
 
@@ -234,7 +234,7 @@ const toolSpan = (trace: RequestTrace, at: number, view: TraceView): Below => {
 
 const NO_CALL = { name: '', callId: '', startedMs: 0, endedMs: 0, isFailed: false }
 
-/** Guardrails run before the first attempt, and nobody takes their time: their spans are instants. */
+/** Guardrails run before the first attempt, and their time is not measured: their spans are instants. */
 const guardrailSpan = ({ generationId, guardrails, startedMs }: RequestTrace, at: number): Below => {
   const { name = '', guardrailId = '', scope = '', action = null } = guardrails[at] ?? {}
   return {

@@ -6,7 +6,7 @@
 import type { IdSource } from '../lib/id.ts'
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
 
-/** A key-encryption key: of one root secret, by whose id what it sealed can be told. */
+/** A key-encryption key of one root secret. Its id names the key that sealed a text. */
 export interface SealingKey {
   readonly id: string
   readonly bytes: Uint8Array

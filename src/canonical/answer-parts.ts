@@ -1,4 +1,4 @@
-/** A large answer that came as a whole, as the frames of a stream: whoever looks at its words, or writes them, does so a part at a time. */
+/** Cuts a large answer that came whole into the frames of a stream, so that its words are read and written a part at a time. */
 import type { Frame, ModelEvent } from './event.ts'
 
 /** Filters take some hundred nanoseconds for a character, and a few microseconds for an event. */

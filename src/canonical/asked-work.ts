@@ -18,7 +18,7 @@ export interface AskedWork {
   readonly thinkingTokens: number
   /** Answers to the one prompt, at least 1. */
   readonly answers: number
-  /** Bytes of a predicted output: what of it is wrong is paid for as output. */
+  /** Bytes of a predicted output: its wrong parts are paid for as output. */
   readonly predictedBytes: number
   /** Searches that the provider may make. */
   readonly searches: number
@@ -132,7 +132,7 @@ const largestNumber = (value: unknown): number => {
 }
 
 const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
-/** By the names of the tool, the option and the plugin in all dialects. How often a model searches nobody knows before. */
+/** By the names of the tool, the option and the plugin in all dialects. Nobody knows in advance how often a model searches. */
 const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
 const SEARCHES = 10
 const USES = /^max(?:uses|searches|totalresults)$/

@@ -12,7 +12,7 @@ export interface ConversationMedia {
   readonly images: number
   /** Bytes of inline media that are no pictures, decoded. */
   readonly bytes: number
-  /** Media that are no pictures and are not inline: nobody here knows their size. */
+  /** Media that are neither pictures nor inline: their size is not known here. */
   readonly linked: number
 }
 
@@ -24,7 +24,7 @@ export const NO_MEDIA: ConversationMedia = { characters: 0, images: 0, bytes: 0,
 /** The members of a body that hold a conversation, as `plainName` writes them. */
 export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'contents'])
 
-/** Some servers tell names apart neither by case, nor by the signs between their words, nor by the form of their letters. */
+/** Some servers ignore the case of names, the signs between their words and the form of their letters. */
 export const plainName = (name: string): string =>
   PLAIN.test(name) ? name : name.normalize('NFKC').toLowerCase().replaceAll(NO_SIGN_OF_A_NAME, '')
 
@@ -102,7 +102,7 @@ interface Inline {
   /** Characters of base64. */
   readonly length: number
   readonly isImage: boolean
-  /** Its type is told; bare base64 in the place of a picture is one. */
+  /** Its type is stated; bare base64 in the place of a picture is a picture. */
   readonly isReported: boolean
 }
 

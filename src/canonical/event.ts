@@ -22,7 +22,7 @@ export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
   /** The text that comes next is one of its own. Dialects that have one text for an answer put PARAGRAPH_BREAK there. */
   | { readonly type: 'text-break' }
-  /** A source of the text so far. Its place is told in UTF-16 units of all of the answer's text, breaks counted. */
+  /** A source of the text so far. Its place is counted in UTF-16 units of all of the answer's text, breaks included. */
   | { readonly type: 'citation'; readonly citation: UrlCitation }
   /** Readable thinking. `summary`: the provider's account of it, not the thinking itself. */
   | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean }
@@ -46,7 +46,7 @@ export type ModelEvent =
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }
   /** A tool of the service's own begins to run. Several may run at once; they begin in the order of the model's calls. */
   | { readonly type: 'server-tool-start'; readonly call: ServerCall }
-  /** It gets on; told only where the client asked for that. */
+  /** It gets on; reported only where the client asked for that. */
   | { readonly type: 'server-tool-progress'; readonly call: ServerCall; readonly progress: ToolProgress }
   /** It has ended. */
   | { readonly type: 'server-tool-end'; readonly call: ServerCall; readonly outcome: ServerOutcome }
@@ -61,7 +61,7 @@ export type ModelEvent =
   /** The newest knowledge of the use; a later one replaces an earlier one. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /**
-   * The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider tells. `own`:
+   * The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider names it. `own`:
    * the whole turn in the provider's words, where tools of its own were at work in it and it may have to get the turn back.
    */
   | {
@@ -81,7 +81,7 @@ export interface FileText {
 
 export const PARAGRAPH_BREAK = '\n\n'
 
-/** The words of a refusal for which the model gave none: without words no dialect can tell one. */
+/** The words of a refusal for which the model gave none: no dialect can express one without words. */
 export const UNEXPLAINED_REFUSAL = 'The model declined to answer.'
 
 /**
@@ -117,7 +117,7 @@ export const carriesContent = (event: ModelEvent): boolean => {
 const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'file-text'] as const)
 
 /**
- * Takes the frames of an answer, in order. Where it returns a promise, whoever reads the answer is behind: nothing more is
+ * Takes the frames of an answer, in order. Where it returns a promise, the reader of the answer is behind: nothing more is
  * read from the provider before that settles. It throws where the answer must not go on, and what it throws ends the attempt.
  */
 export type TakeFrames = (frames: readonly Frame[]) => Promise<void> | undefined

@@ -1,4 +1,4 @@
-/** How large the input of a body is, where nobody has counted its tokens. */
+/** How large the input of a body is, where its tokens have not been counted. */
 import type { JsonBody } from '../lib/json-body.ts'
 import { type ConversationMedia, CONVERSATION_FIELDS, conversationMedia, mayHoldMedia, NO_MEDIA, plainName } from './conversation-media.ts'
 import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'

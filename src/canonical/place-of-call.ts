@@ -1,18 +1,18 @@
-/** Where a model called a tool that the service runs, told by the ids of the call's items and blocks. */
+/** Where a model called a tool that the service runs, written into the ids of the call's items and blocks. */
 
 /** Where in its answer a model made a call. */
 export interface PlaceOfCall {
   /** The turn of the answer. */
   readonly turn: number
-  /** Among all calls of the turn, from 0; null where an older id does not tell. */
+  /** Among all calls of the turn, from 0; null where an older id does not hold it. */
   readonly position: number | null
   /** The turn has calls that the client runs, which stand behind this one's result: it is the last turn of its answer. */
   readonly besideCalls: boolean
 }
 
 /**
- * Ids of the items and blocks of calls tell the service's own from a vendor's, and where the model made the call: calls of one
- * turn come back as one turn, in the model's order.
+ * The id of a call's item or block marks the call as the service's own and holds its place: so calls of one turn come back as one
+ * turn, in the model's order.
  */
 export const serverCallId = (prefix: string, { turn, position, besideCalls }: PlaceOfCall, unique: string): string =>
   `${prefix}${OWN_ID}${turn}p${position ?? 0}${besideCalls ? 'b' : ''}_${unique}`

@@ -1,6 +1,6 @@
 /**
  * The part of a preset's configuration for management keys only, beside its system prompt: credentials, and the instructions
- * of its tools. Whoever uses the preset is shown a mark in their place.
+ * of its tools. Users of the preset are shown a mark in their place.
  */
 import { holdsCredentials, isCredentialName } from '../lib/credential-names.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -30,7 +30,7 @@ const withText = (value: JsonValue, [step, ...rest]: PresetSecret['path'], text:
   return { ...value, [step]: withText(value[step] ?? null, rest, text) }
 }
 
-/** A tool as it may be shown to whoever uses it: no credential, whoever set it, and none of the texts that are hidden. */
+/** A tool as it may be shown to its users: without credentials, no matter who set them, and without hidden texts. */
 export const shownTool = (tool: JsonValue, hiddenTexts: readonly string[]): JsonValue => {
   const hidden = new Set(hiddenTexts)
   const secrets = [...secretsOf(tool, [], true)].filter(({ kind, value }) => kind === 'credential' || hidden.has(value))

@@ -1,7 +1,7 @@
 /**
  * The proof of its own thinking that a model wants back. Providers refuse a turn whose thinking differs in one byte, or was made
- * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried as it came and handed to
- * nobody but its maker's dialect.
+ * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried as it came and handed only to
+ * its maker's dialect.
  */
 export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const
 

@@ -42,7 +42,7 @@ export interface ServerCall {
   readonly instance?: string
   /** For a search over withheld tools: the catalogue that is searched, by its hash. */
   readonly catalog?: string
-  /** The client asked to be told how the tool gets on. */
+  /** The client asked for reports of how the tool gets on. */
   readonly reportsProgress?: true
 }
 

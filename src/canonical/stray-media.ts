@@ -1,6 +1,6 @@
 /**
  * Media outside the conversation: members such as `images` or `multi_modal_data`, which some servers read and no dialect
- * knows. All of their text counts as text too: nobody can tell whether they are looked at, and as what.
+ * knows. All of their text counts as text too: nobody can know whether a server reads them, and as what.
  */
 import { isObject } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'

@@ -11,12 +11,12 @@ export interface Usage {
   /** Output tokens that the client sees. */
   readonly output: number
   readonly outputReasoning: number
-  /** Parts of the input and the output above, told apart by some providers; never added to them. */
+  /** Parts of the input and the output above that some providers count apart; never added to them. */
   readonly inputAudio: number
   readonly outputAudio: number
   readonly outputImage: number
   readonly webSearches: number
-  /** The charge that the upstream itself told, in nano-dollars; null where it says nothing. */
+  /** The charge that the upstream itself reported, in nano-dollars; null where it reported none. */
   readonly reportedCostNanos: number | null
   /** The service tier that served the request: in the provider's word, and in a bill in ours; null where nothing is known of it. */
   readonly servedTier: string | null
@@ -59,7 +59,7 @@ export const inputTokens = (usage: Usage): number =>
 
 export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning
 
-/** The counts that were told, with `least` tokens of each kind that has no sane count; null: the reported counts stand. */
+/** The reported counts, with at least `least` tokens of a kind that has no sane count; null: the reported count stands. */
 export const withEstimates = (reported: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage =>
   least.input === null && least.output === null ? reported : estimated(reported, least)
 

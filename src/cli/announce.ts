@@ -1,11 +1,11 @@
-/** Tells on standard output that the service is ready. */
+/** Writes to standard output that the service is ready. */
 import { writeSync } from 'node:fs'
 
 import { greeting, type FirstKeys } from './greeting.ts'
 
 const STDOUT = 1
 
-/** Calls `onUnread` where nobody can read it: a pipe without a reader, or a terminal that was closed. The service goes on. */
+/** Calls `onUnread` where nobody can read the output: a pipe without a reader, or a terminal that was closed. The service goes on. */
 export const announce = async (url: string, keys: FirstKeys | null, onUnread: () => Promise<void>): Promise<void> => {
   let rest = Buffer.from(greeting(url, keys, process.stdout.isTTY))
   try {

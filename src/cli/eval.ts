@@ -1,4 +1,4 @@
-/** `patchbay eval`: runs a version of a preset over a set of items, and tells by its exit code whether it passed. */
+/** `patchbay eval`: runs a version of a preset over a set of items, and reports by its exit code whether it passed. */
 import { readFileSync } from 'node:fs'
 
 import { parse } from 'yaml'

@@ -16,7 +16,7 @@ import { startWorkers, type Workers } from './workers.ts'
 import { UNBOUNDED, type MadeKey } from '../keys/keys.ts'
 
 const STDERR = 2
-/** Sentences for whoever sits at the terminal. In the background: a terminal that nobody reads takes none, for ever. */
+/** Writes sentences for the person at the terminal. In the background: a write to a terminal that nobody reads never ends. */
 const person = createLineBuffer(STDERR, systemClock)
 
 /** Ends the process when the service has stopped. `argv`: the flags, for workers. */
@@ -92,7 +92,7 @@ const makeFirstKeys = async ({ keys, owner, links }: Service, place: string | nu
   return { management: management.key, inference: inference.key, link, hashes: [management.record.hash, inference.record.hash] }
 }
 
-/** Nobody saw them: the next start makes others. */
+/** The first keys were seen by nobody, so they are revoked, and the next start makes others. */
 const takeBackFirstKeys = async ({ keys, owner, log, forgetFirstStart }: Service, shown: MadeFirstKeys | null): Promise<void> => {
   if (shown === null) return
   log.warn({}, 'nobody reads the standard output: the first keys are taken back, and the next start makes others')
@@ -115,7 +115,7 @@ const reload = (service: Service, settings: ServeSettings, env: Environment, wor
 
 const FATAL_DRAIN_SECONDS = 5
 
-/** A fault that nobody caught ends the process too, after a short drain: its state is unknown. */
+/** An uncaught fault ends the process too, after a short drain: its state is unknown. */
 const stopSignals = ({ log }: Service): StopSignals => {
   const signals = createStopSignals(systemClock)
   process.on('SIGTERM', signals.signalled)

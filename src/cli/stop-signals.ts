@@ -1,4 +1,4 @@
-/** The meaning of SIGTERM and SIGINT: the first asks to stop, and a later one that whoever asked has waited long enough. */
+/** The meaning of SIGTERM and SIGINT: the first one asks to stop, and a later one says that the sender will wait no longer. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface StopSignals {

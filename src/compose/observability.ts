@@ -30,7 +30,7 @@ export interface Observability {
   readonly destinations: Destinations
   readonly caches: readonly WatchedCache[]
   readonly waitingTraces: WaitingTraceStore
-  /** Reads who is to be told, and begins to tell the metrics. The answer ends that, when what waits has gone out. */
+  /** Reads the destinations and begins to send metrics. The function that it answers with ends that, once what waits has gone out. */
   start(): Promise<() => Promise<void>>
 }
 

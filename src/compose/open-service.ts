@@ -73,7 +73,7 @@ const journalIn = (dataDir: string, log: Log): Journal | null => {
   }
 }
 
-/** A signal of 0 is sent to nobody; it fails with EPERM where the process is another user's. */
+/** Signal 0 is not delivered to the process; it fails with EPERM where the process is another user's. */
 const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)

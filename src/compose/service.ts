@@ -28,7 +28,7 @@ export interface Service {
   readonly app: App
   readonly keys: Keys
   readonly owner: { readonly workspaceId: string; readonly userId: string }
-  /** Tells the verbs of the shell where people reach this service. */
+  /** Stores where people reach this service, for the verbs of the shell. */
   noteAddress(url: string): Promise<void>
   readonly links: LoginLinks
   /** True once in the life of a database. */
@@ -54,7 +54,7 @@ const KEY_USES_MS = 5000
 /** The rows that requests have written since are in SQLite's log alone, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
 
-/** How soon a rollout halts whose figures say so. */
+/** How soon a rollout halts once its figures say so. */
 const ROLLOUT_CHECK_MS = 5000
 
 /** Requests that a process had answered when it was killed. What storage does not take now waits for the next start. */
@@ -178,7 +178,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
         await parts.contents.flush()
         base.journal?.close()
       } finally {
-        // Whatever failed: a database whose file is gone is saved as it closes.
+        // No matter what failed: a database whose file is gone is saved as it closes.
         await database.close()
       }
     },

@@ -29,10 +29,10 @@ const decoded = (text: string): unknown => {
     // Any other spelling of the same is refused: there is one text for each position.
     return Buffer.from(json).toString('base64url') === text ? JSON.parse(json) : null
   } catch {
-    return null // whoever sent it wrote it
+    return null // the client made it up
   }
 }
 
-/** A page of a list that only grows, and that nobody counts. */
+/** A page of a list that only grows, and that is never counted. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable().meta({ description: 'Null at the end, and there only.' }) })

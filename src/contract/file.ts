@@ -26,7 +26,7 @@ export const fileId = z
   .max(128)
   .meta({ description: 'Id of a file.', examples: ['file_4Qd1bVnT0uYkXw7sHc2LmR9p'] })
 
-/** Clients of the hosted service tell by it in whose form a file is answered. */
+/** Clients of the hosted service recognise the form of a file by this member. */
 const shape = { _shape: z.literal('openrouter') }
 
 export const fileResource = z

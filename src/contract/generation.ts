@@ -124,7 +124,7 @@ export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free>
   readonly pipeline: readonly JsonObject[]
 }
 
-/** Every member, in its place, as it is told where what is stored has none: null, or an empty list. */
+/** Every member, in its place, as it is shown where what is stored lacks it: null, or an empty list. */
 export const ABSENT_MEMBERS: JsonObject = Object.fromEntries(
   Object.entries(recordedGeneration.shape).map(([name, schema]) => [name, schema instanceof z.ZodArray ? [] : null]),
 )

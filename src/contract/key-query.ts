@@ -105,6 +105,6 @@ const decoded = (text: string): unknown => {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString())
   } catch {
-    return null // whoever sent it wrote it
+    return null // the client made it up
   }
 }

@@ -24,7 +24,7 @@ export interface CursorPage<Item> {
   readonly hasMore: boolean
 }
 
-/** Throws `invalid_request` for a cursor that is not in the list: what follows it cannot be told. */
+/** Throws `invalid_request` for a cursor that is not in the list: it is not known what follows it. */
 export const cursorPage = <Item extends { readonly id: string }>(all: readonly Item[], query: URLSearchParams): CursorPage<Item> => {
   const given = (name: string): string | undefined => query.get(name) || undefined
   const {

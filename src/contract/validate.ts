@@ -5,7 +5,7 @@ import { isExactInteger } from '../lib/exact-json.ts'
 import { inSentences, meantBranch } from './issue-sentence.ts'
 import { knownKeys, nearestKey } from './nearest-key.ts'
 
-/** How many faults of one body are told: enough to fix a call in one go, bounded for a hostile one. */
+/** How many faults of one body are reported: enough to fix a call in one go, bounded for a hostile one. */
 const ISSUES_MAX = 8
 
 /**

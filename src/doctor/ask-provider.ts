@@ -1,4 +1,4 @@
-/** Puts one question to a provider, by the adapter and the rules that a request would meet, and tells what came of it. */
+/** Puts one question to a provider, by the adapter and the rules that a request would meet, and reports what came of it. */
 import type { ModelEvent } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { asGatewayError, type GatewayError } from '../errors.ts'

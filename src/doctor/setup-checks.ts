@@ -90,7 +90,7 @@ const secretCheck = (settings: StorageSettings, warnings: readonly string[]): Ch
 const CLOCK_TOLERANCE_MS = 30_000
 const REACH_MS = 5000
 
-/** Asks each provider's host for anything: whatever it answers, it can be reached, and tells the time. */
+/** Asks each provider's host for anything: any answer shows that it can be reached, and what time it has. */
 export const checkProviders = async (providers: readonly Provider[], clock: Clock, get: Get): Promise<readonly Check[]> => {
   const reached = await Promise.all(providers.map((provider) => reachProvider(provider, clock, get)))
   const skews = reached.flatMap(({ skewMs }) => (skewMs === null ? [] : [skewMs]))

@@ -1,4 +1,4 @@
-/** Files of workspaces: how they come, what they may be, and who finds them. Each is written once; whoever changes one makes another. */
+/** Files of workspaces: how they come, what they may be, and who finds them. Each is written once; to change one is to make another. */
 import { createHash } from 'node:crypto'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
@@ -16,7 +16,7 @@ export interface NewFile {
   readonly mimeType: string
 }
 
-/** A file that has come whole, and that nobody else sees yet. */
+/** A file that has come whole, and that only its sender sees yet. */
 export interface ReceivedFile {
   readonly file: StoredFile
   /** Hexadecimal. */

@@ -26,7 +26,7 @@ export const addSystemPrompt = (dialect: ClientDialect, body: JsonBody, { system
   return systemPrompt === null || systemPrompt === '' ? NOTHING : ADD[dialect](body, { text: systemPrompt, blocks })
 }
 
-/** The part of the preset that is not to be shown; blocks of the system prompt may be told apart or joined. */
+/** The part of the preset that is not to be shown; blocks of the system prompt may stand apart or be joined. */
 export const hiddenTexts = ({ systemPrompt, config }: PresetContent): HiddenTexts => {
   const blocks = Array.isArray(config['system']) ? config['system'] : []
   const texts = blocks.flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))

@@ -7,7 +7,7 @@ import type { AnswerHead, AnswerTail, StreamRenderer } from './format.ts'
 /** `resp_…`, `msg_…`: an id that names the same generation as its `gen-…`. */
 export const dialectId = (prefix: string, head: AnswerHead): string => `${prefix}_${head.generationId.replace(/^gen-/, '')}`
 
-/** The members that the service tells beside an answer, to spread into it: the routing metadata that was asked for, and what a judge said. */
+/** The members that the service spreads into an answer: the routing metadata that was asked for, and what a judge said. */
 export const metadataMember = (tail: AnswerTail | null): JsonObject => ({
   ...routingMember(tail),
   ...(tail?.alignment === undefined ? {} : { alignment: tail.alignment }),
@@ -23,7 +23,10 @@ export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null
 /** The tier that served the request, where it is known (docs/contract/routing.md#service-tiers). */
 export const tierMember = ({ usage }: AnswerTail): JsonObject => (usage.servedTier === null ? {} : { service_tier: usage.servedTier })
 
-/** The members that the service adds to an answer of an upstream that speaks the client's dialect, as JSON texts: the tier only where the upstream tells none. */
+/**
+ * The members that the service adds to an answer of an upstream that speaks the client's dialect, as JSON texts: the tier only where
+ * the upstream names none.
+ */
 export const addedMembers = (body: JsonBody, tail: AnswerTail): JsonChanges => {
   const added = { ...(typeof body.get('service_tier') === 'string' ? {} : tierMember(tail)), ...metadataMember(tail) }
   return Object.fromEntries(Object.entries(added).map(([field, value]) => [field, JSON.stringify(value)]))

@@ -1,9 +1,9 @@
-/** The owner of each member of an answer, in the words of each interface: the model's, or nobody knows whose. */
+/** The owner of each member of an answer, in the words of each interface: the model, the service, or an unknown one. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { eventType } from './relay-text.ts'
 
 /**
- * `event`: of an event of a stream. `lifecycle`: of one that tells the answer object, which is `told`: in it the renderer
+ * `event`: of an event of a stream. `lifecycle`: of one that carries the answer object, which is `told`: in it the renderer
  * replaces what the request said. `answer`: of any other answer object. `said`: part of what the model says. `free`: its own
  * words, whatever they are called.
  */
@@ -38,7 +38,7 @@ const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split
 
 const LIFECYCLE_EVENT = /^response\.(?:queued|created|in_progress|completed|incomplete|failed|cancelled)$/
 
-/** Events that tell the answer object hold it under this name. */
+/** The name under which events hold the answer object. */
 const NESTED_ANSWER: Readonly<Record<ClientDialect, string | null>> = { chat: null, responses: 'response', messages: 'message' }
 
 /** The renderer writes its own in their place (`responseIdentity`). */

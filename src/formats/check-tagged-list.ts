@@ -3,7 +3,7 @@ import type { TaggedList } from '../request-fields/tagged-list.ts'
 import { type Findings, shortText } from './findings.ts'
 
 /**
- * Each item against the shape that its tag names, so that a fault is told within that shape. An item of an unknown tag
+ * Checks each item against the shape that its tag names, so that a fault is reported within that shape. An item of an unknown tag
  * comes from a client newer than we are: it is let through with a warning.
  */
 export const checkTaggedList = (list: TaggedList, value: unknown, at: readonly PropertyKey[], findings: Findings): void => {

@@ -12,7 +12,7 @@ import { children, malformedMember, member, type Node, nodeAt, nodesAt, optional
 import { CONVERSATION_FIELD, LOOKED_THROUGH_MAX } from './require-conversation.ts'
 import { CHAT_ROLES, MESSAGES_ROLES, RESPONSES_ROLES } from './roles.ts'
 
-/** `any`: a server of which nothing is known may know further roles, and parts that are texts or have no type. */
+/** `any`: a server that is not known may accept further roles, and parts that are texts or have no type. */
 export type Names = 'known' | 'any'
 
 /** Throws `invalid_prompt` naming what is at fault. A large conversation is not parsed for it. */

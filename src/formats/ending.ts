@@ -13,7 +13,7 @@ export interface Ending {
   readonly reason: FinishReason
   /** The upstream's own word; null where it said none. */
   readonly native: string | null
-  /** The stop sequence that ended it; null where none did, or the provider does not tell. */
+  /** The stop sequence that ended it; null where none did, or the provider does not name it. */
   readonly stopSequence: string | null
   /** The model refused, in its own words. */
   readonly refusal: string | null

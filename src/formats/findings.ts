@@ -5,7 +5,7 @@ import { inSentences, meantBranch } from '../contract/issue-sentence.ts'
 import { invalidRequest, messageOf, pathText, valueAt } from '../contract/validate.ts'
 
 /**
- * The findings of a check of a body: faults of all its fields, so that one answer tells them all, and warnings.
+ * The findings of a check of a body: faults of all its fields, so that one answer names them all, and warnings.
  * Bounded, since a hostile body can hold as many faults as it has bytes.
  */
 export interface Findings {

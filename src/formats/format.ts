@@ -57,7 +57,7 @@ export interface AnswerTail {
   readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */
   readonly metadata: { readonly field: 'service_metadata' | 'openrouter_metadata'; readonly value: JsonObject } | null
-  /** The verdict of a judge on each message of the model; absent where nobody judged. */
+  /** The verdict of a judge on each message of the model; absent where no judge was asked. */
   readonly alignment?: JsonObject
 }
 
@@ -88,7 +88,7 @@ export interface ClientFormat {
   openStream(head: AnswerHead): StreamRenderer
 
   /**
-   * The body of an error that stands alone. `head` is null before routing; after it, the id of the generation is told.
+   * The body of an error that stands alone. `head` is null before routing; after it, the body names the generation.
    * `answered`: the dialect turns this failure into an answer, whose status is 200 (docs/contract/errors.md#length-errors).
    */
   renderError(error: GatewayError, head: AnswerHead | null, tail: AnswerTail | null): { readonly body: string; readonly answered: boolean }

@@ -1,5 +1,5 @@
 /**
- * An upstream's own text without what its preset hides: some providers tell the request again in members of their answer.
+ * An upstream's own text without what its preset hides: some providers repeat the request in members of their answer.
  * What the model says is left as it is (decisions/0021).
  */
 import type { ClientDialect } from '../canonical/call.ts'
@@ -11,7 +11,7 @@ import { jsonTokens, spliceJson } from '../lib/json-tokens.ts'
 import { type AnswerPlace, placeOf, placeWithin } from './answer-places.ts'
 import type { ClientFormat } from './format.ts'
 
-/** The same format, in whose relayed answers nothing of a preset's secrets stands. Where the preset has none, nothing is looked at. */
+/** The same format, with a preset's secrets hidden in relayed answers. Where the preset has none, nothing is looked at. */
 export const withSecretsHidden = (format: ClientFormat): ClientFormat => ({
   ...format,
   renderAnswer(head, answer, tail, failure) {

@@ -1,6 +1,6 @@
 /**
  * Objects of a request that know where they stand, so that every fault names its path. A watched one remembers which of
- * its members were asked for: what nobody asked for has no word in the middle, and a translation reports it.
+ * its members were asked for: any other has no word in the middle, and a translation reports it.
  */
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -112,12 +112,12 @@ export const whole = (node: Node): Readonly<Record<string, unknown>> => {
 /** For a member whose value turned out to have no word in the middle: it counts as not asked for. */
 export const disown = (node: Node, key: string): void => void node.watch?.asked.delete(key)
 
-/** The paths of what nobody asked for, inside too. `passOver`: members of the node itself that need no word. */
+/** The paths of the members that were not asked for, inside too. `passOver`: members of the node itself that need no word. */
 export const unasked = (node: Node, passOver: ReadonlySet<string> = NONE): string[] => {
   const { watch } = node
   if (watch === null) return []
   const keys = Object.keys(node.members).filter((key) => !watch.asked.has(key) && !passOver.has(key) && node.members[key] !== null)
-  // A warning about something disowned is told once, as a whole.
+  // Something disowned gets one warning, as a whole.
   const deeper = watch.inside.filter(({ key }) => watch.asked.has(key))
   return [...keys.map((key) => memberPath(node, key)), ...deeper.flatMap((inner) => unasked(inner.node))]
 }

@@ -1,4 +1,4 @@
-/** The fields of a request that have no word in the middle, so that a translation can tell that they were left out. */
+/** The fields of a request that have no word in the middle, so that a translation can report that they were left out. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { fieldsWhere, meaningsOf } from '../request-fields/request-fields.ts'
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'

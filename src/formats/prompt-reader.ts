@@ -39,7 +39,7 @@ export const unknownContent = (kind: string, node: Node): UnknownPart => {
 /** Parts that say something of tools or of the cache, and nothing to the model. */
 const BESIDE_CONTENT: ReadonlySet<string> = new Set(['tool_reference', 'cache_edits'])
 
-/** Anthropic's mark, or OpenAI's, whose lifetime the request's `prompt_cache_options` says. */
+/** Anthropic's mark, or OpenAI's. The request's `prompt_cache_options` says how long the latter lasts. */
 export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
   const control = optionalChild(node, 'cache_control')
   if (control === null) {

@@ -1,4 +1,4 @@
-/** For tests: what a refused body is told. */
+/** For tests: the faults that a refused body is answered with. */
 import { GatewayError } from '../errors.ts'
 import type { RequestBody } from './validate-request.ts'
 

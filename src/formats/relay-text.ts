@@ -9,7 +9,7 @@ import type { AnswerHead } from './format.ts'
 export const nativeText = (frame: Frame, dialect: ClientDialect): string | null =>
   frame.native?.dialect === dialect ? frame.native.json : null
 
-/** JSON texts of the members that name an answer: they are ours in every dialect. A provider that is not known is not told. */
+/** JSON texts of the members that name an answer: they are ours in every dialect. A provider that is not known is not named. */
 export const identityMembers = (id: string, head: AnswerHead): Readonly<Record<string, string>> => ({
   id: JSON.stringify(id),
   model: JSON.stringify(head.model),

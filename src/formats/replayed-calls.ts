@@ -6,7 +6,7 @@ import type { PlaceOfCall } from '../canonical/place-of-call.ts'
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
 
-/** A call as one of the dialects tells it. */
+/** A call as one of the dialects writes it. */
 export interface ReplayedCall {
   readonly id: string
   readonly tool: ServerTool
@@ -100,7 +100,7 @@ const turnsOf = (message: Message): readonly Message[] => {
 
 type CallPart = Extract<Part, { type: 'tool-call' }>
 
-/** Clients see calls where they could be told, such as behind results. */
+/** Clients get calls at the place where they could be sent, such as behind results. */
 const inModelsOrder = (said: readonly Part[]): readonly Part[] => {
   const calls = said.filter((part): part is CallPart => part.type === 'tool-call')
   if (calls.length < 2) return said
@@ -115,7 +115,7 @@ const inModelsOrder = (said: readonly Part[]): readonly Part[] => {
   return said.map((part) => (part.type === 'tool-call' ? (ordered.next().value ?? part) : part))
 }
 
-/** Tools that ran at once are told as they ended. */
+/** The results of tools that ran at once were sent in the order in which they ended. */
 const inOrderOf = (said: readonly Part[], results: readonly Part[]): readonly Part[] => {
   const positions = new Map(said.flatMap((part, position) => (part.type === 'tool-call' ? [[part.id, position] as const] : [])))
   const positionOf = (part: Part): number => (part.type === 'tool-result' ? (positions.get(part.callId) ?? 0) : 0)

@@ -1,4 +1,4 @@
-/** A request must say something: providers refuse an empty conversation in words that help nobody, and some are never asked. */
+/** A request must say something: providers refuse an empty conversation in unhelpful words, and some are never asked. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -42,7 +42,7 @@ const EXPECTED: Readonly<Record<ClientDialect, string>> = {
   messages: 'a list of messages',
 }
 
-/** Instructions do not make a conversation, unless they are all there is. What is malformed is told by the reader of prompts. */
+/** Instructions do not make a conversation, unless they are all there is. The reader of prompts reports what is malformed. */
 const saysNothing = (items: readonly JsonValue[]): boolean => {
   const spoken = items.filter((item) => !isObject(item) || (item['role'] !== 'system' && item['role'] !== 'developer'))
   return (spoken.length === 0 ? items : spoken).every((item) => isObject(item) && isEmptyMessage(item))

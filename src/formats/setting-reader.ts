@@ -15,7 +15,7 @@ type Special = { readonly [Name in SettingName]?: Settings[Name] | undefined }
 
 /**
  * The settings of a body: `special`, and those that are a field of their own, as the rows say. Of several fields for one
- * setting the first one counts; another one that says something else is told as lost.
+ * setting the first one counts; another one that says something else is reported as lost.
  */
 export const readSettings = (client: ClientDialect, root: Node, special: Special): Settings => {
   const plain = [...settingFields(client)].flatMap(([name, fields]) => {

@@ -85,7 +85,7 @@ const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect)
 const spelledPaths = (dialect: ClientDialect, field: string): string[] =>
   [...SPELLINGS.values()].flatMap((spelling) => spelling[dialect].filter((path) => path === field || path.startsWith(`${field}.`)))
 
-/** A field whose members are settings of their own may hold further members, which nobody translates. */
+/** A field whose members are settings of their own may hold further members, which are not translated. */
 const passOver = (field: string, value: JsonValue, { from, lost }: Translation): void => {
   const paths = spelledPaths(from, field)
   if (paths.includes(field) || !isObject(value)) return

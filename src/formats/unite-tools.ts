@@ -14,7 +14,7 @@ export const uniteTools = (dialect: ClientDialect, preset: readonly JsonValue[],
   return [...united, ...request.filter((tool) => left.has(tool))]
 }
 
-/** Several of these may stand side by side, told apart by a name among their parameters. */
+/** Several of these may stand side by side, distinguished by a name among their parameters. */
 const AGENTS: ReadonlySet<string> = new Set(['advisor', 'subagent'])
 
 /** These of the other types have a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */

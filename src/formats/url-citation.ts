@@ -3,7 +3,7 @@ import type { JsonObject } from '../lib/json.ts'
 
 /**
  * The members of a `url_citation` as both OpenAI dialects have them: typed clients need all but `content`. Places are
- * told within a text that begins at `textStart` of the answer's. Where the provider does not tell the place, it is that
+ * counted within a text that begins at `textStart` of the answer's. Where the provider does not state the place, it is that
  * text so far; `saidLength` is its length in UTF-16 units.
  */
 export const urlCitation = (citation: UrlCitation, textStart: number, saidLength: number): JsonObject => ({

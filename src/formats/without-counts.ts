@@ -15,7 +15,7 @@ const WITHOUT: Readonly<Record<ClientDialect, (body: JsonBody) => string>> = {
   chat: (body) => body.textWith({ created: null, usage: null }),
   responses: (body) => without(body, 'response', { created_at: null, completed_at: null, usage: null }),
   messages(body) {
-    // Each delta of a message tells its output, and strict clients need it there.
+    // Each delta of a message states its output, and strict clients need it there.
     if (body.get('type') === 'message_delta') return body.textWith({ usage: '{"output_tokens":0}' })
     return without(body, 'message', { usage: null })
   },

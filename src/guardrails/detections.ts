@@ -55,7 +55,7 @@ export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'R
   }
 }
 
-/** Only guardrails tell patterns: no error of a provider has them. */
+/** Only guardrails report patterns: no error of a provider has them. */
 export const isGuardrailBlock = (error: GatewayError): boolean =>
   error.type === 'permission_denied' && Array.isArray(error.metadata['patterns'])
 

@@ -88,11 +88,11 @@ export const united = (filters: readonly Filter[]): readonly Filter[] => {
 
 export interface FilterSet {
   readonly filters: readonly Filter[]
-  /** Tells in one pass where no filter can find anything: in nearly every text. */
+  /** Finds out in one pass that no filter can find anything, as in nearly every text. */
   readonly openMatcher: () => Matcher
 }
 
-/** Null where there is nothing to look for: nothing is looked at then. */
+/** Null where there is nothing to look for; then no text is read. */
 export const filterSet = (filters: readonly Filter[]): FilterSet | null =>
   filters.length === 0 ? null : { filters, openMatcher: sharedMatcher(filters) }
 

@@ -87,7 +87,7 @@ export const createGuardrails = (parts: {
 }): Guardrails => {
   const { store, assignments, clock, ids } = parts
   const cache = createLoadCache<string, Known>(CACHE_MAX, clock)
-  /** Nobody is let by under the old rules, even while the new ones cannot be read. */
+  /** No request passes under the old rules, even while the new ones cannot be read. */
   const ruleChanged = (workspaceId: string, id: string): void =>
     cache.forget((known) => (id === defaultGuardrailId(workspaceId) ? known.workspaceId === workspaceId : known.guardrailIds.includes(id)))
   const assignmentChanged = (workspaceId: string, { kind, subjects }: Subjects): void => {

@@ -74,7 +74,7 @@ const PHRASES: readonly (readonly Slot[])[] = [
   ],
 ]
 
-/** The marks that only a forger writes: those by which chat templates tell roles apart. */
+/** The marks that only a forger writes: those by which chat templates separate roles. */
 const FRAMES = [
   String.raw`<\|(?:im_start|im_end|system|assistant|user|endoftext|eot_id|start_header_id|end_header_id)\|>`,
   String.raw`\[/?INST\]`,

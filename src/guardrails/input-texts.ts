@@ -1,7 +1,7 @@
 /**
  * Everything in a request that a model may read: every string, name of a member and long number of the body. Left out is
  * only what is known to be no text: words that a dialect fixes, ids that machines made, and bytes that spell nothing. So a
- * member or a part of a kind that nobody knows yet hides nothing.
+ * member or a part of a kind that is not known yet hides nothing.
  */
 import { isCredentialName } from '../lib/credential-names.ts'
 import { textInTags } from '../lib/folded-text.ts'
@@ -148,7 +148,7 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     const isMessage = frames.length === 1
     const isOfOthers = isMessage
       ? frame.role !== 'user'
-      : // The words of a tool are not the user's, whoever sends them.
+      : // The words of a tool are not the user's, even where a user's message holds them.
         frames.length === 3 && frame.key === 'content' && frame.type === 'tool_result'
     if (isMessage) messages += 1
     if (!isOfOthers) return

@@ -1,4 +1,4 @@
-/** A find of the parts of a message together, read as one text: nobody hides a word by cutting it in two. */
+/** Searches the parts of a message together, as one text: a word cannot be hidden by cutting it in two. */
 import { createFinder, type Regex } from '../lib/regex/finder.ts'
 import type { Detector } from './detector.ts'
 import type { Filter } from './filter.ts'
@@ -6,7 +6,10 @@ import { type Injection, scanForInjections } from './injection.ts'
 import { piecesOf, type Reading, readingsOf, type Scan } from './scan.ts'
 import { mergeSpan, type Report, type Span, unite } from './screen-text.ts'
 
-/** For each text, the stretches of it that belong to a match across a join. The placeholder stands in the first one's place, and for a part of which nothing else is left. */
+/**
+ * For each text, the stretches of it that belong to a match across a join. The placeholder stands in the first one's place, and for a
+ * part that has nothing else left.
+ */
 export function* matchesAcross(texts: readonly string[], filters: readonly Filter[], report: Report): Scan<readonly (readonly Span[])[]> {
   const joined = texts.join('')
   const searched = filters.flatMap((filter) => (filter.detectors ?? []).map((detector) => ({ filter, detector, spans: [] as Span[] })))

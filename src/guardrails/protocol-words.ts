@@ -63,7 +63,7 @@ const WORDS = wordsOf(`
   web_search_call.action.sources float 24h in_memory in-memory explicit implicit audio linux mac windows ubuntu browser
 `)
 
-/** Tools are told apart by the day on which they appeared. */
+/** Versions of a tool are distinguished by the day on which they appeared. */
 const DATE = /_20\d{6}$|_20\d\d_\d\d_\d\d$/
 
 export const isFixedWord = (value: string): boolean => WORDS.has(value) || (DATE.test(value) && WORDS.has(value.replace(DATE, '')))
@@ -71,7 +71,7 @@ export const isFixedWord = (value: string): boolean => WORDS.has(value) || (DATE
 /** Members that hold an id. */
 export const ID_MEMBERS: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'approval_request_id'])
 
-/** As the vendors make them: nobody writes this to be read. */
+/** Ids as the vendors make them: nobody writes such a text to be read. */
 const MADE_ID =
   /^(?:(?:call|fc|ctc|toolu|srvtoolu|mcptoolu|msg|rs|ws|fs|ci|ig|mcp|mcpl|mcpr|item|chatcmpl-tool)[_-]{1,2}[A-Za-z0-9]{16,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 

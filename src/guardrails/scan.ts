@@ -12,7 +12,7 @@ export type Turn = () => Promise<void> | null
 /** Between these the service does other work. */
 const TURN_MS = 5
 
-/** `withinMs`: for all turns together. The waits between them are other work's time: a busy service refuses nobody for them. */
+/** `withinMs`: for all turns together. The waits between them belong to other work, so a busy service refuses no request for them. */
 export const createTurns = (clock: Clock, withinMs: number): Turn => {
   let workedMs = 0
   let beganMs = clock.monotonicMs()

@@ -22,7 +22,7 @@ export interface OutputScreen {
   end(): readonly Frame[]
 }
 
-/** Says whether the answer is said again from its events: an upstream's own text may hold what no event tells, such as a second choice. */
+/** Says whether the answer is said again from its events: an upstream's own text may hold what no event has, such as a second choice. */
 export const rewrites = ({ filters }: FilterSet): boolean => filters.some(({ action }) => action !== 'flag')
 
 type TextEvent = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
@@ -197,7 +197,7 @@ const screened = (screen: () => readonly Frame[]): readonly Frame[] => {
 
 /**
  * The text of one batch that ends its answer, by lane. Null for any other batch, and where a lane is interrupted, or has
- * escapes that hide what its text is: then only a screen tells what is found.
+ * escapes that hide what its text is: then only a screen can find what is in it.
  */
 const wholeTexts = (frames: readonly Frame[]): ReadonlyMap<string, string> | null => {
   const texts = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** A request's texts through the filters for input: told, replaced in the body's own bytes, or refused. It fails closed. */
+/** A request's texts through the filters for input: finds are reported, replaced in the body's own bytes, or refused. It fails closed. */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { BuiltinSlug } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
@@ -19,7 +19,7 @@ export interface ScreenLimits {
   readonly screenMs: number
 }
 
-/** The body to send on. Throws `permission_denied` with `patterns`, and `provider_overloaded` where it cannot tell. */
+/** The body to send on. Throws `permission_denied` with `patterns`, and `provider_overloaded` where it cannot decide. */
 export const screenBody = (body: JsonBody, set: FilterSet, pipeline: PipelineStage[], limits: ScreenLimits): Promise<JsonBody> =>
   inTime(screenTexts(body, set, createDetections(pipeline)), limits)
 

@@ -29,7 +29,7 @@ export interface Span {
   readonly label: string
 }
 
-/** A match that grows by a unit is told again: it is the same span. */
+/** A match that grows by a unit is reported again: it is the same span. */
 export const mergeSpan = (spans: Span[], from: number, to: number, label: string): void => {
   const last = spans.at(-1)
   if (last !== undefined && last.label === label && from >= last.from && from < last.to) last.to = Math.max(last.to, to)
@@ -37,7 +37,7 @@ export const mergeSpan = (spans: Span[], from: number, to: number, label: string
 }
 
 /**
- * For a text of which nothing is known but `known`. It is read as it is written and, from the first disguised character on,
+ * For a text whose only known finds are `known`. It is searched as it is written and, from the first disguised character on,
  * also as it reads. Filters for prompt injection see whole texts only: `screenWhole`.
  */
 export const createTextScreen = (

@@ -1,4 +1,7 @@
-/** Credentials: keys of well-known forms (this service's own too), private key blocks, and random values that are assigned to a telling name. */
+/**
+ * Credentials: keys of well-known forms (this service's own too), private key blocks, and random values that are assigned to names
+ * such as `password`.
+ */
 import { detector, type Part } from './detector.ts'
 
 const KEYS = [

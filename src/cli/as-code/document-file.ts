@@ -16,7 +16,7 @@ export const parseFile = (path: string, text: string): Document => {
   return plain(path, value) as Document
 }
 
-/** JSON is YAML too, and its faults are then told by line. */
+/** JSON is read as YAML too, so that its faults are reported by line. */
 const yamlIn = (path: string, text: string): YamlDocument.Parsed => {
   const document = parseDocument(text, { logLevel: 'error', uniqueKeys: true })
   const [fault] = document.errors

@@ -188,7 +188,7 @@ const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path
   return variables
 }
 
-/** The value that an answer tells where nobody set one. */
+/** The value that an answer states where none was set. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   temperature: '1',
   top_p: '1',

@@ -78,7 +78,7 @@ const cannot = (report: Report, path: Path, says: string): null => {
   return null
 }
 
-/** The names of the fields tell the interface; most are the same on all. */
+/** The names of the fields identify the interface, though most are the same on all. */
 const shapeOf = (config: JsonObject): PresetShape => {
   const only = (shape: PresetShape, others: readonly PresetShape[]): boolean =>
     Object.keys(config).some(

@@ -158,7 +158,7 @@ const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonOb
 
 const TTL_MAX_SECONDS = 86_400
 
-/** Answers are kept for seven days there where nobody says how long. */
+/** Portkey keeps answers for seven days where no lifetime is set. */
 const cacheOf = (config: JsonObject, path: Path, report: Report): JsonObject => {
   const { cache } = config
   if (cache === undefined) return {}

@@ -76,7 +76,7 @@ const contentBlock = (block: Block, text: string, citations: readonly JsonObject
   }
 }
 
-/** The arguments as they were written, where they are an object; a call that was cut short has none that could be told. */
+/** The arguments as they were written, where they are an object; a call that was cut short has none that could be sent. */
 const input = (json: string): string => {
   const text = json.trim()
   if (!text.startsWith('{')) return '{}'

@@ -6,7 +6,7 @@ import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { imageBlock } from './image-block.ts'
 
-/** `input`: a stream opens with an empty one and tells it behind. */
+/** `input`: a stream opens with an empty one and sends it behind. */
 export const useBlock = (call: ServerCall, input: JsonObject = call.input): JsonObject => ({
   type: 'server_tool_use',
   id: call.id,
@@ -102,7 +102,7 @@ const OTHER: ResultForm = {
   content: ({ text, pictures = [] }) => [{ type: 'text', text }, ...pictures.map(imageBlock)],
 }
 
-/** Typed clients know these codes and no others: any other fault is told as the block's general one. */
+/** Typed clients know these codes and no others: any other fault is reported as the block's general one. */
 const codeOf = ({ code }: { readonly code: ServerToolFault }, known: readonly ServerToolFault[], general: ServerToolFault): string =>
   known.includes(code) ? code : general
 

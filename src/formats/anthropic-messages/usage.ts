@@ -50,7 +50,7 @@ export const endUsage = (upstream: string | undefined, tail: AnswerTail, inputEs
 
 const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'prompt', 'completions')
 
-/** The counts that `message_start` must tell before anything was counted: the provider's word where it came first, else our estimate. */
+/** The counts that `message_start` must hold before anything was counted: the provider's where they came first, else our estimate. */
 export const startUsage = (known: Usage | null, inputEstimate: number): JsonObject => ({
   ...(known === null || inputTokens(known) === 0 ? ESTIMATED(inputEstimate) : counts(known)),
   output_tokens: known === null ? 0 : outputTokens(known),
@@ -79,7 +79,7 @@ const ESTIMATED = (inputEstimate: number): JsonObject => ({
 /** Keys that typed clients expect and no event carries. */
 const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: null }
 
-/** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. One that is no object tells nothing. */
+/** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. One that is no object counts as empty. */
 export const completeUsage = (json: string | undefined, inputEstimate: number): string => {
   const usage = bodyOfParsed(json?.startsWith('{') === true ? json : '{}')
   return usage.textWith(missingMembers(usage, { input_tokens: String(inputEstimate), ...USAGE_NEEDS }))

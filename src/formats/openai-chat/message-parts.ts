@@ -1,4 +1,4 @@
-/** Parts of a message, or of a delta, that are told beside its text. */
+/** Parts of a message, or of a delta, that stand beside its text. */
 import type { FileText } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'

@@ -1,6 +1,6 @@
 /**
  * The older words for tools: `functions`, `function_call` and messages of the role `function`. A request in these is read
- * as one in today's, so that every provider gets what it knows; its answer is told in the older ones again.
+ * as one in today's, so that every provider gets what it knows; its answer is written in the older ones again.
  */
 import type { Warning } from '../../canonical/warning.ts'
 import { parseExact } from '../../lib/exact-json.ts'
@@ -47,7 +47,7 @@ export const legacyAnswer = (json: string): string => {
   return isList(choices) ? JSON.stringify({ ...answer, choices: choices.map(legacyChoice) }) : json
 }
 
-/** Server-sent events whose data is a chunk each. */
+/** Server-sent events, each of which holds a chunk. */
 export const legacyEvents = (events: string): string => events.replaceAll(CHUNK, (_, json: string) => `data: ${legacyAnswer(json)}`)
 
 const CHUNK = /^data: (\{.*\})$/gm

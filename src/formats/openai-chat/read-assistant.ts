@@ -33,7 +33,7 @@ const lastTurnRan = (thought: readonly Part[]): number => {
 /** Speech that is named by its id, and the forerunner of `tool_calls`. */
 const NO_WORD = ['audio', 'function_call']
 
-/** The members of which an assistant message may consist instead of `content`. */
+/** The members that an assistant message may have instead of `content`. */
 const BESIDE_CONTENT = ['tool_calls', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details', 'images', ...NO_WORD]
 
 const isThere = (message: Node, key: string): boolean => (message.members[key] ?? null) !== null

@@ -8,7 +8,7 @@ import { children, type Node, optionalNumber, optionalText, requiredText } from 
 import { type UnknownPart, unknownPart } from '../prompt-reader.ts'
 import { readServerToolDetail, SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
-/** `callIds`: the calls of the message, whose proofs are pieces of their own. */
+/** `callIds`: the calls of the message. Their proofs are pieces of their own. */
 export const readReasoning = (message: Node, callIds: readonly string[]): Part[] => {
   const details = children(message, 'reasoning_details')
   if (details.length > 0) return joinPieces(details.map(readPiece), callIds)
@@ -93,7 +93,7 @@ const continues = (open: Piece, next: Piece, callIds: readonly string[]): boolea
   if (open.format !== null && next.format !== null && open.format !== next.format) return false
   if (open.id !== null && next.id !== null) return open.id === next.id
   if (open.index !== null && next.index !== null) return open.index === next.index
-  // OpenAI's summary and the sealed thinking that it sums up, where nobody numbered them.
+  // OpenAI's summary and the sealed thinking that it sums up, where they have no numbers.
   return open.proof === null && next.proof !== null && next.text === ''
 }
 

@@ -58,7 +58,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
           return event.proof === null ? unproven() : [proven(event.proof)]
         case 'tool-call': {
           const before = unproven()
-          // Whatever its kind, the proof of a call is told by the call's id, which only this type of detail carries.
+          // The proof of a call, of any kind, is recognised by the call's id, which only this type of detail carries.
           return event.proof === undefined ? before : [...before, proven({ ...event.proof, kind: 'encrypted', id: event.id })]
         }
         case 'text':

@@ -30,7 +30,7 @@ export interface ChunkRelay {
   readonly usage: string | null
   /** The service tier that stands next to it. */
   readonly tier: JsonObject
-  /** The time that every chunk of the stream tells: that of the first one, which is `offered` if none was sent yet. */
+  /** The time that every chunk of the stream states: that of the first one, which is `offered` if none was sent yet. */
   created(offered: number): number
 }
 
@@ -47,7 +47,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
     const reported = body.get('created')
-    // All chunks of a stream tell one time; Azure's first one tells zero.
+    // All chunks of a stream state one time; Azure's first one states zero.
     createdSeconds ??= typeof reported === 'number' && Number.isInteger(reported) && reported > 0 ? reported : head.createdSeconds
     if (reported !== createdSeconds) changes['created'] = String(createdSeconds)
     const rawUsage = body.raw('usage')

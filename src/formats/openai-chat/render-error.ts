@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 
-/** `{error}` before routing; after it the id of the generation is told too (docs/contract/errors.md#provider-failures). */
+/** `{error}` before routing; after it the body names the generation too (docs/contract/errors.md#provider-failures). */
 export const renderError = (
   error: GatewayError,
   head: AnswerHead | null,

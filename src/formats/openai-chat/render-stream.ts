@@ -32,7 +32,7 @@ class ChatStream implements StreamRenderer {
   #delta = ''
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
-  /** Indices of the choices whose end was told. Ours is always 0; a relayed upstream may have more. */
+  /** Indices of the choices whose end was sent. Ours is always 0; a relayed upstream may have more. */
   readonly #finished = new Set<number>()
   readonly #relay: ReturnType<typeof relayChunks>
   /** Calls that have no arguments yet. */
@@ -69,7 +69,7 @@ class ChatStream implements StreamRenderer {
         for (const event of frame.events) out += this.#event(event)
         if (out !== '') this.#relay.created(this.#created)
       } else if (chunk !== '') {
-        // Our own chunks tell the same time as the upstream's.
+        // Our own chunks state the same time as the upstream's.
         const created = this.#relay.created(this.#created)
         if (created !== this.#created) this.#describe(created)
         this.#role = ''

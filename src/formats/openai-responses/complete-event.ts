@@ -4,8 +4,8 @@ import { bodyOfParsed } from '../relay-text.ts'
 import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
 
 /**
- * The event's own text where nothing is missing, which a search tells: within a string of JSON a quote has a backslash
- * before it. `number`: its place in the stream; `begun`: the events that began an item so far.
+ * The event's own text where nothing is missing. A search of the text is enough to know: within a string of JSON a quote has a
+ * backslash before it. `number`: its place in the stream; `begun`: the events that began an item so far.
  */
 export const completeEvent = (type: string, json: string, number: number, begun: readonly string[]): string => {
   const needed = neededBy(type, json, begun)

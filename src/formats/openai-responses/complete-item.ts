@@ -24,7 +24,7 @@ export const completeItem = (json: string): string => {
   return item.textWith({ content: parts, ...missingMembers(item, { role: '"assistant"' }) })
 }
 
-/** xAI tells the address of a page, and no more. */
+/** xAI sends the address of a page, and no more. */
 export const completeSource = (json: string): string => {
   const source = bodyOfParsed(json)
   return source.get('type') === 'url_citation'

@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** Says whether text comes between calls of tools, or answers: told where the service ran some (docs/contract/responses.md#server-tools). */
+/** Says whether text comes between calls of tools or answers; set where the service ran some (docs/contract/responses.md#server-tools). */
 export type MessagePhase = 'commentary' | 'final_answer'
 
 export const messageItem = (id: string, status: ItemStatus, parts: readonly string[], phase: MessagePhase | null): string =>
@@ -32,7 +32,7 @@ export interface ItemCall {
   readonly subagent?: CallingAgent | undefined
 }
 
-/** A subagent's account, which may be long, is told once the call is whole. */
+/** A subagent's account, which may be long, is sent once the call is whole. */
 export const callItem = (id: string, status: ItemStatus, { id: call_id, name, namespace, subagent }: ItemCall, args: string): string =>
   JSON.stringify({
     type: 'function_call',

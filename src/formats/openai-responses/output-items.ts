@@ -1,4 +1,4 @@
-/** The output items of one response, built block by block, with the events that tell a stream of each step (docs/contract/responses.md#stream). */
+/** The output items of one response, built block by block, with a stream's events for each step (docs/contract/responses.md#stream). */
 import { type BuiltInTool, builtInCall } from '../../canonical/built-in-tools.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
@@ -140,7 +140,7 @@ export class OutputItems implements BlockSink {
     this.#annotations.push(annotation)
   }
 
-  /** The text that they are of has been told already, so they come with a delta that adds none. */
+  /** Their text has been sent already, so they come with a delta that adds none. */
   logprobs(content: readonly JsonValue[]): void {
     const reported = content.map((value) => JSON.stringify(logprob(value)))
     this.#emit(this.#deltaType, `${this.#place},"delta":"","logprobs":[${reported.join(',')}]`)
@@ -214,7 +214,7 @@ export class OutputItems implements BlockSink {
   /** JSON texts of all items, with the open one as far as it came: what a failure leaves behind. */
   soFar(): readonly string[] {
     const item = this.#item
-    // A call that was never told is not there.
+    // A call that was never sent is left out.
     if (item === null || item.type === 'built-in-call') return this.#done
     const reported = isProse(item) && this.#part !== null ? this.#withPart(item, this.#part) : item
     return [...this.#done, itemText(reported, 'incomplete', this.#text)]
@@ -234,7 +234,7 @@ export class OutputItems implements BlockSink {
     this.#deltaType = custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
   }
 
-  /** Arguments that the tool does not take are told as the call of a function that they are. */
+  /** Arguments that the tool does not take are sent as the call of a function that they are. */
   #closeBuiltIn(builtIn: BuiltInTool, call: ItemCall): void {
     const members = builtInCall(builtIn, this.#text)
     if (members === null) {

@@ -91,7 +91,7 @@ const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'argum
   }
 }
 
-/** A picture as an earlier answer of this service told it: base64, or where it is. */
+/** A picture as an earlier answer of this service gave it: base64, or its address. */
 const readPicture = (item: Node): Part[] => {
   const result = optionalText(item, 'result') ?? ''
   if (result === '') return [unknownPart('image_generation_call', item)]

@@ -1,6 +1,6 @@
 /**
- * How far a relayed response has come: what a failure, which the upstream does not tell any more, has to tell in its
- * stead. Nothing is parsed before it is asked for.
+ * How far a relayed response has come, for the failed response that the service writes where the upstream sends no end of its own.
+ * Nothing is parsed before it is asked for.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { bodyOfParsed } from '../relay-text.ts'

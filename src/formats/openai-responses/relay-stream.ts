@@ -23,7 +23,7 @@ export class ResponseRelay implements StreamRenderer {
   readonly #progress = watchProgress()
   /** JSON text of the upstream's last event; null where it has not come. */
   #terminal: string | null = null
-  /** The event that began it: an end of our own tells the same time. */
+  /** The event that began it: an end of our own states the same time. */
   #created: string | null = null
   /** For the number of an event of our own: what was sent last, and how many were sent. */
   #last: string | null = null

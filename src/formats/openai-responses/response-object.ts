@@ -85,7 +85,7 @@ const NEEDED = [
 const echoText = (head: AnswerHead): string => (head.request.searchable.length > LARGE_BYTES ? largeEcho(head) : inner(echoed(head)))
 
 /**
- * Longer instructions, or tools, are not sent back: a stream would tell each of them three times (docs/contract/responses.md#answer).
+ * Longer instructions, or tools, are not sent back: a stream would repeat each of them three times (docs/contract/responses.md#answer).
  * Shorter ones are taken from the text of a large request, once for all events that repeat it.
  */
 const ECHO_MAX = 1024 * 1024

@@ -1,6 +1,6 @@
 /**
- * Items that a client names instead of sending them, as programs do that think their answers are stored: an `item_reference`,
- * whose type may be left out, and a picture without its bytes. Nothing is stored here, and no provider is to look in the
+ * Items that a client names instead of sending them, as programs do that think their answers are stored: an `item_reference`
+ * (which may lack its type) and a picture without its bytes. Nothing is stored here, and no provider is to look in the
  * operator's account, where another client's items are.
  */
 import type { Warning } from '../../canonical/warning.ts'
