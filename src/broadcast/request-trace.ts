@@ -41,7 +41,7 @@ export interface RequestTrace {
   /** Null where no cost is known. */
   readonly costUsd: number | null
   readonly attempts: readonly TracedAttempt[]
-  /** Those of models that its tools asked. */
+  /** The attempts at models that its tools asked. */
   readonly innerAttempts: readonly TracedAttempt[]
   readonly toolCalls: readonly TracedToolCall[]
   readonly guardrails: readonly TracedGuardrail[]

@@ -5,7 +5,7 @@
  */
 export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const
 
-/** Whose proof it is, by the names that `reasoning_details` has for them. */
+/** The vendor's format of a proof, by the name that `reasoning_details` has for it. */
 export type ReasoningFormat = (typeof REASONING_FORMATS)[number]
 
 export interface ReasoningProof {

@@ -79,7 +79,7 @@ export type ServerToolFault =
 /** How many calls an answer's usage counts. */
 export interface ServerToolUse {
   readonly requested: number
-  /** Those that were given to their tool. */
+  /** Calls that were given to their tool. */
   readonly executed: number
   readonly searches: number
   readonly fetches: number

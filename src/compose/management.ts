@@ -43,7 +43,7 @@ export const composeManagement = (parts: {
   storage: Storage
   clock: Clock
   ids: IdSource
-  /** Those that admission asks, so that a change is in force when it is answered. */
+  /** The parts that admission asks too, so that a change is in force when it is answered. */
   budgets: Budgets
   credits: Credits
   /** Under which answers are kept that are shown once. */

@@ -40,7 +40,7 @@ export const answerOnce = async <Made>(
     const caller = callerOf(request)
     const asked = `${request.query.get('workspace_id') ?? ''}\n${bodyText}`
     return {
-      // The key counts for the API key or the session that sent it: an answer that is shown once is shown to nobody else.
+      // The key counts for the API key or the session that sent it: an answer that is shown once is not shown to anybody else.
       claim: {
         workspaceId: caller.workspaceId,
         route: operation,

@@ -96,7 +96,7 @@ export interface AppParts {
   readonly endpointHealth: EndpointHealthStore
   readonly credentials: Credentials
   readonly knowledge: ServiceKnowledge
-  /** Called with a failure that nobody can be told any more. */
+  /** Called with a failure that can no longer be reported to the client. */
   readonly onError: (thrown: unknown, doing: string) => void
   readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>
@@ -106,7 +106,7 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
-  /** Proxies of the operator's, whose word about whom they serve counts. */
+  /** The operator's own proxies: their headers about the client are trusted. */
   readonly trustedProxies: readonly AddressRange[]
   /** Null where the file switches it off. */
   readonly dashboard: DashboardParts | null
@@ -124,7 +124,7 @@ export interface AppParts {
 /** How people sign in. */
 export type SignIn = Omit<SessionRouteParts, 'workspaces'>
 
-/** Whose callers act in a workspace of theirs. */
+/** Policies of routes that act in a workspace of the caller. */
 const REACHING: ReadonlySet<Policy> = new Set(['management', 'own', 'any-key'])
 
 /** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (docs/contract/headers.md#paths). */
@@ -285,7 +285,7 @@ export const createApp = (parts: AppParts): App => {
           }),
         )
         if (person !== null) response = endWithSession(response, person.sessionId, parts.sessions)
-        // Nobody reads the body of an answer to HEAD.
+        // An answer to HEAD is sent without its body.
         if (response instanceof LongAnswer && request.method !== 'HEAD')
           response = writtenAtPace(response, parts.bodyRoom.enter(holder), request.method === 'GET')
       }
@@ -303,7 +303,7 @@ export const createApp = (parts: AppParts): App => {
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
     return response
   }
-  /** A read may be refused where answers that nobody reads fill the memory; whatever was done is told. */
+  /** A read may be refused where unread answers fill the memory; the answer to a change is always sent. */
   const writtenAtPace = (answered: LongAnswer, space: BodySpace, isRead: boolean): Response => {
     const refused = isRead ? space.refusal(answered.whole.length) : null
     if (refused !== null) throw refused
@@ -347,7 +347,7 @@ const logRequest = (
   else log.info(fields, 'request')
 }
 
-/** Callers of public routes, whose bodies are not read. */
+/** Stands for the callers of public routes: their bodies are not read. */
 const NOBODY = ''
 
 const NO_QUERY = new URLSearchParams()

@@ -1,6 +1,6 @@
 /**
- * The address of whoever sent a request. Behind a proxy every connection is the proxy's own, and a header says whose request
- * it is. Anybody can write that header, so it counts only as far as the operator's own proxies wrote it.
+ * The address of the client that sent a request. Behind a proxy every connection is the proxy's own, and a header names the
+ * client. Anybody can write that header, so it counts only as far as the operator's own proxies wrote it.
  */
 import { type AddressRange, addressValue, isWithin } from '../lib/address-ranges.ts'
 

@@ -6,7 +6,7 @@ export const acceptsCsv = (headers: Headers): boolean => /\btext\/csv\b/i.test((
 
 const ACCEPT_MAX = 1024
 
-/** A failure breaks the connection, so that nobody takes the beginning for the whole. */
+/** A failure breaks the connection, so that the beginning is not mistaken for the whole. */
 export const csvStream = (file: string, pieces: AsyncIterable<string>, onError: (thrown: unknown) => void): Response => {
   let isGone = false
   const writer = openResponseWriter(() => {

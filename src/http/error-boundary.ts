@@ -20,7 +20,7 @@ export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...rateLimitHeaders(error.metadata['rate_limit']),
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
-  // RFC 9110 wants to be told what to upgrade to.
+  // RFC 9110 requires the answer to name the protocol to upgrade to.
   ...(error.status === 426 ? { upgrade: 'HTTP/1.1' } : {}),
   ...(error.unread ? { connection: 'close' } : {}),
 })

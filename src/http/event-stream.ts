@@ -27,7 +27,7 @@ export interface EventStreamParts {
 
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
-  /** Throws GatewayError for frames that no client of this dialect could be told. */
+  /** Throws GatewayError for frames that this dialect cannot express. */
   readonly take: TakeFrames
   /** A comment: headers leave the service with the first bytes behind them. */
   open(): void
@@ -103,7 +103,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
       try {
         text = (renderer ??= parts.openRenderer()).frames(frames)
       } catch (thrown) {
-        // An answer that cannot be told in the client's dialect is the provider's fault: the run ends with it, and the answer by `fail`.
+        // An answer that the client's dialect cannot express is the provider's fault: the run ends with it, and the answer by `fail`.
         if (thrown instanceof GatewayError) throw thrown
         broken(thrown)
         return undefined

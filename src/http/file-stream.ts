@@ -5,7 +5,7 @@ export interface FileStreamParts {
   readonly clock: Clock
   /** A client that takes nothing for this long is disconnected. */
   readonly unreadMs: number
-  /** A failure breaks the connection, so that nobody takes the beginning for the whole. */
+  /** A failure breaks the connection, so that the beginning is not mistaken for the whole. */
   readonly onError: (thrown: unknown) => void
 }
 

@@ -4,7 +4,7 @@ import type { Admitted } from '../inference/admitted.ts'
 export const leaveWith = (signal: AbortSignal, { connection }: Pick<Admitted, 'connection'>): (() => void) => {
   const leave = (): void => connection.leave()
   signal.addEventListener('abort', leave, { once: true })
-  // An abort that is over is not told again.
+  // The event of an earlier abort does not fire again.
   if (signal.aborted) leave()
   return leave
 }

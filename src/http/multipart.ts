@@ -85,7 +85,7 @@ export async function* readForm(pieces: AsyncIterable<Uint8Array>, boundary: str
     yield { ...head, content: reading }
     for await (const _rest of reading);
   }
-  // Nobody reads what stands behind the last boundary.
+  // The bytes behind the last boundary are ignored.
   for (let ended = false; !ended;) ended = (await source.next()).done === true
 }
 

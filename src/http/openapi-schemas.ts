@@ -87,7 +87,7 @@ const nameOfUnnamed = (schema: JsonObject): string => {
   throw new TypeError(`A schema that contains itself needs a name, .meta({ id }): ${JSON.stringify(schema).slice(0, 200)}`)
 }
 
-/** Names whose schema differs between the directions, by itself or by what it refers to. */
+/** Names of schemas that differ between the directions, by themselves or by what they refer to. */
 const namesThatDiffer = (read: ReadonlyMap<string, JsonObject>, written: ReadonlyMap<string, JsonObject>): ReadonlySet<string> => {
   const differ = new Set<string>()
   for (const [name, schema] of read) {

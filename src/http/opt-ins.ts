@@ -5,7 +5,10 @@ import { providerFailure, type ProviderFailureMode } from '../contract/provider-
 /** No provider is called: the answer is what would be done. */
 export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
 
-/** How the failures of providers are to be told, in place of the operator's setting; null for any other word (docs/contract/errors.md#provider-failures). */
+/**
+ * How the failures of providers are to be reported, in place of the operator's setting; null for any other word
+ * (docs/contract/errors.md#provider-failures).
+ */
 export const wantedFailure = (headers: Headers): ProviderFailureMode | null =>
   providerFailure.safeParse(headers.get('x-service-provider-failure')?.toLowerCase()).data ?? null
 

@@ -1,5 +1,5 @@
 /**
- * Reads of people that may take long: they never stand before an inference, and nobody keeps storage busy by asking
+ * Reads of people that may take long: they never stand before an inference, and no caller keeps storage busy by asking
  * often. Each caller has one read of a route at a time; the next one waits for it, and is refused where storage needs too
  * long. A page that asks for several things at once is not refused since they are read one after the other.
  */
@@ -36,7 +36,7 @@ export const createPacedReads = (clock: Clock): PacedReads => {
       lane.waiting += 1
       let isLate = false
       const late = withoutProgress(clock, lane, () => (isLate = true))
-      // A request that has begun keeps its turn until it has ended, whoever still waits for it.
+      // A request that has begun keeps its turn until it has ended, even where its caller waits no longer.
       const work = lane.turns
         .run(async () => {
           if (isLate) throw busy()
@@ -79,5 +79,5 @@ const busy = (): GatewayError =>
     retryAfterSeconds: 1,
   })
 
-/** Nobody reads the answer: it is for the log, where somebody who leaves is no fault of storage. */
+/** The client does not read this error: it is for the log, where a client that leaves is no fault of storage. */
 const left = (): GatewayError => new GatewayError('invalid_request', 'The client left before its turn to read.')

@@ -4,7 +4,7 @@ import type { Caller } from '../keys/caller.ts'
 
 /**
  * `own` is for what members manage or read of their own: the handler heeds `reach.onlyUserId`. `key` is for what a key reads of
- * itself, `session` for people who are signed in. `public` asks nobody.
+ * itself, `session` for people who are signed in. `public` asks for no credential.
  */
 export type Policy = 'public' | 'any-key' | 'key' | 'management' | 'own' | 'inference' | 'session'
 

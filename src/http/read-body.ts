@@ -246,7 +246,7 @@ const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock 
 const tooSlow = (): GatewayError =>
   new GatewayError('timeout', 'The body of the request did not arrive in time.', { status: 408, unread: true })
 
-/** Nobody reads the answer: it is for the log, where a client that leaves is no fault of ours. */
+/** The client does not read this error: it is for the log, where a client that leaves is no fault of ours. */
 const cutOff = (cause: unknown): GatewayError =>
   new GatewayError('invalid_request', 'The client left before its request was whole.', { unread: true, cause })
 

@@ -1,6 +1,6 @@
 /**
  * The body of a response that is written piece by piece, at the pace of its reader. It uses the runtime's direct streams,
- * which hand each piece to the socket at once and tell when the socket is full: one of the four files that may touch the
+ * which hand each piece to the socket at once and report when the socket is full: one of the four files that may touch the
  * runtime.
  */
 
@@ -10,7 +10,7 @@ export interface ResponseWriter {
   write(text: string): Promise<void> | undefined
   /** Writes the last of it and ends well. */
   end(text: string): void
-  /** Breaks the connection, so that nobody takes what came for the whole. */
+  /** Breaks the connection, so that what came is not mistaken for the whole. */
   cut(): void
   /** The reader is behind. */
   readonly full: boolean

@@ -12,7 +12,7 @@ import type { Policy } from './policies.ts'
 import type { ReadObject } from './read-body.ts'
 import type { Unproven } from './session-door.ts'
 
-/** Whose error shape a route answers with. */
+/** The interface that gives a route the shape of its errors. */
 export type Surface = ClientDialect | 'management'
 
 export interface RouteRequest {
@@ -30,9 +30,9 @@ export interface RouteRequest {
   readonly reach: Reach | null
   /** Set for an inference request. Code that runs on after the handler has returned takes it over. */
   readonly permit: Permit | null
-  /** The client's, as the connection tells it. */
+  /** The client's address, as the connection states it. */
   readonly address: () => string
-  /** Aborted when the client is gone, or the session has ended by which it asked. */
+  /** Aborted when the client is gone, or when the session that it asked by has ended. */
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, as long as what describes an object may be. Throws 400, 413, 415. */
   text(): Promise<string>

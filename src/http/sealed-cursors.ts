@@ -1,6 +1,6 @@
 /**
- * The cursors of lists whose pages end where enough was looked through, which may be at a row that the reader may not see. Sealed, they
- * tell nothing of it.
+ * Cursors of lists whose pages end where enough rows were looked through. The last row may be one that the reader may not see, and the
+ * seal hides it.
  */
 import { NO_CURSOR } from '../contract/cursor.ts'
 import { invalidRequest } from '../contract/validate.ts'

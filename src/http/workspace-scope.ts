@@ -1,6 +1,6 @@
 /**
  * Which workspace a request acts in. It is decided here, before a handler runs: by the key, and by `workspace_id` in the
- * query of a route that declares it. Any other route refuses the parameter, since it would act elsewhere than it was told to.
+ * query of a route that declares it. Any other route refuses the parameter, since it would act in another workspace than the named one.
  */
 import type { Reach } from '../canonical/reach.ts'
 import { validate } from '../contract/validate.ts'
@@ -34,7 +34,7 @@ export const resolveReach = async (caller: Caller, named: string | null, workspa
     : { workspaceId: (await workspaces.reach(caller, named)).id, everywhere: false, isOperator, onlyUserId }
 }
 
-/** Where a new object goes, whose body may name a workspace too. Throws `invalid_request` where body and query name different ones. */
+/** The workspace of a new object: the body may name one too. Throws `invalid_request` where body and query name different ones. */
 export const workspaceForNew = async (
   request: RouteRequest,
   workspaces: Workspaces,

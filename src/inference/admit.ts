@@ -47,7 +47,7 @@ export const createAdmit = (parts: AdmitParts): Admit => {
         if (own.length === 0 || !isRefusal(refused)) throw refused
       }
     }
-    // With a customer's own keys only those scopes are spent that count them; the service's keys are used where they are paid for.
+    // A customer's own keys spend only the scopes that count them; the service's keys are used where the budgets bear them.
     const counting = scopes.filter(({ includeByok }) => includeByok)
     return hold({ ...planned, plan: { ...planned.plan, attempts: own } }, identity, counting, settings, counting.length < scopes.length)
   }
@@ -70,7 +70,7 @@ export const createAdmit = (parts: AdmitParts): Admit => {
       atMs: identity.createdMs,
       scopes,
       estimateNanos: (planned.tools === null ? mostNanos : mostNanos * TURNS_HELD) + searchNanos(planned.search),
-      // A customer's own key is no cost of the service, whoever dies.
+      // A customer's own key costs the service nothing, even where the process dies.
       promptNanos: first?.customerKey === undefined ? promptNanos : 0,
       provider: first?.endpoint.provider.slug ?? null,
       expectedMs: durations.expectedMs(first?.model.id ?? ''),
@@ -119,7 +119,7 @@ const refuseUnpriced = ({ plan }: Planned): void => {
   if (unpriced !== undefined) throw unknownPrice(unpriced)
 }
 
-/** Nothing bounds its caller. */
+/** The terms of a request whose caller nothing bounds. */
 const unboundTerms = ({ emptyAnswers }: BudgetSettings): Terms => ({
   hold: null,
   assumedPrices: null,
@@ -147,7 +147,7 @@ export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock): Ad
 
 const OWN_KEYS_ONLY = 'This request may use your own provider keys alone, and you have none for this model.'
 
-/** The money is not there. Anything else, such as storage that is away, may have left a hold behind under this very id. */
+/** Says whether the money is not there. Any other fault, such as storage that is away, may have left a hold under this id. */
 const isRefusal = (thrown: unknown): boolean => thrown instanceof GatewayError && (thrown.status === 402 || thrown.status === 403)
 
 const unknownPrice = ({ model, endpoint }: Plan['attempts'][number]): GatewayError =>

@@ -16,7 +16,7 @@ import { billOf, joinedBills, withFees, withInner, type Bill, type BillTerms } f
 import { Connection } from './run/connection.ts'
 import type { Planned } from './stages.ts'
 
-/** When it was planned, and the id under which it is recorded. */
+/** The time when it was planned, and the id under which it is recorded. */
 export interface Identity {
   readonly generationId: string
   /** By the wall clock, and by the monotonic one. */
@@ -28,13 +28,13 @@ export interface Identity {
 export interface Terms extends BillTerms {
   /** Null where nothing bounds its caller. */
   readonly hold: Hold | null
-  /** The budgets do not bear the service's keys: only those of the customer's own are used. */
+  /** The budgets do not bear the service's keys, so only the customer's own keys are used. */
   readonly ownKeysOnly: boolean
-  /** Who has no known price is not asked. */
+  /** Endpoints without a known price are not asked. */
   readonly refusesUnpriced: boolean
 }
 
-/** Its answer has ended, and nothing of it changes any more. */
+/** A request whose answer has ended: nothing about it changes any more. */
 export interface Finished extends Pick<
   Admitted,
   | 'request'
@@ -62,7 +62,7 @@ export interface SearchBefore {
 
 /** The part that writes the answer knows its status. */
 export interface StatusReporter {
-  /** Null where nobody is told. */
+  /** Null where no status is sent. */
   statusOf(log: Pick<AttemptLog, 'error' | 'cancelled'>): number | null
 }
 
@@ -93,7 +93,7 @@ export class Admitted {
   statusReporter = REAL_STATUS
   /** The work of the response cache for it; null: it was not asked. */
   cache: CacheUse | null = null
-  /** Who judges its messages; null: nobody. */
+  /** The judge of its messages; null: none. */
   judge: Judge | null = null
 
   constructor(request: Planned, { generationId, createdMs, startedMs }: Identity, terms: Terms, clock: Clock) {
@@ -135,7 +135,7 @@ export class Admitted {
     return this.#inner.flatMap(({ log, innerAttempts }) => [...log.attempts, ...innerAttempts])
   }
 
-  /** The model goes on after its tools: what it said so far is counted, and its hold is no more than what is left of it. */
+  /** The model goes on after its tools: what it said so far is counted, and its hold shrinks by that cost. */
   nextTurn(): void {
     const turn = billOf(this.log, this.terms)
     this.#earlier = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
@@ -171,7 +171,7 @@ export class Admitted {
     return (totalNanos ?? 0) + customersNanos
   }
 
-  /** Its answer needs another inference, whose cost is part of its own from now on. It ends that one, at the latest, when it ends. */
+  /** Its answer needs another inference. The cost of that one is part of its own from now on, and it ends at the latest with this one. */
   needs(inner: Admitted): void {
     inner.#behindTurn = this.#turns.length
     this.#inner.push(inner)
@@ -190,12 +190,15 @@ export class Admitted {
     return [...this.request.warnings, ...this.request.plan.warnings, ...said.losses, ...answered]
   }
 
-  /** The status that the client is told by now; null where it left before. */
+  /** The status that has been sent to the client by now; null where it left before. */
   get httpStatus(): number | null {
     return this.statusReporter.statusOf(this.log)
   }
 
-  /** Says whether a failure of this request is our own refusal: nobody was asked, or a guardrail or a judge keeps the answer back (docs/contract/errors.md#own-checks). */
+  /**
+   * Says whether a failure of this request is our own refusal: no provider was asked, or a guardrail or a judge keeps the answer back
+   * (docs/contract/errors.md#own-checks).
+   */
   refuses(error: GatewayError): boolean {
     return !this.log.asked || isGuardrailBlock(error) || isJudges(error)
   }
@@ -234,7 +237,7 @@ export class Admitted {
 
 const NOTHING_USED: Bill = { usage: NO_USAGE, cost: NO_COST, costIsAssumed: false }
 
-/** An error of length is an answer on Responses (docs/contract/errors.md#length-errors), in which nothing else tells what happened. */
+/** An error of length is an answer on Responses (docs/contract/errors.md#length-errors); nothing else in it says what happened. */
 const answeredError = (error: GatewayError | null, { dialect }: Call): readonly Warning[] =>
   error === null || dialect !== 'responses' || errorRow(error.type).length !== true
     ? []

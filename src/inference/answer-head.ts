@@ -16,7 +16,7 @@ export const answerHead = ({ request, log, generationId, createdMs, hit }: Admit
     request: call.body,
     ...(call.legacyFunctions === true ? { legacyFunctions: true } : {}),
     ...(hidden === undefined ? {} : { instructions: hidden.ownInstructions, hidden }),
-    // Few answers tell it, and it is read off the whole request.
+    // Few answers state it, and it takes reading the whole request.
     get inputTokensEstimate() {
       return hit === null ? log.inputTokensEstimate : 0
     },

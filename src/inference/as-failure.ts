@@ -1,4 +1,4 @@
-/** Errors that lower layers throw, as rows of the one table of errors. */
+/** Turns errors that lower layers throw into rows of the one table of errors. */
 import { asGatewayError, GatewayError, MANAGEMENT_MESSAGES, STORAGE_AWAY } from '../errors.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'

@@ -1,4 +1,4 @@
-/** Whom plugins of a request would have asked, in place of the models that it names. */
+/** The models that plugins of a request would have asked, in place of those that it names. */
 import type { Call } from '../canonical/call.ts'
 import { ownModelName } from '../canonical/own-names.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
@@ -21,7 +21,7 @@ const PLUGIN_OF_MODEL: ReadonlyMap<string | null, PluginId> = new Map([
   [FUSION_MODEL, 'fusion'],
 ])
 
-/** Throws `invalid_request` where a plugin cannot run here, `not_found` where a router finds nobody. */
+/** Throws `invalid_request` where a plugin cannot run here, `not_found` where a router finds no model. */
 export const chooseModels = (call: Call, asked: AskedPlugins, plugins: Plugins): Call => {
   let chosen = call
   for (const [id, options] of asked) {

@@ -1,4 +1,4 @@
-/** Sources on the answer: those that the last text names by their address, and those that were given with the question. */
+/** Puts sources on the answer: those that the last text names by their address, and those that were given with the question. */
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { ServerOutcome } from '../canonical/server-tools.ts'
@@ -55,7 +55,7 @@ const citation = ({ url, title }: Source, start: number | null, end: number | nu
   citation: { url, title, content: null, start, end },
 })
 
-/** Words behind this are not looked at. */
+/** Characters beyond this are not looked at. */
 const TEXT_MAX = 1024 * 1024
 
 const ADDRESS = /https?:\/\/[^\s<>"[\]|\\^`{}]{1,2048}/g

@@ -1,4 +1,4 @@
-/** The effect that a request would have, without calling anybody: its plan, the body of its first attempt, and what it might cost. */
+/** The effect that a request would have, without calling a provider: its plan, the body of its first attempt, and its possible cost. */
 import { usageOf } from '../canonical/usage.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'

@@ -41,7 +41,7 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
   }
 }
 
-/** The length that a name may have which a client or a provider gave without a bound of its own. */
+/** The longest name that is recorded, where a client or a provider gave it without a bound of its own. */
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
@@ -137,7 +137,7 @@ const generationResource = ({
   }
 }
 
-/** The sentence stands here in full, where an answer of 500 masks it: no text of our own is in it that is not made to be told. */
+/** The sentence stands here in full, where an answer of 500 masks it: all of our own texts in it are made to be shown. */
 const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
   const provider = error.metadata['provider_name']
   return { message: sentence(error.message), provider_name: typeof provider === 'string' ? bounded(provider) : null }
@@ -152,7 +152,7 @@ const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['lo
   })
 }
 
-/** `left`: the client left during this attempt, which so has no outcome of its own. */
+/** `left`: the client left during this attempt, so the attempt has no outcome of its own. */
 const providerResponse = (
   attempt: AttemptOutcome,
   zeroMs: number,

@@ -49,7 +49,7 @@ const validity = ({ call }: Admitted['request'], frames: readonly Frame[]): Json
   return { valid: faults.length > 0 ? false : unchecked.length > 0 ? null : true }
 }
 
-/** Undefined where the first of several choices is none, and another one was mended. */
+/** Undefined for text that is not JSON, as where another choice than the first was mended. */
 const jsonIn = (text: string): JsonValue | undefined => {
   try {
     return JSON.parse(text) as JsonValue
@@ -75,7 +75,7 @@ const healFrames = (frames: readonly Frame[], heal: Heal): readonly Frame[] => {
     : [json === null ? { events: mended } : { events: mended, native: { dialect: native.dialect, json } }]
 }
 
-/** Null where the text is not to be changed in place: then the answer is told by its events. */
+/** Null where the text is not to be changed in place: then the answer is sent from its events. */
 const healNative = ({ dialect, json }: NonNullable<Frame['native']>, heal: Heal): string | null => {
   try {
     return replaceText(dialect, json, heal)

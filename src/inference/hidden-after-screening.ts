@@ -21,7 +21,10 @@ export const hiddenAfterScreening = async (
   }
 }
 
-/** Texts that held a preset's, and hold it neither as it was nor as it was screened by itself: all of such a text is hidden. */
+/**
+ * Finds texts that held a preset's text, and now hold it neither as it was nor as it was screened by itself. Such a text is hidden as
+ * a whole.
+ */
 function* changedTogether(
   pairs: readonly { readonly text: string; readonly screened: string }[],
   before: JsonBody,
@@ -29,7 +32,7 @@ function* changedTogether(
 ): Scan<readonly string[]> {
   const was = (yield* inputTexts(before)).texts
   const is = (yield* inputTexts(after)).texts
-  // Where a text is gone, their places tell nothing any more.
+  // Where a text is gone, the others can no longer be matched by their places.
   if (was.length !== is.length) return is.map(({ value }) => value)
   const changed: string[] = []
   for (const [at, { value }] of is.entries()) {

@@ -1,4 +1,4 @@
-/** A failure whose words may be those of a request that was quoted back: nothing of what the preset hides stays in it. */
+/** Takes the texts that a preset hides out of a failure, since its words may quote the request. */
 import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'

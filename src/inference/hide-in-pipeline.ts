@@ -1,4 +1,4 @@
-/** The changes to a request, without the words of its preset: detectors of prompt injection tell what they read. */
+/** The changes to a request, without the words of its preset: detectors of prompt injection quote what they read. */
 import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 

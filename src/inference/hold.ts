@@ -39,12 +39,12 @@ export class Hold {
     return new Hold(request, this.#purse, 0, this.#settings)
   }
 
-  /** A body could not go out for want of money. */
+  /** A body was not sent because the budget could not bear it. */
   get ranDry(): boolean {
     return this.#ranDry
   }
 
-  /** Takes the cost of the turns so far, of which nothing is left for the next one. */
+  /** Takes the cost of the turns so far: that amount is no longer there for the next one. */
   spend(nanos: number): void {
     this.#spentNanos = nanos
   }
@@ -65,7 +65,7 @@ export class Hold {
     return this.#purse.heldNanos
   }
 
-  /** The limit of output that goes to an endpoint whose dialect wants one; null where the request has its own. */
+  /** The limit of output that goes to an endpoint of a dialect that wants one; null where the request has its own. */
   outputTokens(endpoint: ModelEndpoint): number | null {
     const { call } = this.#request
     return call.maxOutputTokens === null ? unlimitedOutput(call.body, endpoint, this.#settings) : null

@@ -1,4 +1,4 @@
-/** Turns for the steps of the work on large bodies: one in each round of the event loop, whosever it is, so that others get theirs between two. */
+/** Turns for the steps of the work on large bodies: one step in each round of the event loop, so that other work runs between two. */
 import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
 

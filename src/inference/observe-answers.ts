@@ -77,7 +77,7 @@ export const observeAnswers = (
       cost_nanos: cost.totalNanos,
       duration_ms: Math.round(durationMs * 10) / 10,
     }
-    // A client that left is no failure of anybody's.
+    // A client that left is not counted as a failure.
     if (error !== null && error.status >= 500 && !cancelled)
       log.warn({ ...fields, reason: error.publicMessage, cause: error.cause }, 'generation failed')
     else log.info(fields, 'generation')

@@ -1,7 +1,7 @@
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 
-/** An answer that is looked at is one in the language of the middle, which knows one choice. `where`: the beginning of the sentence. */
+/** An answer that is looked at becomes one of the middle, which knows only one choice. `where`: the beginning of the sentence. */
 export const oneChoice = (body: JsonBody, where: string): readonly Warning[] => {
   const count = body.value('n')
   return typeof count !== 'number' || count <= 1

@@ -24,12 +24,12 @@ export type OwnOrigin = (typeof OWN_ORIGINS)[number]
 
 export interface OwnBody {
   readonly body: JsonObject
-  /** The interface whose body it is. */
+  /** The interface of the body. */
   readonly dialect: ClientDialect
 }
 
 export interface OwnRequest extends OwnBody {
-  /** Who pays. */
+  /** The one who pays. */
   readonly principal: Principal
   readonly origin: OwnOrigin
   readonly requestId: string
@@ -40,7 +40,7 @@ export interface OwnRequest extends OwnBody {
 }
 
 export interface OwnAnswer {
-  /** Null where it was refused before anybody was asked. */
+  /** Null where it was refused before any provider was asked. */
   readonly generationId: string | null
   readonly error: GatewayError | null
   readonly text: string

@@ -54,7 +54,7 @@ export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts
   readonly tracing: Pick<Tracing, 'watch'>
   /** Resolves when the next step of the work on large bodies may run. */
   readonly largeStep: LargeStep
-  /** No answer takes longer, whatever it is doing. */
+  /** No answer takes longer than this, no matter what it is doing. */
   readonly totalMs: number
 }
 
@@ -119,7 +119,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
 
   const answer = async (admitted: Admitted, send: TakeFrames): Promise<GatewayError | null> => {
     const { files: read, call } = admitted.request
-    // Only Chat Completions has a word for them.
+    // Only Chat Completions has a member for them.
     const files = call.dialect === 'chat' ? read : undefined
     const { cache, hit } = admitted
     const capture = cache?.outcome === 'miss' ? new AnswerCapture() : null

@@ -1,4 +1,4 @@
-/** Who is asked, in which order: the catalogue's candidates, filtered and ordered, with the keys of the customer's own among them. */
+/** Decides who is asked, in which order: the catalogue's candidates, filtered and ordered, with the customer's own keys among them. */
 import type { Call } from '../canonical/call.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
@@ -39,7 +39,7 @@ export interface PlanParts {
 }
 
 /**
- * Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a wish that a strict
+ * Throws what is no provider's judgement: an unknown model, requirements that no endpoint meets, a wish that a strict
  * request cannot have, a malformed conversation.
  */
 export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
@@ -101,7 +101,7 @@ const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
   return () => prompt
 }
 
-/** `rewritten`: the request goes to nobody as the client wrote it. */
+/** `rewritten`: no provider gets the request as the client wrote it. */
 const withVendorTools = (planned: Plan, tools: VendorTools | null, asked: Screened, models: Models, rewritten = false): Plan => {
   if (tools === null) return planned
   try {
@@ -112,7 +112,7 @@ const withVendorTools = (planned: Plan, tools: VendorTools | null, asked: Screen
   }
 }
 
-/** The models that its caller may use, of those that stand in lists. */
+/** The listed models that its caller may use. */
 const modelsOf = ({ guardrails }: Screened, models: Models): readonly Model[] =>
   models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models))
 
@@ -160,7 +160,7 @@ export const planFor = (
 }
 
 /**
- * A malformed conversation is our own check, so it has its status and reaches nobody
+ * A malformed conversation is found by our own check, so it has its status and reaches no provider
  * (docs/contract/errors.md#own-checks). Where every attempt stays in the client's dialect nothing is parsed, and
  * only its form is looked at.
  */
@@ -176,6 +176,6 @@ const withEmbeddings = (planned: Plan): Plan => {
   return { ...planned, attempts }
 }
 
-/** They go up untranslated, so only to those who speak what the client wrote. */
+/** Embeddings are sent untranslated, so only to providers that speak the client's dialect. */
 const answersEmbeddings = ({ slug, dialects }: Provider): boolean =>
   dialects.some((dialect) => dialect === 'openai-chat' || dialect === 'openai-responses') && hasEmbeddings({ provider: slug })

@@ -37,7 +37,7 @@ export interface PrepareParts {
   readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
 }
 
-/** A value that is in memory is not waited for. Throws what the request itself has wrong, and where storage is away. */
+/** Does not wait for values that are in memory. Throws for a fault of the request itself, and where storage is away. */
 export const prepare = async (received: Received, parts: PrepareParts): Promise<Prepared> => {
   const { principal, headers } = received
   // Vectors have no conversation: presets and the default models of a workspace are not for them.
@@ -94,7 +94,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   }
 }
 
-/** By lot, where the workspace keeps a share. */
+/** Drawn by lot, where the workspace keeps a share of the contents. */
 const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => number): Prepared['contents'] =>
   kept === null || !(kept.keys?.has(hash) ?? true) || random() >= kept.share ? null : kept
 
@@ -135,7 +135,7 @@ const readWithPreset = (
   }
 }
 
-/** The request with what its workspace says where it says nothing itself. */
+/** The request with the settings of its workspace where it has none itself. */
 const withWorkspace = (body: JsonBody, defaults: WorkspaceDefaults | null): WithPlugins =>
   defaults === null ? { body, warnings: [] } : withWorkspacePlugins(withDefaults(body, defaults), defaults.plugins)
 
@@ -186,7 +186,7 @@ const withSession = ({ body, headers: { sessionId } }: Pick<Received, 'body' | '
     ? body
     : body.with({ session_id: JSON.stringify(sessionId) })
 
-/** Streaming only, and not on Messages, whose events have no place for it (docs/contract/debugging.md#echo). */
+/** Streaming only, and not on Messages, since its events have no place for it (docs/contract/debugging.md#echo). */
 const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
   const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
   return isObject(debug) && debug['echo_upstream_body'] === true

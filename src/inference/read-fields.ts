@@ -1,4 +1,4 @@
-/** The fields of a large request that are looked at before its conversation is, parsed ahead of whoever asks for them. */
+/** The fields of a large request that are looked at before its conversation is, parsed before they are asked for. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { readAhead } from '../formats/call-reader.ts'
 import type { Steps } from '../lib/steps.ts'

@@ -1,4 +1,4 @@
-/** A request that was answered by none but ourselves: why, and what was known of it by then. */
+/** A request that the service itself refused: the reason, and what was known of it by then. */
 import type { GatewayError } from '../errors.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import { planFor, type PlanParts } from './plan.ts'
@@ -17,7 +17,7 @@ export class Refused {
 
 export interface RefusalFacts {
   readonly request: Pick<Prepared, 'call' | 'requested' | 'preset' | 'pipeline'>
-  /** Whom it would have asked, where a guardrail stopped it; null where nobody could be asked anyway. Undefined: it was no guardrail. */
+  /** The plan of a request that a guardrail stopped; null where no provider could be asked anyway. Undefined: it was no guardrail. */
   readonly wouldAsk: Plan | null | undefined
 }
 
@@ -25,7 +25,7 @@ export interface RefusalFacts {
 export const refusalFacts = (prepared: Prepared | null, screened: Screened | null, parts: PlanParts): RefusalFacts | null =>
   prepared === null ? null : { request: screened ?? prepared, wouldAsk: screened === null ? planOf(prepared, parts) : undefined }
 
-/** A request may be refused for two reasons at once: the guardrail's is told. */
+/** A request may be refused for two reasons at once: the guardrail's is reported. */
 const planOf = (prepared: Prepared, parts: PlanParts): Plan | null => {
   try {
     return planFor(prepared, parts)

@@ -8,7 +8,7 @@ interface Ended {
 }
 
 /**
- * After a success the conversation goes on where it is, if that is worth anything; once it is bound, every success
+ * After a success the conversation stays with its endpoint, if that is worth anything; once it is bound, every success
  * counts (docs/contract/routing.md#sticky-routing).
  */
 export const rememberRoute = ({ request: { plan, apiType }, log: { current, error, cancelled } }: Ended, sticky: Sticky): void => {

@@ -1,5 +1,5 @@
 /**
- * A caller's guardrails over a request, after its preset was applied and before anything is planned: so they hold for every
+ * Applies a caller's guardrails after the preset of a request and before anything is planned: so they hold for every
  * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
  */
 import { createDetections } from '../guardrails/detections.ts'
@@ -22,7 +22,7 @@ export interface ScreenParts extends ScreenLimits {
   readonly moderationEndpoint: string | null
 }
 
-/** Rejects with the refusal of a guardrail, which is told in `pipeline` too. */
+/** Rejects with the refusal of a guardrail, which `pipeline` records too. */
 export const screen = (prepared: Prepared, parts: ScreenParts): Screened | Promise<Screened> => {
   const passed = prepared.guardrails === null ? prepared : screened(prepared, prepared.guardrails, parts)
   return prepared.plugins?.has('moderation') === true ? moderated(passed, parts) : passed

@@ -66,7 +66,7 @@ const settlement = (finished: Finished, parts: Pick<SettleParts, 'ledger' | 'dur
   }
 }
 
-/** An attempt that used something and failed is on the operator's bill, perhaps, and never on the customer's. */
+/** A failed attempt that used something may be on the operator's bill, and is never on the customer's. */
 const failedAttempt = ({ planned, usage, error }: AttemptOutcome, attempt: number): readonly LedgerEntry[] => {
   // An earlier turn of an answer that ran tools is part of the answer.
   if (error === null || inputTokens(usage) + outputTokens(usage) === 0) return []

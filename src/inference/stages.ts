@@ -31,10 +31,10 @@ export interface Received {
   /** Reads the body, also after something changed it. */
   readonly format: Pick<ClientFormat, 'dialect' | 'parseCall'>
   readonly body: JsonBody
-  /** How long it was on the wire. */
+  /** Its length on the wire. */
   readonly bytes: number
   readonly principal: Principal
-  /** The permit with which it was let in; null where nobody counts. The pipeline takes it over from whoever let it in. */
+  /** The permit with which it was let in; null where requests are not counted. The pipeline takes it over from the code that let it in. */
   readonly permit: Pick<Permit, 'handOver' | 'end'> | null
   readonly requestId: string
   readonly userAgent: string | null
@@ -46,15 +46,15 @@ export interface Received {
 
 /** The options for the service in a client's headers, beside the body. */
 export interface OwnHeaders {
-  /** Whatever cannot be honoured is refused. */
+  /** A request is refused where any part of it cannot be honoured. */
   readonly strict: boolean
   /** Names the session where the body does not. */
   readonly sessionId: string | null
   /** Meant for Anthropic; null where there are none. */
   readonly vendor: VendorHeaders | null
-  /** `traceparent` and `tracestate` as they came (W3C Trace Context); null: the request is part of nobody's trace. */
+  /** `traceparent` and `tracestate` as they came (W3C Trace Context); null: the request is part of no client's trace. */
   readonly trace: TraceContext | null
-  /** All of them, for what nearly no request asks; null where no client sent any. */
+  /** All headers, for options that nearly no request has; null where no client sent any. */
   readonly sent: Pick<Headers, 'get'> | null
 }
 
@@ -69,7 +69,7 @@ export interface VendorHeaders {
   readonly betas: readonly (string | null)[]
 }
 
-/** Everything was looked up that holds for the request: its preset, the defaults, guardrails and keys of its caller. */
+/** A request with everything that holds for it: its preset, and the defaults, guardrails and keys of its caller. */
 export interface Prepared extends Received {
   readonly call: Call
   /** The model as the client named it, preset and all. */
@@ -84,7 +84,7 @@ export interface Prepared extends Received {
   readonly strict: boolean
   /** The guardrails of its caller; null: none. */
   readonly guardrails: Effective | null
-  /** Tools that it may not use, whoever would run them. */
+  /** Tools that it may not use, whether the service or a provider would run them. */
   readonly deniedTools: readonly ServerTool[]
   /** The work of guardrails on the request, and, as it happens, on its answer. */
   readonly pipeline: PipelineStage[]
@@ -99,13 +99,13 @@ export interface Prepared extends Received {
   readonly contents: { readonly retentionDays: number } | null
 }
 
-/** The guardrails let it pass, perhaps with changed texts. */
+/** A request that the guardrails let pass, perhaps with changed texts. */
 export interface Screened extends Prepared {
   /** Each attempt's answer goes through a screen of its own; undefined: nothing looks at it. */
   readonly screenOutput?: (() => OutputScreen) | undefined
 }
 
-/** It is known who is to be asked. */
+/** A request with its plan: it is known which endpoints are to be asked. */
 export interface Planned extends Screened {
   readonly plan: Plan
   /** Tools that the service runs in this request; null: none. */
@@ -116,7 +116,7 @@ export interface Planned extends Screened {
   readonly promptFor?: (planned: PlannedAttempt) => Prompt
 }
 
-/** Who asks, and whose limits and budgets bound it. */
+/** The one who asks. Its limits and budgets bound the request. */
 export interface Caller extends Spender {
   /** Who uses its key, for the record of a request that names no user of its own. */
   readonly externalUser: string | null

@@ -1,6 +1,6 @@
 /**
- * Tools of a request that only vendors have. An endpoint without one is not asked, and where nobody has it the request is refused
- * before anybody is asked (docs/contract/tools.md#who-runs-a-tool).
+ * Tools of a request that only vendors have. An endpoint without one is not asked, and where no endpoint has it the request is refused
+ * before any is asked (docs/contract/tools.md#who-runs-a-tool).
  */
 import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
@@ -15,7 +15,7 @@ type Endpoint = Pick<PlannedAttempt, 'model' | 'endpoint'>
 export interface VendorTools {
   /** Why an endpoint is passed over; null: it has all of them. `rewritten`: the request does not go to it as the client wrote it. */
   lackOf(endpoint: Endpoint, rewritten?: boolean): string | null
-  /** The plan without those that lack one. Throws `invalid_request` that names the tool, and models that have it. */
+  /** The plan without the endpoints that lack one. Throws `invalid_request` that names the tool, and models that have it. */
   keep(plan: Plan, models: () => readonly Model[], rewritten?: boolean): Plan
 }
 
@@ -65,7 +65,7 @@ export const vendorToolsOf = (call: Call): VendorTools | null => {
   }
 }
 
-/** A look at the text, which most requests with tools pass. */
+/** A quick look at the text, which rules out most requests with tools. */
 const MAY_BE_A_VENDORS = /"type"\s*:\s*"(?:file_search|code_interpreter|mcp|computer|text_editor_|memory_|code_execution_)|\\u00[67]/
 
 interface Lack {

@@ -1,4 +1,4 @@
-/** A conversation that is too long for the model of its plan, compressed for it (docs/plugins.md). */
+/** Compresses a conversation that is too long for the model of its plan (docs/plugins.md). */
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
 import { readAgain } from './read-again.ts'
@@ -25,7 +25,7 @@ export const withinContext = (screened: Screened, planned: Plan): Fitted => {
   // A fallback may have the room that the first one lacks.
   const attempts = planned.attempts.filter((one) => one === chosen || (contextOf(one) ?? Infinity) >= (context ?? Infinity))
   if (context === null) return { screened, planned: { ...planned, attempts } }
-  // An answer that may take all of the context is no reason to send nothing.
+  // A limit of output that takes all of the context must still leave room for the conversation.
   const room = context * FILLED - Math.min(asked, context / 2)
   const compressed = inputTokens <= room ? null : compressConversation(call.dialect, call.body, inputTokens - room)
   if (compressed === null) return unchanged
@@ -40,7 +40,7 @@ export const withinContext = (screened: Screened, planned: Plan): Fitted => {
   return { screened: { ...screened, call: readAgain(screened, body) }, planned: { ...planned, attempts } }
 }
 
-/** Nobody has counted the tokens: some room is left for what the estimate misses. */
+/** The tokens have not been counted: some room is left for what the estimate misses. */
 const FILLED = 0.95
 
 /** The first that holds at least half of it, so that not too much is lost; else the one that holds most. */

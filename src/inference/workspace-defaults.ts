@@ -1,10 +1,10 @@
-/** The workspace's defaults for requests that do not say it themselves: the model, and by what providers are sorted. */
+/** The defaults of a workspace for requests that do not set them: the model, and the order of providers. */
 import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { parseModelReference } from '../presets/model-reference.ts'
 import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
 
-/** Those of a workspace; null where it has none. At once where they are known. */
+/** The defaults of a workspace; null where it has none. At once where they are known. */
 export type DefaultsOf = (workspaceId: string) => WorkspaceDefaults | null | Promise<WorkspaceDefaults | null>
 
 /** A request that names neither a model nor a preset, with the default model, which may be a preset. */

@@ -1,4 +1,4 @@
-/** The plugins of a workspace in the requests of its keys: those that a request does not name, and those that it may not change. */
+/** Adds the plugins of a workspace to the requests of its keys: those that a request does not name, and those that it may not change. */
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
@@ -12,7 +12,7 @@ export interface WithPlugins {
 
 export const withWorkspacePlugins = (body: JsonBody, defaults: WorkspaceDefaults['plugins']): WithPlugins => {
   const named = body.value('plugins') ?? []
-  // A value that is no list is a fault, which the reader of the request tells.
+  // A value that is no list is a fault, and the reader of the request reports it.
   if (defaults === null || !Array.isArray(named)) return { body, warnings: [] }
   const warnings: Warning[] = []
   const merged: unknown[] = [...named]

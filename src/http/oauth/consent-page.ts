@@ -8,7 +8,7 @@ type Asked = Pick<RequestedAccess, 'callback_url' | 'key_label' | 'limit' | 'usa
   readonly workspace_id?: z.output<typeof consentQuery.workspace_id>
 }
 
-/** It runs one script of ours, asks nobody but us, and stands in no frame. */
+/** The page runs one script of ours, sends requests only to us, and cannot be framed. */
 export const consentPolicy = (nonce: string): string =>
   [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-/** Requests as they end. Storage is asked each second, so that the requests of all processes are told. */
+/** Requests as they end. Storage is asked each second, so that the requests of all processes are shown. */
 import { z } from 'zod'
 
 import { generationFilters } from '../../contract/generation-list.ts'

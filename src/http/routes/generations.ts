@@ -181,5 +181,5 @@ const COLUMNS: readonly (readonly [name: string, cell: Cell])[] = [
   ['generation_time_ms', reported('generation_time')],
 ]
 
-/** A number, so that no spreadsheet is told that it is text. */
+/** A number, so that no spreadsheet takes it for text. */
 const amount = (nanos: number): number | string => movedDecimal(nanos, -NANO_PLACES)

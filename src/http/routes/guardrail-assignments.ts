@@ -1,4 +1,4 @@
-/** Whom guardrails act on: keys and members, each of which has at most one of its own (docs/contract/guardrails.md#assignment). */
+/** The keys and members that guardrails act on. Each has at most one of its own (docs/contract/guardrails.md#assignment). */
 import { z } from 'zod'
 
 import { guardrailId, keyAssignment, keyHashesBody, memberAssignment, memberIdsBody } from '../../contract/guardrail.ts'

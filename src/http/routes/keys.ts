@@ -76,7 +76,7 @@ export const keysCreate = ({ keys, workspaces, onceness }: Pick<KeyRouteParts, '
     const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
     const { userId } = callerOf(request)
     const creatorUserId = body.creator_user_id ?? userId
-    // Whose key it is decides what it may spend and use, so nobody is named who has no part in the workspace.
+    // The owner of a key determines what it may spend and use, so only a member of the workspace can be named.
     if (creatorUserId !== userId) await workspaces.requireMember(workspaceId, creatorUserId)
     const made: NewKey = {
       kind: body.kind,

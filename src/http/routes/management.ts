@@ -27,7 +27,7 @@ export interface ManagementParts {
   readonly providerKeys: ProviderKeys
   readonly activity: ActivityStore
   readonly clock: Clock
-  /** Called with a failure that nobody can be told any more. */
+  /** Called with a failure that can no longer be reported to the client. */
   readonly onError: (thrown: unknown) => void
   readonly figures: Ledger['figures']
   /** Resolves when what was answered before is counted. */

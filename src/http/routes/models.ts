@@ -107,7 +107,7 @@ const RETRIEVALS = {
   '/models/:id': { operation: 'retrieveModel', params: { id: z.string() } },
 } as const
 
-/** Clients encode the slashes of an id, so that it is one segment, of which the second path reads any number; people type the first. */
+/** Clients encode the slashes of an id, so that it is one segment; the second path reads any number of segments. People type the first. */
 export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Route => ({
   method: 'GET',
   path,

@@ -1,4 +1,4 @@
-/** POST /providers/{slug}/test: asks a provider for one token, as a request would, and tells what came of it. */
+/** POST /providers/{slug}/test: asks a provider for one token, as a request would, and reports what came of it. */
 import { z } from 'zod'
 
 import { providerSlug, providerTest, providerTestBody } from '../../contract/provider-test.ts'

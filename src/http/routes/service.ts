@@ -1,4 +1,4 @@
-/** Routes of the service itself. They tell nothing that a stranger may not know. */
+/** Routes of the service itself. They show nothing that a stranger may not know. */
 import { z } from 'zod'
 
 import type { JsonObject } from '../../lib/json.ts'

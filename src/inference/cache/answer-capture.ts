@@ -1,4 +1,4 @@
-/** Writes down what a client is told, to be told again: without its use, and no more of it than is kept. */
+/** Records the answer that a client gets, to be given again: without its use, and no more of it than is kept. */
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { withoutCounts } from '../../formats/without-counts.ts'
 

@@ -7,13 +7,13 @@ export interface CacheHit {
   readonly outcome: 'hit'
   readonly answer: CachedAnswer
   readonly ageSeconds: number
-  /** The rest of its time. */
+  /** The time for which it will still be kept. */
   readonly ttlSeconds: number
 }
 
 export interface CacheMiss {
   readonly outcome: 'miss'
-  /** Under which the answer will be kept, and for how long. */
+  /** The name under which the answer will be kept, and for how long. */
   readonly name: string
   readonly ttlSeconds: number
 }

@@ -1,4 +1,4 @@
-/** An answer as it is kept: what the client got, frame by frame, and what is told around it. */
+/** An answer as it is kept: what the client got, frame by frame, and the facts that are sent around it. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -11,14 +11,14 @@ export interface CachedAnswer extends AnswerFacts {
 export interface AnswerFacts {
   /** The generation that the answer was first given to. */
   readonly sourceId: string
-  /** When it was kept, by the wall clock, and for how long. */
+  /** The time when it was kept, by the wall clock, and for how long. */
   readonly keptMs: number
   readonly ttlSeconds: number
   readonly model: string
   readonly provider: string | null
   /** The losses of its translation. */
   readonly losses: readonly Warning[]
-  /** The verdict of a judge on it; absent where nobody judged. */
+  /** The verdict of a judge on it; absent where no judge was asked. */
   readonly alignment?: JsonObject
 }
 

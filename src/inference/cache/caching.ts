@@ -8,7 +8,7 @@ export interface Caching {
   readonly clears: boolean
 }
 
-/** Null where it does not, which nearly no request does: a look for each of two headers. */
+/** Null where it does not, as nearly always: then it costs a look for each of two headers. */
 export const cachingOf = ({
   headers: { sent },
   preset,
@@ -18,7 +18,7 @@ export const cachingOf = ({
   const asked = flagOf(sent, ENABLED)
   const { enabled, ttlSeconds } = preset?.caching ?? UNSAID
   if (asked === false || enabled === false || (asked ?? enabled) === null) return null
-  // Who may keep nothing of a request may not keep its answer.
+  // Where nothing of a request may be kept, its answer may not be kept either.
   if (Object.values(guardrails?.policy?.zdr ?? {}).includes(true)) return null
   return { ttlSeconds: ttlOf(sent) ?? ttlSeconds ?? DEFAULT_TTL_SECONDS, clears: flagOf(sent, CLEAR) === true }
 }

@@ -1,6 +1,6 @@
 /**
  * The name under which an answer is kept: a keyed hash of everything that may change the answer, and of who asks. Two requests
- * that differ in any of it never share an entry, and nobody who sees a name learns what was asked (docs/contract/response-cache.md#entries).
+ * that differ in any of it never share an entry, and a name does not reveal what was asked (docs/contract/response-cache.md#entries).
  */
 import { createHash, createHmac } from 'node:crypto'
 

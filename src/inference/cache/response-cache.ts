@@ -27,7 +27,7 @@ export interface ResponseCacheParts {
 }
 
 export const createResponseCache = ({ store, seal, secret, clock, onError }: ResponseCacheParts): ResponseCache => {
-  /** One that was changed where it lies, or sealed under another key, is none. */
+  /** An entry that was changed where it lies, or sealed under another key, counts as missing. */
   const opened = (name: string, sealed: string): CachedAnswer | null => {
     try {
       return readCachedAnswer(seal.open(sealed, contextOf(name)))
@@ -77,7 +77,7 @@ export const createResponseCache = ({ store, seal, secret, clock, onError }: Res
 
 const contextOf = (name: string): string => `response-cache ${name}`
 
-/** It ended by itself, for everybody to hear. Vectors have no reason to end; a provider that gives none for an answer may have been cut. */
+/** Says whether the answer ended by itself, with a reason. Vectors have none; an answer without one may have been cut. */
 const isWhole = ({ request, log, httpStatus }: Admitted): boolean => {
   const { error, cancelled, current, said } = log
   if (error !== null || cancelled || current === undefined || httpStatus !== 200 || request.echo) return false

@@ -1,4 +1,4 @@
-/** The frames that a client was told, kept to be stored as they went out, up to a bound. */
+/** The frames that were sent to a client, kept to be stored as they went out, up to a bound. */
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { ContentRoom } from '../tracing/content-room.ts'
 
@@ -22,7 +22,7 @@ export class KeptAnswer {
     }
   }
 
-  /** Its end is not in it: there was no room for it. */
+  /** Its end was not kept, since there was no room for it. */
   get isCut(): boolean {
     return this.#isCut
   }

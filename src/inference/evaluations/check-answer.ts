@@ -58,7 +58,7 @@ const jsonIn = (text: string): JsonValue | undefined => {
   try {
     return JSON.parse(text) as JsonValue
   } catch {
-    // The question is whether it is JSON.
+    // Text that is not JSON is an outcome of this check, and no fault.
     return undefined
   }
 }

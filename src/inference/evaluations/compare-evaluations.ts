@@ -1,4 +1,4 @@
-/** Two evaluations of a preset, item by item: what the one passes that the other did not. */
+/** Compares two evaluations of a preset, item by item: the items that the one passes and the other did not. */
 import type { EvaluationComparison, EvaluationItem } from '../../contract/evaluation.ts'
 import { canonicalJson } from '../../lib/json-schema.ts'
 import type { StoredItem } from '../../storage/evaluation-store.ts'
@@ -7,7 +7,7 @@ import { differenceOf } from './summary.ts'
 
 type Compared = EvaluationComparison['items'][number]
 
-/** Items are the same where they ask the same and expect the same. One that stands twice is compared in order. */
+/** Items are the same where they ask the same and expect the same. An item that stands twice is compared in order. */
 export const compareItems = (
   items: readonly StoredItem[],
   others: readonly StoredItem[],

@@ -1,4 +1,4 @@
-/** The cost that an evaluation may have, before anybody is asked: its versions, and the judges of what they will have said. */
+/** The cost that an evaluation may have, before any model is asked: of its versions, and of the judges of their answers. */
 import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
 import type { Turn } from '../../lib/steps.ts'
 import type { PresetRef } from '../../storage/preset-test-store.ts'
@@ -18,7 +18,7 @@ export interface RequestPrice {
 export interface EstimateParts {
   readonly readItem: ReadItem
   readonly priceOf: (request: OwnBody) => Promise<RequestPrice>
-  /** Asked behind each item, of which there are thousands: others get their turn. */
+  /** Called after each of thousands of items, so that other work gets its turn. */
   readonly turn: Turn
 }
 

@@ -34,7 +34,7 @@ export const findRecorded = async (
   let after: Position | null = null
   do {
     const page: GenerationPage = await list.page(filter, after, PAGE)
-    // A request of tests and evaluations is no request of anybody.
+    // Requests of tests and evaluations are the service's own, and no client's.
     const asked = page.rows.filter(({ record }) => !OWN_ORIGINS.some((origin) => origin === record['origin']))
     found.push(...asked.slice(0, wanted.limit - found.length).map(({ id }) => ({ generationId: id, expectsAnswer: wanted.expect_answer })))
     after = page.next

@@ -1,4 +1,4 @@
-/** The question of an item of an evaluation, whichever version answers it: an input that was given, or a request that is on record. */
+/** The question of an item of an evaluation, the same for every version: an input that was given, or a request that is on record. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
 import { generationContent } from '../../contract/generation-content.ts'
@@ -26,7 +26,7 @@ export const createReadItem =
   async (workspaceId, item) =>
     isRecorded(item) ? recordedRequest(item, (await contents.get(item.generationId, workspaceId))?.content ?? null) : givenRequest(item)
 
-/** As it is answered: what was recorded is read where it is kept. */
+/** An item as the API shows it: a recorded one is named, and is read where it is kept. */
 export const shownItem = (item: EvaluationItem): Pick<EvaluationResult, 'messages' | 'expected' | 'generation_id'> =>
   isRecorded(item)
     ? { messages: null, expected: null, generation_id: item.generationId }
@@ -54,7 +54,7 @@ const recordedRequest = ({ generationId, expectsAnswer }: RecordedItem, content:
   }
 }
 
-/** They name what answers, how the answer is handed over, or whose request it was. */
+/** Fields that name who answers, how the answer is delivered, or who asked. */
 const NOT_REPEATED: ReadonlySet<string> = new Set([
   'model',
   'models',

@@ -26,7 +26,7 @@ export const judgeAnswer = async (check: JudgeCheck, item: Judged, answer: KeptA
   return { passed: score >= check.min_score, score, reason: typeof reason === 'string' ? reason : null }
 }
 
-/** The answer wins where it is preferred in both orders: a judge that prefers a place prefers nobody. */
+/** The answer wins where it is preferred in both orders: a judge that prefers a place prefers neither. */
 export const comparePair = async (
   check: PairwiseCheck,
   item: Judged,

@@ -44,7 +44,7 @@ const RENEW_MS = 3000
 const RUNNING_MAX = 2
 const REQUEST_MS = 10 * 60_000
 
-/** Takes up what runs, until stopped: what is begun is then left to another process. */
+/** Takes up evaluations that run, until it is stopped; it leaves those that it has begun to another process. */
 export const startEvaluations = (parts: EvaluationRunnerParts): (() => Promise<void>) => {
   const { store, clock, ids, onError } = parts
   const holder = ids.prefixed('runner')
@@ -156,7 +156,7 @@ const doItem = async (
     if (paid !== undefined) return keep(name, { ...LOST, costNanos: paid })
     const release = purse.isBounded ? purse.hold(await boundOf(principal, request)) : () => undefined
     const answer = await makeRequest({ ...request, principal, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
-    // An item that was cut short is asked again by whoever goes on.
+    // An item that was cut short is asked again when the evaluation goes on.
     if (signal.aborted) throw new Interrupted(null)
     release(answer.costNanos)
     if (answer.error?.type === 'payment_required') throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
@@ -198,9 +198,9 @@ const keptOf = ({ generationId, error, text, calls, costNanos, ttftMs, totalMs }
 
 interface Purse {
   readonly isBounded: boolean
-  /** Requests that came to an answer which nobody kept. */
+  /** Requests that were answered, but whose answer was not kept. */
   readonly answered: ReadonlyMap<string, number>
-  /** Sets the most that a request may cost aside; the answer tells what it did cost. Throws where it does not fit. */
+  /** Sets aside the most that a request may cost; the function that it returns takes the real cost. Throws where it does not fit. */
   hold(boundUsd: number | null): (costNanos: number) => void
 }
 

@@ -43,7 +43,7 @@ export const askedOf = (slug: string, version: number, { dialect, body }: ItemRe
   body: { ...body, model: `@preset/${slug}@${version}` },
 })
 
-/** An item whose request is gone: nobody is asked, and nothing is paid for. */
+/** An item whose request is gone: no model is asked, and nothing is paid for. */
 export const lostItem = (error: NonNullable<KeptAnswer['error']>, spec: EvaluationSpec): ItemResult => {
   const lost = outcomeOf(
     { generationId: null, error, text: '', calls: [], costNanos: 0, ttftMs: null, totalMs: 0 },

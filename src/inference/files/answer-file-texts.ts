@@ -1,4 +1,4 @@
-/** The text that was read of a request's files, told on its answer, so that a client can send it back instead of having it read again. */
+/** Puts the text that was read of a request's files on its answer, so that a client can send it back instead of the file. */
 import type { FileText, Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { fileAnnotation } from '../../formats/openai-chat/message-parts.ts'

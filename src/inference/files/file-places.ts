@@ -1,4 +1,4 @@
-/** Where PDFs stand in a conversation as its client wrote it, and how a text stands in their place. */
+/** The places of PDFs in a conversation as its client wrote it, and the texts that replace them. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The plugin `file-parser`: PDFs of a request become text for models that take no files. What was read is told on the answer;
+ * The plugin `file-parser`: PDFs of a request become text for models that take no files. What was read is sent with the answer;
  * a client that sends it back has it read no second time (docs/contract/tools.md#files-as-text).
  */
 import { createHash } from 'node:crypto'
@@ -199,7 +199,7 @@ const replaced = (value: JsonValue, at: string, put: (at: string) => JsonObject 
 const textOf = (file: FileText | undefined, dialect: Prepared['call']['dialect']): JsonObject | null =>
   file === undefined ? null : textPart(`<file name=${JSON.stringify(file.name ?? 'file.pdf')}>\n${file.text}\n</file>`, dialect)
 
-/** The texts of files that earlier answers told, by their hashes. */
+/** The texts of files that came with earlier answers, by their hashes. */
 const annotated = (messages: JsonValue | undefined): ReadonlyMap<string, string> => {
   const known = new Map<string, string>()
   if (!Array.isArray(messages)) return known

@@ -1,4 +1,4 @@
-/** Who judges the messages of one answer, and what was found so far (docs/plugins.md). */
+/** The judge of the messages of one answer, with its findings so far (docs/plugins.md). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -35,5 +35,5 @@ interface JudgedRule extends JsonObject {
   readonly probability: number
 }
 
-/** Says whether an error is that of a judge, and no provider's. */
+/** Says whether an error comes from a judge, and not from a provider. */
 export const isJudges = ({ metadata }: GatewayError): boolean => metadata['alignment'] !== undefined

@@ -8,7 +8,7 @@ import type { Judge } from './judge.ts'
 
 export interface JudgedRunning extends Running, Pick<Admitted, 'judge'> {}
 
-/** As `run`, where nobody judges. */
+/** Like `run` where there is no judge. */
 export const runJudged = (running: JudgedRunning, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const { judge } = running
   if (judge === null) return run(running, parts, take)
@@ -21,7 +21,7 @@ const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, t
   for (let retries = 0; ; retries += 1) {
     const frames: Frame[] = []
     const error = await run(running, parts, (batch) => {
-      // Only what the judge reads goes on: a provider's own text may hold what no event tells.
+      // Only what the judge reads goes on: a provider's own text may hold what no event carries.
       for (const { events } of batch) frames.push({ events })
       return undefined
     })
@@ -38,7 +38,7 @@ const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, t
   }
 }
 
-/** A finding is told with the answer, which goes on as it comes. */
+/** A finding is reported with the answer, which goes on as it comes. */
 const audited = async (running: JudgedRunning, judge: Judge, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const said: Frame[] = []
   const error = await run(running, parts, (batch) => {

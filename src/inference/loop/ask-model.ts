@@ -76,7 +76,7 @@ const receivedFor = (
     format: items === undefined ? chatFormat : responsesFormat,
     body: JsonBody.read(text),
     bytes: text.length,
-    // The request's own wishes are heeded as far as the model goes; a caller that is strict is so about its own words.
+    // The wishes of this request are heeded as far as the model allows: a strict caller is strict about its own words only.
     principal: { ...principal, strict: false },
     permit: null,
     requestId,
@@ -92,7 +92,7 @@ const messageItem = ({ role, parts }: Message): JsonObject => ({
   content: parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
 })
 
-/** Where the conversation may go holds for all that is made of it; other wishes about providers are for the client's own model. */
+/** Limits on where the conversation may go hold for every request made of it; other provider wishes are for the client's own model. */
 const privacyOf = (body: JsonBody): JsonObject => {
   const preferences = body.value('provider')
   if (!isObject(preferences)) return {}
@@ -178,7 +178,7 @@ const withoutAgents = (kit: ToolKit): ToolKit => ({
   ...(Object.fromEntries(AGENTS.map((tool) => [tool, refusedInside])) as Record<(typeof AGENTS)[number], MakeTool>),
 })
 
-/** The words of its user are those of the model that asks: an address that only they name was given by nobody (docs/contract/tools.md#web-fetch). */
+/** The words of its user come from the model that asks: nobody gave an address that only they name (docs/contract/tools.md#web-fetch). */
 const fetchingWhatWasGiven = (kit: ToolKit, given: readonly Message[]): ToolKit => ({
   ...kit,
   web_fetch(asked, caller) {

@@ -15,10 +15,10 @@ export const conversationOfTurn = (
   return isFirst || prompt.toolChoice.type === 'none' ? prompt : { ...prompt, toolChoice: { type: 'auto' } }
 }
 
-/** Tools that are declared there may be called, and calls of an earlier turn demand that they are declared. */
+/** In these dialects a declared tool may always be called, and calls of an earlier turn demand that their tools are declared. */
 const WITHOUT_NONE: ReadonlySet<ProviderDialect> = new Set(['bedrock'] as const)
 
-/** The turns so far, for the last one, in which a provider might not run what its own tools were called for before. */
+/** The turns so far, for the last one: there a provider might not run the calls of its own tools that are still open. */
 export const withoutOpenCalls = (appended: readonly Message[]): readonly Message[] => {
   const blocks = appended.flatMap(({ own }) => own?.blocks ?? [])
   const answered = new Set(blocks.map(({ answers }) => answers))

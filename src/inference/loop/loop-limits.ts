@@ -25,7 +25,7 @@ export const loopLimits = ({ body }: Pick<Call, 'body'>, { loop }: ToolSettings)
     : { steps: loop.max_steps, isAsked: false, conditions: [] }
 }
 
-/** A bound on cost never fires where nobody knows the cost. Throws `invalid_request` where no attempt is left. */
+/** A bound on cost never fires where the cost is not known. Throws `invalid_request` where no attempt is left. */
 export const withKnownCost = (call: Call, attempts: readonly PlannedAttempt[]): readonly PlannedAttempt[] => {
   const conditions = call.body.value('stop_server_tools_when')
   const index = Array.isArray(conditions) ? (conditions as readonly StopCondition[]).findIndex(({ type }) => type === 'max_cost') : -1
@@ -44,7 +44,7 @@ interface LoopState {
   readonly isBroke: boolean
 }
 
-/** Why the model is to answer now; null where it may go on calling. */
+/** The reason why the model must answer now; null where it may go on calling. */
 export const stopAfter = (
   finish: ModelTurn['finish'],
   { bill, innerTokens }: Admitted,

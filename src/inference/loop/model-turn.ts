@@ -26,20 +26,20 @@ export interface ModelTurn {
   readonly serverCalls: readonly ModelCall[]
   /** Calls that the client runs. */
   readonly clientCalls: number
-  /** The calls of the client's that stand behind one of the service's: the client gets them behind its result, in the order of the calls. */
+  /** The client's calls that stand behind a call of the service: the client gets them behind its result, in the order of the calls. */
   readonly held: readonly Frame[]
   readonly finish: { readonly reason: FinishReason; readonly native: string | null; readonly own?: readonly OwnBlock[] } | null
-  /** A call that is the client's after all, under another name: its events, for the client. */
+  /** The events, for the client, of a call that turned out to be the client's, under another name. */
   passOn(call: ModelCall, as: { readonly name: string; readonly arguments: string }): Frame
-  /** Calls that agents make for the client to run: the index of the first of so many. */
+  /** Makes room for calls that agents leave to the client; gives the index of the first. */
   makeRoom(calls: number): number
-  /** As if the model had not made the call. */
+  /** Treats the call as if the model had not made it. */
   leaveOut(call: ModelCall): void
   /** All that was said, as the assistant's message of the next request. */
   parts(): readonly Part[]
 }
 
-/** `isServerTool`: by the name that the model was offered. `isFirst`: of its answer, whose beginning the client is told once. */
+/** `isServerTool`: by the name that the model was offered. `isFirst`: only the first turn of an answer sends its beginning. */
 export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: boolean): ModelTurn => {
   const parts: Part[] = []
   const serverCalls: ModelCall[] = []
@@ -51,7 +51,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
   const held: ModelEvent[] = []
   let clientCalls = 0
   let finish: ModelTurn['finish'] = null
-  /** The next text is one of its own. */
+  /** The next text starts a text of its own. */
   let isBroken = false
 
   const say = (type: 'text' | 'refusal', text: string): void => {
@@ -122,7 +122,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
         finish = event
         return null
       case 'usage':
-        // The sum of all turns is told at the end.
+        // The sum of all turns is sent at the end.
         return null
       case 'text-break':
         isBroken = true

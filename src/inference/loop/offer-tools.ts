@@ -1,4 +1,4 @@
-/** Which tools of a request the service runs for which of its attempts, and the conversation as the model gets it with them. */
+/** Decides which tools of a request the service runs for which attempts, and writes the conversation as the model gets it with them. */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import { claudesBash } from '../../canonical/claudes-bash.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
@@ -26,7 +26,7 @@ import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
 export interface Offer {
   readonly tools: OfferedTools
-  /** Those of the plan that can answer with these tools. */
+  /** The attempts of the plan that can answer with these tools. */
   readonly attempts: readonly PlannedAttempt[]
   readonly warnings: readonly Warning[]
 }
@@ -39,7 +39,7 @@ export interface OfferParts {
   readonly presetSlug: string | null
   /** The conversation, where an earlier answer's tools come back in it; null: as the client wrote it. */
   readonly replayed: Prompt | null
-  /** Something else than the tools has the request written anew. */
+  /** The request is written anew for another reason than the tools. */
   readonly rewritten: boolean
   /** The name of a function that stands for withheld tools, by its name. */
   readonly isWrapper: (name: string) => boolean
@@ -48,7 +48,7 @@ export interface OfferParts {
 
 /**
  * Null where no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` where a tool cannot
- * run here and nobody who is asked has it.
+ * run here and no candidate has it.
  */
 export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
   const raw = call.body.rawSearchable('tools')
@@ -120,7 +120,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   }
 }
 
-/** A look at the text, which most requests with tools pass: types with our prefix, and those of vendors that the service has too. */
+/** A quick look at the text rules out most requests: types with our prefix, and types of vendors that the service has too. */
 const MAY_BE_OURS = /"(?:service:|openrouter:|web_search|web_fetch_|advisor_|tool_search|image_generation"|shell"|apply_patch")/
 
 interface Wanted {
@@ -130,7 +130,7 @@ interface Wanted {
 
 /**
  * Agents name these of their vendor's in every request, whatever model they talk to (decisions/0053): where one can run nowhere the
- * translation leaves it out and says so. Everything else, and a choice of the tool, is asked for.
+ * translation leaves it out and says so. Any other tool, and one that `tool_choice` names, counts as asked for.
  */
 const isUnasked = ({ kind }: ProviderTool, call: Call): boolean => {
   const choice = call.body.value('tool_choice')
@@ -147,7 +147,7 @@ const NAMED_UNASKED: Readonly<Record<ClientDialect, RegExp>> = {
 const isClientsBash = ({ tool, parameters: { engine = 'auto' } }: AskedTool): boolean =>
   tool === 'bash' && (engine === 'auto' || engine === 'native')
 
-/** Nobody knows what a server of the operator's own has; it gets what cannot run here. */
+/** It is not known which tools a server of the operator's own has; it gets those that cannot run here. */
 const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call, rewritten: boolean): boolean =>
   mayHaveOfItsOwn(asked.tool, tool, holderOf(planned, call, rewritten))
 
@@ -209,7 +209,7 @@ const make = (
   }
 }
 
-/** Results that tools can tell again, whatever of them the conversation shows. */
+/** Puts in the results that tools can produce again, however much of them the conversation shows. */
 const withResultsAgain = (messages: readonly Message[], byName: OfferedTools['byName']): readonly Message[] =>
   rewriteCalls(messages, {
     call: (call) => (byName.get(call.name)?.tool.again === undefined ? null : { ...call, arguments: plainJson(call.arguments) }),

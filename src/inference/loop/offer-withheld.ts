@@ -36,7 +36,7 @@ export const isWrapperOf = ({ body }: Call): ((name: string) => boolean) =>
 
 /**
  * The offer of a request with the tools that it defers; the same offer where it defers none. Throws `invalid_request` for a
- * wish that nobody can grant.
+ * wish that cannot be granted.
  */
 export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldParts): OfferSoFar => {
   const config = call.body.value('deferred_tools')
@@ -58,7 +58,7 @@ export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldPart
   return { ...offer, tools: deferred === null ? allShown(tools) : behindWrappers(tools, deferred, call.dialect, config) }
 }
 
-/** A look at the text, which requests without such tools pass. */
+/** A quick look at the text, which rules out requests without such tools. */
 const mayDefer = ({ body }: Call): boolean => mayName('"defer_loading"', body.rawSearchable('tools') ?? '')
 
 const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
@@ -68,7 +68,7 @@ const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
   return found?.type === 'provider' ? found.at : null
 }
 
-/** Without any search of the request's, only one vendor knows how to come by these tools. */
+/** Where the request has no search, only one vendor knows how to reach these tools. */
 const leftToVendor = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar => {
   const first = prompt.tools.findIndex(isWithheld)
   if (first < 0 || searchIn(prompt, call.dialect) !== null) return offer
@@ -94,7 +94,7 @@ const allShown = (tools: OfferedTools): OfferedTools => ({
   },
 })
 
-/** The search as each interface tells it; for Claude's clients the one of their two searches that this is. */
+/** The name of the search on each interface; for Claude's clients the one of their two searches that this is. */
 const searchType = (dialect: ClientDialect, byPattern: boolean): string => {
   if (dialect === 'messages') return byPattern ? 'tool_search_tool_regex' : 'tool_search_tool_bm25'
   return dialect === 'chat' ? 'service:search_tools' : 'service:tool_search'
@@ -114,7 +114,7 @@ const behindWrappers = (tools: OfferedTools, deferred: DeferredTools, dialect: C
           catalog: deferred.catalogue.hash,
         }
   const own = new Map([[CALL_WRAPPER, CALL], ...(search === null ? [] : [[SEARCH_WRAPPER, search] as const])])
-  // Some models call by its own name what a search found.
+  // Some models call a tool that a search found by its own name.
   const found = (name: string): OfferedTool | undefined => (deferred.catalogue.byName.has(name) ? CALL : undefined)
   return {
     byName: {

@@ -1,4 +1,4 @@
-/** The text of one turn in the text of the whole answer: texts of different turns are texts of their own, and sources find their places. */
+/** Puts the text of one turn into that of the whole answer: turns stay apart, and the places of sources are counted in the whole. */
 import { type ModelEvent, PARAGRAPH_BREAK, type TakeFrames } from '../../canonical/event.ts'
 import type { LoopReport } from './loop-report.ts'
 import type { ModelTurn } from './model-turn.ts'
@@ -21,7 +21,7 @@ export const placingText = (turn: ModelTurn, report: LoopReport, take: TakeFrame
   }
 }
 
-/** A provider tells places in the text of its turn. */
+/** A provider counts places within the text of its turn. */
 const placedBehind = (event: ModelEvent, before: number): ModelEvent => {
   if (event.type !== 'citation' || event.citation.start === null || event.citation.end === null) return event
   const { start, end } = event.citation

@@ -1,4 +1,4 @@
-/** A conversation as the messages of a question: what was called and returned is told as text, so that it needs no tools. */
+/** A conversation as the messages of a question: what was called and returned becomes text, so that it needs no tools. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 

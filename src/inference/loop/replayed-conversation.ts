@@ -1,6 +1,6 @@
 /**
  * The conversation of a request in which an earlier answer's server tools come back (docs/contract/tools.md#server-tools). Their
- * items are the service's own, so no provider gets them as they are, the one that speaks the client's dialect neither.
+ * items are the service's own, so no provider gets them as they are, not even one that speaks the client's dialect.
  */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import { OWN_ID } from '../../canonical/place-of-call.ts'
@@ -34,7 +34,7 @@ export const replayedConversation = (call: Call, open: (sealed: string) => strin
   return { prompt: { ...prompt, messages }, warnings }
 }
 
-/** The signs in a conversation that a call of the service's may be in it: one search that finds nothing is all that others pay. */
+/** The signs that a conversation may hold a call of the service's. Other conversations cost one search that finds nothing. */
 const TRACES: Readonly<Record<ClientDialect, readonly [field: string, trace: RegExp]>> = {
   chat: ['messages', /reasoning\.server_tool_call/],
   responses: ['input', new RegExp(`"(?:service:|openrouter:|subagent_id")|${OWN_ID}`)],
@@ -48,7 +48,7 @@ const unopened = (field: string): Warning => ({
     'What a server tool returned earlier cannot be opened: it is too old, was changed, or belongs to another workspace. The model sees what the conversation shows of it.',
 })
 
-/** A call of a tool that the model is not offered this time is told as text: a provider may refuse a call that no tool explains. */
+/** A call of a tool that the model is not offered this time becomes text: a provider may refuse a call that no tool explains. */
 export const conversationFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] =>
   withTexts(messages, ({ ran, name }) => ran !== undefined && !offered(name))
 

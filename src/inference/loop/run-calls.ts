@@ -30,7 +30,7 @@ export interface CallsOfTurn {
   /** Asks another model, for tools that need one. */
   readonly ask: AskModel
   readonly dialect: ClientDialect
-  /** Says whether the client asked to be told how the tool gets on, and can be. */
+  /** Says whether the client asked for reports of how the tool gets on, and can get them. */
   readonly reportsProgress: (asked: AskedTool) => boolean
   readonly signal: AbortSignal
   /** Does this when the request is over. */
@@ -43,12 +43,12 @@ export interface RunCallsParts {
   readonly resultBytes: number
   /** Texts on their way to a tool, and from it to the model, through the caller's guardrails; null where one of them blocks the text. */
   readonly screen: (text: string) => Promise<string | null>
-  /** Guardrails look at what tools return, so that pieces of it cannot be told before it is whole. */
+  /** Guardrails look at what tools return, so that pieces of it cannot be sent before it is whole. */
   readonly screens: boolean
   /** The text that the model read, sealed for the client to bring back. */
   readonly seal: (text: string) => string
   readonly now: () => number
-  /** Takes what a call cost as soon as that is known: the client may be gone before the call is told as ended. */
+  /** Takes what a call cost as soon as that is known: the client may be gone before the end of the call is sent. */
   readonly charge: (feeNanos: number) => void
   readonly take: (frames: readonly Frame[]) => Promise<void> | undefined
 }
@@ -115,7 +115,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
   return ended
 }
 
-/** There is no item, block or detail for a tool that nobody has. */
+/** There is no item, block or detail for a tool that does not exist. */
 const isShown = (tool: OfferedTool | undefined): boolean => tool !== undefined && tool.silent !== true
 
 /** Faults of calls that their tool did not begin. */
@@ -178,7 +178,7 @@ const runOne = async (
   parts: RunCallsParts,
 ): Promise<ToolResult> => {
   if (tool === undefined) return failed('unknown_tool', `There is no tool ${said.name}.`)
-  // A model's words may hold what it must not send out: a secret in a search, or in an address.
+  // The arguments may hold something that must not go out: a secret in a search, or in an address.
   const text = await parts.screen(said.arguments === '' ? '{}' : said.arguments)
   if (text === null) return failed('blocked_by_guardrail', 'A guardrail keeps these arguments from leaving.')
   const input = objectIn(text)
@@ -207,7 +207,7 @@ const progressOf = (call: ServerCall, { screens, take }: RunCallsParts): { reado
     ? {}
     : { reportProgress: (progress) => take([{ events: [{ type: 'server-tool-progress', call, progress }] }]) }
 
-/** The client is spared items that it does not know, so it could not bring this one back. */
+/** The client does not get items that it does not know, so it could not bring this one back. */
 const NOT_DELIVERED = failed('unavailable', 'This client cannot run functions for a subagent.', { status: 'error' })
 
 const tooLate = failed('execution_time_exceeded', 'The tool was stopped: the request has no time left.')

@@ -6,7 +6,7 @@ import type { AskedTool } from '../../tools/tool.ts'
 /**
  * These clients read Responses and Messages by lists of the vendors' own items and blocks, and take any other for a broken answer;
  * some do so with Claude's own where they have not asked for the tool themselves. They get the answer without calls of tools in the
- * service's words (docs/contract/tools.md#server-tools). A patch is the client's to apply, so nobody is spared it.
+ * service's words (docs/contract/tools.md#server-tools). A patch is the client's to apply, so every client gets its call.
  */
 export const isShown = ({ tool, askedAs }: AskedTool, dialect: ClientDialect, userAgent: string | null): boolean =>
   dialect === 'chat' || tool === 'apply_patch' || serverToolName(askedAs) === null || userAgent === null || !STRICT.test(userAgent)

@@ -1,4 +1,4 @@
-/** The account of an answer's tools, as its record, its metadata and its usage tell it: no query, address or result. */
+/** The account of an answer's tools, as its record, its metadata and its usage show it: no query, address or result. */
 import type { ServerToolUse } from '../../canonical/server-tools.ts'
 import type { ServerToolsStage } from '../../canonical/pipeline.ts'
 import type { RecordedGeneration } from '../../contract/generation.ts'

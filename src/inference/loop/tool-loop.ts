@@ -66,13 +66,13 @@ class ToolLoop {
   readonly #deadlineMs: number
   readonly #askModel: AskModel
   readonly #screen: (text: string) => Promise<string | null>
-  /** The words and finds behind the client's conversation. */
+  /** The model's turns and the results of its tools, which follow the client's conversation. */
   readonly #appended: Message[] = []
-  /** Turns that their provider left in the middle. */
+  /** Turns that their provider paused. */
   #pauses = 0
   /** Turns in a row in which no call could be read. */
   #malformed = 0
-  /** The last results were too dear to send. */
+  /** The last results were left out, since sending them cost too much. */
   #forgot = false
   #isBroke = false
   /** Tools were stopped for want of time: a timer may fire a moment before the clock says so. */
@@ -99,7 +99,7 @@ class ToolLoop {
     try {
       return await this.#turns()
     } finally {
-      // The things that tools made for this request alone go with it; the answer does not wait for that.
+      // Things that tools made for this request alone are removed now; the answer does not wait for that.
       for (const end of this.#ends) void end()
     }
   }
@@ -135,12 +135,12 @@ class ToolLoop {
     }
   }
 
-  /** Its provider goes on with it, after work of its own tools, when it gets it back. */
+  /** The provider paused its turn after work of its own tools, and goes on when it gets the turn back. */
   #isPaused({ finish, clientCalls }: ModelTurn): boolean {
     return finish?.native === 'pause_turn' && finish.own !== undefined && clientCalls === 0 && !this.#isFinal && this.#pauses < PAUSES_MAX
   }
 
-  /** A call of a tool that nobody has is answered here. A vendor's own tools have names that are not known here. */
+  /** A call of a tool that does not exist is answered here. A vendor's own tools have names that are not known here. */
   #isMadeUp(name: string): boolean {
     const planned = this.#planned
     if (planned === undefined) return false
@@ -203,7 +203,7 @@ class ToolLoop {
     return this.#report.stoppedBy !== null
   }
 
-  /** One turn of the model, of which the client gets what is its own. */
+  /** Runs one turn of the model. The client gets the parts that are its own. */
   async #ask(turn: ModelTurn): Promise<GatewayError | null> {
     const { request, connection, log, hold, judge } = this.#admitted
     const isFirst = this.#isFirst
@@ -220,7 +220,7 @@ class ToolLoop {
     return error
   }
 
-  /** The conversation is that of the endpoint which is asked: each lacks other tools. */
+  /** The conversation depends on the endpoint that is asked, since each lacks other tools. */
   #promptFor(): (planned: PlannedAttempt) => Prompt {
     const place = { isFirst: this.#isFirst, isFinal: this.#isFinal }
     return (planned) => {
@@ -237,7 +237,7 @@ class ToolLoop {
     }
   }
 
-  /** A turn that a budget cannot bear is not begun; the reserve pays for an end without what was found last. */
+  /** A turn that a budget cannot bear is not begun; the reserve pays for a last turn without the newest results. */
   #endsOnReserve(): boolean {
     const { hold, connection } = this.#admitted
     if (this.#report.turns <= 1 || this.#forgot || hold?.ranDry !== true || connection.stopped) return false
@@ -258,7 +258,7 @@ class ToolLoop {
     if (behind !== undefined) await behind
   }
 
-  /** Only streams of Responses have words for it, and strict clients stumble over words that they did not ask for. */
+  /** Only streams of Responses have events for progress, and strict clients fail on events that they did not ask for. */
   readonly #reportsProgress = ({ parameters }: AskedTool): boolean => {
     const { dialect, stream, body } = this.#admitted.request.call
     if (dialect !== 'responses' || !stream) return false
@@ -332,7 +332,7 @@ class ToolLoop {
       this.#malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? this.#malformed + 1 : 0
     } else {
       this.#pauses += 1
-      // It is the same turn, whose text goes on.
+      // It is the same turn, and its text goes on.
       this.#report.brokeText = true
     }
     this.#report.stoppedBy = this.#stopAfter(turn)
@@ -361,7 +361,7 @@ class ToolLoop {
   }
 }
 
-/** How often an answer goes on that its provider left in the middle. */
+/** How often an answer goes on after its provider paused it. */
 const PAUSES_MAX = 8
 
 const messageOf = (turn: ModelTurn, planned: PlannedAttempt | undefined): Message => {

@@ -16,7 +16,7 @@ export interface UnwrappedCalls {
   readonly refusals: ReadonlyMap<ModelCall, ToolResult>
 }
 
-/** Beside a call that goes to the client the turn ends, so calls that are refused have nobody to read why: they are left out. */
+/** A call that goes to the client ends the turn, so no model would read why the calls beside it are refused: they are left out. */
 export const unwrapCalls = (
   turn: ModelTurn,
   { unwrap, catalogue }: Pick<DeferredTools, 'unwrap' | 'catalogue'>,
@@ -26,7 +26,7 @@ export const unwrapCalls = (
   const frames: Frame[] = []
   const refused: { readonly said: ModelCall; readonly call: RefusedCall }[] = []
   for (const said of turn.serverCalls.slice()) {
-    // As a replay gives it to the model, whatever spaces it wrote.
+    // As a replay gives it to the model, no matter which spaces the model wrote.
     if (said.name === SEARCH_WRAPPER) said.arguments = plainJson(said.arguments)
     if (catalogue.byName.has(said.name)) {
       said.arguments = wrappedArguments(said.name, said.arguments)

@@ -1,4 +1,4 @@
-/** The words of one attempt so far, counted as they come. */
+/** Counts the output of one attempt as it comes. */
 import type { Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -12,20 +12,20 @@ export interface AttemptOutput {
   readonly upstreamId: string | null
   readonly finishReason: string | null
   readonly nativeFinishReason: string | null
-  /** The newest count that the provider told. */
+  /** The newest count that the provider reported. */
   readonly reportedUsage: Usage | null
   /** Length of all that was said; a picture counts as so many characters as its tokens would have. */
   readonly characters: number
-  /** Characters that came after the newest count that the provider told. */
+  /** Characters that came after the newest count that the provider reported. */
   readonly uncountedCharacters: number
   /** The losses of its translation. */
   readonly losses: readonly Warning[]
 }
 
-/** Characters of a type's name that are told: an upstream writes it. */
+/** Characters of a type's name that are reported: an upstream writes it. */
 const KIND_MAX = 80
 
-/** Losses of one answer that are told: an upstream can invent as many types as it has bytes. */
+/** Losses of one answer that are reported: an upstream can invent as many types as it has bytes. */
 const LOSSES_MAX = 50
 
 const FURTHER_CALLS = 'The model made several calls at once. functions has room for the first of them; the others were left out. Use tools.'
@@ -42,7 +42,7 @@ export class AnswerSoFar implements AttemptOutput {
   characters = 0
   uncountedCharacters = 0
 
-  /** `oneCall`: the client's words have room for one call of a tool. */
+  /** `oneCall`: the client's dialect has room for one call of a tool. */
   constructor(clock: Clock, oneCall: boolean) {
     this.#clock = clock
     this.#oneCall = oneCall
@@ -52,7 +52,7 @@ export class AnswerSoFar implements AttemptOutput {
     this.losses.push(warning)
   }
 
-  /** `rewritten`: what the client gets of it is said again from the events. */
+  /** `rewritten`: the client's text is written from the events. */
   observe(frames: readonly Frame[], rewritten: boolean): void {
     for (const { events, native } of frames) {
       for (const event of events) {
@@ -87,7 +87,7 @@ export class AnswerSoFar implements AttemptOutput {
           case 'citation':
           case 'reasoning-end':
           case 'logprobs':
-          // No provider says these.
+          // No provider sends these.
           case 'server-tool-start':
           case 'server-tool-progress':
           case 'server-tool-end':
@@ -104,7 +104,7 @@ export class AnswerSoFar implements AttemptOutput {
     this.#leaveOut(`The answer holds a part of type ${kind.slice(0, KIND_MAX)}, which could not be translated; it was left out.`)
   }
 
-  /** The client's words have none for a part of the answer. It is too late to refuse that, so a strict request gets it too. */
+  /** The client's dialect has no word for a part of the answer. It is too late to refuse, so a strict request gets this warning too. */
   #leaveOut(message: string): void {
     if (this.losses.length >= LOSSES_MAX || this.losses.some((known) => known.message === message)) return
     this.losses.push({ code: 'untranslated_output', field: 'output', message })

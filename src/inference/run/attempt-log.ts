@@ -187,7 +187,7 @@ export class AttemptLog {
     this.#said.lose(warning)
   }
 
-  /** The current attempt says this; as `AnswerSoFar`. */
+  /** The current attempt sent these frames; see `AnswerSoFar`. */
   observe(frames: readonly Frame[], rewritten = false): void {
     this.#said.observe(frames, rewritten)
   }

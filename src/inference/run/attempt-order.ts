@@ -22,7 +22,7 @@ export interface AttemptOrder {
   first(): BegunAttempt | null
   /** The attempt that follows a failed one; null where its failure is the answer. */
   after(failed: FailedAttempt): BegunAttempt | null
-  /** Those that had their turn, and whom nobody asked, with why; each once. */
+  /** The candidates that had their turn and were not asked, each once, with the reason. */
   readonly notTried: readonly NotTried[]
 }
 
@@ -31,7 +31,7 @@ export interface NotTried {
   readonly why: 'broken' | 'full' | 'retries' | 'no-key' | 'enough'
 }
 
-/** Not in the operator's list. */
+/** The index of a customer's key, which is not in the operator's list. */
 const CUSTOMERS = -1
 
 /** `named`: the request itself names the models that follow one another. A fallback that a client asks for is no retry of ours. */
@@ -94,7 +94,7 @@ export const createAttemptOrder = (
       if (current === null) return null
       const { planned, credential } = current
       const fault = credentialFault(failed)
-      // A customer's key is the customer's affair: the operator hears nothing of it.
+      // The fault of a customer's key is the customer's to mend: it is not reported to the operator.
       if (fault !== null && !credential.isByok)
         credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
       const step = nextStep(failed)
@@ -103,7 +103,7 @@ export const createAttemptOrder = (
         for (const left of attempts.slice(position + 1)) pass(left, 'enough')
         return null
       }
-      // Where nothing was sent, nothing was asked of anybody: it takes nothing of the budget for retries.
+      // Where nothing was sent, no provider had work: the next attempt takes nothing of the budget for retries.
       const retry = failed.zone === 'sent'
       if (step === 'credential') {
         failedKeys.add(credential.index)

@@ -1,4 +1,4 @@
-/** One attempt: whom it asked, when, and what came of it. */
+/** One attempt: the endpoint that it asked, when, and what came of it. */
 import type { Usage } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { Credential } from '../../routing/credentials.ts'

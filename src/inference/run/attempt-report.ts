@@ -1,4 +1,4 @@
-/** The lesson of an attempt about its endpoint. */
+/** Reports what an attempt shows about the health of its endpoint. */
 import { outputTokens } from '../../canonical/usage.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
@@ -6,10 +6,10 @@ import { credentialFault, describesRequest, type FailedAttempt } from './failove
 import type { BegunAttempt } from './attempt-order.ts'
 import type { AttemptReport } from '../../routing/endpoint-health.ts'
 
-/** Fewer output tokens tell nothing of a provider's pace. */
+/** Fewer output tokens say nothing about a provider's pace. */
 const TOKENS_MIN = 10
 
-/** `stopped`: nobody waited for it any more. */
+/** `stopped`: its answer was no longer waited for. */
 export const reportOf = (
   stopped: boolean,
   { spareKeys, retry }: BegunAttempt,
@@ -21,7 +21,7 @@ export const reportOf = (
   const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
   const reported = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
   if (stopped) return { ...reported, outcome: 'cancelled' }
-  // An endpoint that was not asked has taught nothing.
+  // An endpoint that was not asked has shown nothing.
   if (failure?.zone === 'not-asked') return { ...reported, outcome: 'cancelled' }
   // An answer that a guardrail keeps back is one that the provider gave.
   if (failure === null || isGuardrailBlock(failure.error)) return { ...reported, outcome: 'ok', tokensPerSecond: pace(outcome) }

@@ -21,7 +21,7 @@ import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { BegunAttempt } from './attempt-order.ts'
 
-/** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
+/** The most frames without content. A provider that sends more counts as broken, since nothing was said. */
 const HELD_FRAMES_MAX = 10_000
 
 export interface AttemptParts {

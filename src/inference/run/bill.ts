@@ -16,7 +16,7 @@ import { CHARACTERS_PER_TOKEN } from './estimated-tokens.ts'
 export interface Bill {
   readonly usage: Usage
   readonly cost: Cost
-  /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */
+  /** Neither a price nor the provider itself gave the cost: it was counted at a price of the operator's choice. */
   readonly costIsAssumed: boolean
 }
 
@@ -37,7 +37,7 @@ interface Answer {
   readonly abandoned: boolean
 }
 
-/** The facts on which its bill depends besides. */
+/** The further facts on which its bill depends. */
 interface BilledAnswer extends Answer {
   readonly current:
     | { readonly planned: Pick<PlannedAttempt, 'model' | 'endpoint'>; readonly credential: Pick<Credential, 'isByok'> }
@@ -67,7 +67,7 @@ export const joinedBills = (first: Bill, second: Bill): Bill => ({
   costIsAssumed: first.costIsAssumed || second.costIsAssumed,
 })
 
-/** Fees of tools are the service's price, whoever's key the model was called with. */
+/** Fees of tools are the service's price, no matter whose key the model was called with. */
 export const withFees = (bill: Bill, feeNanos: number | null): Bill => ({
   ...bill,
   cost: {
@@ -77,7 +77,7 @@ export const withFees = (bill: Bill, feeNanos: number | null): Bill => ({
   },
 })
 
-/** Another model was asked for this answer: what it cost is the price of a tool, to whomever it was charged. */
+/** Another model was asked for this answer: its cost is the price of a tool, no matter who was charged for it. */
 export const withInner = (bill: Bill, { totalNanos, customersNanos }: Cost): Bill => {
   const { cost, ...rest } = withFees(bill, totalNanos)
   return { ...rest, cost: { ...cost, customersNanos: cost.customersNanos + customersNanos } }
@@ -91,16 +91,16 @@ const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage:
   return emptyIsFree && failed && !cancelled && ended && outputTokens(usage) === 0
 }
 
-/** The provider's count; where it counted nothing, or nothing that can be, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
+/** The provider's count; where it sent none, or an impossible one, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
 export const countedUsage = (answer: Answer): Usage => {
   const { request, said, abandoned } = answer
   const { reportedUsage, finishReason } = said
   const spoke = said.characters > 0
-  // A prompt that was left is a prompt that was read; one that the provider failed is not.
+  // The provider has read a prompt whose client left; a prompt that the provider failed on counts as unread.
   if (reportedUsage === null && !spoke && !abandoned) return NO_USAGE
   const known = reportedUsage ?? NO_USAGE
   const [input, output] = [inputTokens(known), outputTokens(known)]
-  // Vectors are an answer that is told without output.
+  // Vectors are an answer without output tokens.
   const isVectors = reportedUsage !== null && request.apiType === 'embeddings'
   const hasContent = spoke || output > 0 || isVectors
   const answered = hasContent || finishReason !== null

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AttemptLog } from './attempt-log.ts'
 
-/** How long the rest of an answer that nobody waits for is read, for its usage. */
+/** How long the rest of an answer is read for its usage once the client has left. */
 const DRAIN_MS = 30_000
 
 export class Connection {
@@ -39,7 +39,7 @@ export class Connection {
     return this.#stopReason
   }
 
-  /** Nobody waits for the answer any more: no other attempt is made. */
+  /** The answer is no longer waited for: no other attempt is made. */
   get stopped(): boolean {
     return this.#stopReason !== null || this.#log.cancelled
   }
@@ -51,7 +51,7 @@ export class Connection {
     this.#controller?.abort(reason)
   }
 
-  /** The client is gone: the upstream is closed, now or, where the provider bills all the same, when it has told the usage. */
+  /** The client is gone: the upstream is closed, now or, where the provider bills all the same, when it has sent the usage. */
   leave(): void {
     if (this.#log.ended || this.#log.cancelled) return
     this.#log.leave()

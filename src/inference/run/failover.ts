@@ -34,13 +34,13 @@ export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayErr
 export const nextStep = (failed: FailedAttempt): NextStep => {
   // A question that one model was kept from answering is not asked of another.
   if (failed.zone === 'delivered' || isGuardrailBlock(failed.error)) return 'none'
-  // Another dialect may have a word for what this one has none.
+  // Another dialect may have a word that this one lacks.
   if (failed.zone === 'not-asked') return 'endpoint'
   if (credentialFault(failed) !== null) return 'credential'
   return describesRequest(failed.error.type) ? 'model' : 'endpoint'
 }
 
-/** Where the request or the model is meant, the adapter has told so by another type; a 429 may mean that the account has no quota left. */
+/** A fault of the request or the model has another type, from the adapter; a 429 may mean that the account has no quota left. */
 export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refused' | 'limited' | null => {
   if (error.type === 'rate_limit_exceeded') return 'limited'
   return error.type === 'provider_unavailable' && upstreamStatus !== null && REFUSALS.has(upstreamStatus) ? 'refused' : null

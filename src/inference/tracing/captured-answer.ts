@@ -1,4 +1,4 @@
-/** The answer that a client was told, kept for those who watch: bounded, and given up as a whole where it grows too large. */
+/** The answer that a client got, kept for those who watch: bounded, and given up as a whole where it grows too large. */
 import type { TracedContent, TracedPart } from '../../broadcast/request-trace.ts'
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import type { ContentRoom } from './content-room.ts'

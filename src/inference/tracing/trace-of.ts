@@ -100,14 +100,14 @@ const tracedGuardrail = (stage: PipelineStage): RequestTrace['guardrails'] => {
   ]
 }
 
-/** Nobody is to keep what was said: a guardrail or the request itself asks for it. */
+/** The question and the answer must not be kept: a guardrail or the request itself asks for that. */
 const keepsNothing = ({ guardrails, call }: Planned): boolean => {
   if (Object.values(guardrails?.policy?.zdr ?? {}).some((zdr) => zdr)) return true
   const provider = call.body.value('provider')
   return isObject(provider) && provider['zdr'] === true
 }
 
-/** As the client wrote them, whatever became of them in the translation. */
+/** As the client wrote them, no matter what the translation made of them. */
 const settingsIn = ({ call }: Planned): RequestTrace['settings'] => {
   const { body } = call
   const number = (...names: readonly string[]): number | undefined => {

@@ -19,12 +19,12 @@ import { promptContent, traceOf } from './trace-of.ts'
 export interface Tracing {
   /** To be called before the run; null where nobody watches. */
   watch(admitted: Admitted): Watch | null
-  /** Tells the traces that have finished by now. */
+  /** Sends the traces of requests that have finished by now. */
   flush(): Promise<void>
 }
 
 export interface Watch {
-  /** As `take`, which it calls; what was said is kept where somebody wants to know it. */
+  /** As `take`, which it calls; what was said is kept where a destination wants it. */
   observing(take: TakeFrames): TakeFrames
   /** Never waits, never throws. */
   finished(finished: Finished): void
@@ -46,7 +46,7 @@ export interface TracingParts {
 const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 /** A larger request is not read again for what it says. */
 const REQUEST_BYTES_MAX = 4 * 1024 * 1024
-/** Requests that have finished and are not told yet. */
+/** Requests that have finished and whose traces are not sent yet. */
 const WAITING_MAX = 10_000
 /** Longer than this no turn of the event loop is worked on. */
 const TURN_MS = 4
@@ -148,7 +148,7 @@ const isTrusted = (baseUrl: string, hosts: ReadonlySet<string>): boolean => {
   return url !== null && (hosts.has(url.hostname.replace(/^\[|\]$/g, '')) || hosts.has(url.host))
 }
 
-/** The attempt's own span where the trace is told to somebody, else the client's: nobody here has a span in it. */
+/** Names the attempt's own span where the trace is sent somewhere, else the client's: no span of ours is sent then. */
 const joiningHeaders = (
   received: TraceContext | null,
   parent: TraceParent | null,

@@ -101,7 +101,7 @@ const goOn = (admitted: Admitted, change: (prompt: Prompt) => Prompt, parts: Loo
   return runJudged({ request: { ...request, promptFor }, connection, log, hold, judge: admitted.judge }, parts, take)
 }
 
-/** A warning is told with the answer that it is about, whichever attempt gives it. */
+/** A warning is sent with the answer that it is about, no matter which attempt gives it. */
 const warningFirst = (take: TakeFrames, warn: () => void): TakeFrames => {
   let warned = false
   return (frames) => {

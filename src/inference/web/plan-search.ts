@@ -19,7 +19,7 @@ export const searchNanos = (search: PlannedSearch | null): number => (search?.ty
 
 export interface SearchPlan {
   readonly search: PlannedSearch
-  /** Those of the plan that can answer with it. */
+  /** The attempts of the plan that can answer with it. */
   readonly attempts: readonly PlannedAttempt[]
 }
 
@@ -31,7 +31,7 @@ export interface SearchParts {
   readonly denied: readonly ServerTool[]
 }
 
-/** Null where no search is asked for. Throws `invalid_request` where nobody can search, and for options that make no sense. */
+/** Null where no search is asked for. Throws `invalid_request` where no candidate can search, and for options that make no sense. */
 export const planSearch = (
   call: Call,
   { searches, attempts }: Pick<Plan, 'searches' | 'attempts'>,
@@ -57,7 +57,7 @@ export const planSearch = (
       rewritten: true,
     })
   const natives = engine === 'native' || (engine === 'auto' && prefersNative(parts.settings)) ? attempts.filter(isNative) : []
-  // Who is asked first decides, so that the results do not depend on which attempt succeeds.
+  // The first attempt decides, so that the results do not depend on which attempt succeeds.
   if (natives.length > 0 && (natives[0] === attempts[0] || engine === 'native' || parts.engines.names.length === 0)) {
     return { search: { type: 'native', tool }, attempts: natives }
   }
@@ -67,7 +67,7 @@ export const planSearch = (
   return { search: { type: 'ours', asked, query, prompt: typeof searchPrompt === 'string' ? searchPrompt : null }, attempts }
 }
 
-/** By these a client has a provider search. */
+/** The fields by which a client has a provider search. */
 const SEARCH_FIELDS = ['web_search_options', 'search_parameters']
 
 const naming = (presetSlug: string | null, read: () => AskedSearch): AskedSearch => {
@@ -81,7 +81,7 @@ const naming = (presetSlug: string | null, read: () => AskedSearch): AskedSearch
 interface AskedPlugin {
   readonly options: Readonly<Record<string, unknown>>
   readonly at: string
-  /** In a refusal. */
+  /** The name that a refusal uses. */
   readonly name: string
 }
 
