@@ -1,7 +1,8 @@
 /** Lists are cut by `offset` and `limit` (docs/contract/management.md#lists). An empty parameter counts as absent. */
 import { z } from 'zod'
 
-import { validate } from './validate.ts'
+import type { GatewayError } from '../errors.ts'
+import { invalidRequest, validate } from './validate.ts'
 
 export interface Slice {
   readonly offset: number
@@ -55,5 +56,14 @@ export const countQuery = {
 /** Throws `invalid_request` naming the parameter. */
 export const wantsCount = (query: URLSearchParams): boolean =>
   validate(countQuery.count, query.get('count') || undefined, ['count']) !== 'false'
+
+/** Too many entries before the offset would have to be looked at, each by itself. */
+export const mustGoByCursor = (): GatewayError =>
+  invalidRequest([
+    {
+      path: 'offset',
+      message: 'Too much stands before it for this filter. Leave it out, and go on by `cursor`, the `next_cursor` of each page.',
+    },
+  ])
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item), total_count: z.int() })

@@ -1,4 +1,5 @@
 /** API keys: made, listed, changed, revoked; and recognised at the door without a query while nothing has changed. */
+import { mustGoByCursor } from '../contract/paging.ts'
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
@@ -232,7 +233,8 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       return made
     },
     async list(input) {
-      const { items, next } = await store.list({ ...input, now: now() })
+      const { items, next, isCut } = await store.list({ ...input, now: now() })
+      if (isCut) throw mustGoByCursor()
       const used = await store.usageOfMany(
         items.map(({ hash }) => hash),
         now(),

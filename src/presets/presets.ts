@@ -44,6 +44,7 @@ export interface ServedPreset {
 export interface Presets {
   /** The next version, designated unless the options say otherwise; the answer embeds the version that this call wrote, or repeats an earlier answer. Throws `precondition_failed`. */
   save(request: SaveRequest): Promise<StoredAnswer>
+  isLong(query: PresetQuery): Promise<boolean>
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
   page: PresetStore['page']
   /** These six throw `not_found` where the preset or the version does not exist in the workspace. */
@@ -116,6 +117,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           return { status: outcome.status, body: outcome.body }
       }
     },
+    isLong: (query) => store.isLong(query),
     list: (query, slice) => store.list({ ...query, ...slice }),
     page: (query) => store.page(query),
     get: async (workspaceId, slug) => (await store.get(workspaceId, slug)) ?? unknownPreset(slug),

@@ -106,6 +106,15 @@ describeEachEngine('audit log', (engine) => {
       }
       expect({ filter, seen }).toEqual({ filter, seen: whole })
     }
+
+    // There are 12, of which nine are of the workspace, and no index answers an action.
+    const isLong = (numberedMax: number, filter: AuditFilter) => createAuditLog(database, 2, numberedMax).isLong(filter)
+    expect([await isLong(11, { workspaceId: null, action: 'rare' }), await isLong(12, { workspaceId: null, action: 'rare' })]).toEqual([
+      true,
+      false,
+    ])
+    expect([await isLong(8, { workspaceId, action: 'rare' }), await isLong(9, { workspaceId, action: 'rare' })]).toEqual([true, false])
+    expect(await isLong(1, { workspaceId })).toBe(false)
   })
 
   test('a key and a preset tell what they were and became, without digests', async () => {

@@ -10,7 +10,7 @@ import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './
 import type { AuditLogTable } from './management-tables.ts'
 import type { Page } from './page.ts'
 import type { AuditObject, Schema } from './schema.ts'
-import { SCANNED_MAX, tableBy } from './table-by.ts'
+import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface ChangedBy {
   /** The id of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */
@@ -97,6 +97,8 @@ export interface AuditLog {
   note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
   /** Newest first. `workspaceId` null: of every workspace. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
+  /** Says whether more has to be looked through for what no index answers than is counted. */
+  isLong(filter: AuditFilter): Promise<boolean>
   /** The same behind `after`, uncounted. Looks through so many entries at most, so that a page may have few, or none, and yet not be the last. */
   page(filter: AuditFilter, limit: number): Promise<AuditPage>
 }
@@ -120,7 +122,7 @@ export interface AuditPage {
   readonly next: Position | null
 }
 
-export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX): AuditLog => ({
+export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, numberedMax = NUMBERED_MAX): AuditLog => ({
   note: (entry, by, now) =>
     database.transaction(async (transaction) => {
       await writeEntry(transaction, { ...entry, ...by, createdAt: now })
@@ -132,6 +134,11 @@ export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX): Au
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
     return { totalCount: count, items: rows.map(toEntry) }
+  },
+
+  async isLong(filter) {
+    const held = heldBy(filter)
+    return held !== null && (await entries(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined
   },
 
   async page(filter, limit) {

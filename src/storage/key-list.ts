@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts'
 import type { ApiKeysTable } from './key-tables.ts'
 import { containsText, endsWithText } from './match-text.ts'
 import type { Schema } from './schema.ts'
-import { SCANNED_MAX, tableBy } from './table-by.ts'
+import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface KeyListInput extends KeyFilter {
   /** Null: of every workspace. */
@@ -30,14 +30,20 @@ const orderedBy: Readonly<Record<KeySort, { readonly value: RawBuilder<string>; 
 
 /**
  * The page behind `after`. What no index finds is looked for among so many keys, so that a page may have few of them, or none, and yet not
- * be the last. Whoever passes keys over by their number has a full page.
+ * be the last. Who passes keys over by their number has a full page, or is told that it takes too much.
  */
-export const listKeys = async (database: ReadDatabase, input: KeyListInput, scannedMax = SCANNED_MAX): Promise<KeyRows> => {
+export const listKeys = async (
+  database: ReadDatabase,
+  input: KeyListInput,
+  scannedMax = SCANNED_MAX,
+  numberedMax = NUMBERED_MAX,
+): Promise<KeyRows> => {
   const { limit, offset, sort } = input
   const { value, direction } = orderedBy[sort]
   const held = heldBy(input)
-  const isBounded = held !== null && offset === 0
-  const end = isBounded ? await selectKeys(database, { ...held, offset: scannedMax - 1, limit: 1 }).executeTakeFirst() : undefined
+  if (held !== null && offset > numberedMax) return { rows: [], next: null, isCut: true }
+  const end =
+    held === null ? undefined : await selectKeys(database, { ...held, offset: offset + scannedMax - 1, limit: 1 }).executeTakeFirst()
   const rows = await selectKeys(database, { ...input, limit: limit + 1 })
     .$if(end !== undefined, (query) =>
       query.where(lies(database.engine, direction === 'desc' ? '>=' : '<=', value, { value: end?.sorted ?? '', hash: end?.hash ?? '' })),
@@ -45,7 +51,8 @@ export const listKeys = async (database: ReadDatabase, input: KeyListInput, scan
     .execute()
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : end
-  return { rows: shown, next: last === undefined ? null : { value: last.sorted, hash: last.hash } }
+  const isCut = offset > 0 && last !== undefined && last === end
+  return { rows: shown, next: last === undefined ? null : { value: last.sorted, hash: last.hash }, isCut }
 }
 
 type ReadDatabase = Pick<Database, 'engine' | 'reports'>
@@ -54,6 +61,8 @@ interface KeyRows {
   readonly rows: readonly (Selectable<ApiKeysTable> & { readonly sorted: string })[]
   /** Behind it lies what was not looked at yet; null: nothing. */
   readonly next: KeyFilter['after']
+  /** Keys were to be passed over by their number, and the page is not full, since it would take a look at too many. */
+  readonly isCut: boolean
 }
 
 /** The part of the filter that the index answers by itself; null where nothing is left for the rows that it finds. */

@@ -123,6 +123,21 @@ describeEachEngine('key store', (engine) => {
     }
   })
 
+  test('who passes keys over by their number has each page in full, or is told that it takes a look at too many', async () => {
+    const { database, store, key, workspaceId } = await prepare()
+    for (let number = 0; number < 9; number += 1) await store.insert(key(hashOf(String(number)), { disabled: number === 4 }), changedBy())
+    const listed = async (status: 'enabled' | 'all' | 'disabled', offset: number, limit = 2) => {
+      const input = { ...EVERY_KEY, status, workspaceId, now: T2, offset, limit }
+      const { rows, isCut } = await listKeys(database, input, 4, 6)
+      return isCut ? null : rows.length
+    }
+    expect(await Promise.all([1, 3, 5, 6].map((offset) => listed('enabled', offset)))).toEqual([2, 2, 2, 2])
+    expect(await Promise.all([7, 8].map((offset) => listed('enabled', offset)))).toEqual([null, null])
+    expect(await Promise.all([0, 1, 2].map((offset) => listed('disabled', offset)))).toEqual([0, null, null])
+    // Nothing has to be looked at where the index answers.
+    expect(await Promise.all([7, 8, 9].map((offset) => listed('all', offset)))).toEqual([2, 1, 0])
+  })
+
   test('the last use of a key is the latest that was noted, however many are noted at once, also by a process of an earlier version', async () => {
     const { database, store, key } = await prepare()
     for (const digit of ['a', 'b', 'c']) await store.insert(key(hashOf(digit)), changedBy())
@@ -151,7 +166,7 @@ describeEachEngine('key store', (engine) => {
     expect(await store.revoke(workspaceId, dead.hash, T2, changedBy())).toBe(false)
     expect(await store.get(dead.hash)).toBeNull()
     expect(await store.update(workspaceId, dead.hash, { disabled: false }, T2, changedBy())).toBeNull()
-    expect(await store.list({ ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 10 })).toEqual({ items: [], next: null })
+    expect(await store.list({ ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 10 })).toEqual({ items: [], next: null, isCut: false })
     expect(await rejection(store.insert(dead, changedBy()))).toBeInstanceOf(Error)
   })
 

@@ -100,7 +100,7 @@ export interface KeyStore {
   renewDigest(hash: string, digest: string, pepperId: string): Promise<void>
   /** Live keys that have not been used since the pepper became this one. */
   countOtherPeppers(pepperId: string): Promise<number>
-  list(input: KeyListInput): Promise<{ readonly items: readonly KeyRecord[]; readonly next: KeyFilter['after'] }>
+  list(input: KeyListInput): Promise<{ readonly items: readonly KeyRecord[]; readonly next: KeyFilter['after']; readonly isCut: boolean }>
   /** Null if the scope, one workspace or with null all of them, has no such key. */
   update(scope: string | null, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
   /** False if the scope has no such key (any more). */
@@ -215,8 +215,8 @@ export const createKeyStore = (database: Database): KeyStore => ({
   },
 
   async list(input) {
-    const { rows, next } = await listKeys(database, input)
-    return { items: rows.map(toKey), next }
+    const { rows, ...rest } = await listKeys(database, input)
+    return { items: rows.map(toKey), ...rest }
   },
 
   update: (scope, hash, patch, now, by) =>

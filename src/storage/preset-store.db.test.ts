@@ -205,6 +205,17 @@ describeEachEngine('preset store', (engine) => {
     }
   })
 
+  test('a list is long where more presets than are counted would have to be looked at', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    for (let number = 0; number < 4; number += 1) await create(`bot-${number}`)
+    const isLong = (numberedMax: number, query: object) =>
+      createPresetStore(database, testSeal, 2, numberedMax).isLong({ workspaceId, ...query })
+    expect([await isLong(3, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'active' })]).toEqual([true, true])
+    expect([await isLong(4, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'disabled' })]).toEqual([false, false])
+    expect([await isLong(3, {}), await isLong(3, { status: 'active' })]).toEqual([false, false])
+  })
+
   test('lists versions in both orders', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     for (let count = 0; count < 5; count++) await create('bot')

@@ -14,7 +14,7 @@ import { designatedAt, type SealedDatabase, toPreset, toPresetWithVersion, toVer
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import type { TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
-import { SCANNED_MAX, tableBy } from './table-by.ts'
+import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface PresetStore {
   /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
@@ -22,6 +22,8 @@ export interface PresetStore {
   /** Most recently updated first. */
   list(input: PresetListInput): Promise<Page<PresetResource>>
   /** The same behind `after`, uncounted. Looks through so many presets at most, so that a page may have few, or none, and yet not be the last. */
+  /** Says whether more has to be looked through for what no index answers than is counted. */
+  isLong(query: PresetQuery): Promise<boolean>
   page(query: PresetQuery & { readonly after: Position | null; readonly limit: number }): Promise<PresetPage>
   /** With the designated version; null if there is no such preset. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
@@ -78,9 +80,16 @@ export type PresetResolution =
   | { readonly kind: 'no-such-version'; readonly preset: PresetResource }
 
 /** Secrets of presets are opened with this seal as they are read, and sealed with it as they are written. */
-export const createPresetStore = (database: Database, seal: TextSeal, scannedMax = SCANNED_MAX): PresetStore => ({
+export const createPresetStore = (
+  database: Database,
+  seal: TextSeal,
+  scannedMax = SCANNED_MAX,
+  numberedMax = NUMBERED_MAX,
+): PresetStore => ({
   createVersion: (input) => inPresetLine(database, input, () => createPresetVersion({ database, seal }, input)),
   list: (input) => listPresets(database, input),
+  isLong: async ({ q, ...held }) =>
+    q !== undefined && (await newestChanged(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined,
   page: (query) => pagePresets(database, query, scannedMax),
   get: (workspaceId, slug) => getPreset({ database, seal }, workspaceId, slug),
   versions: (input) => listVersions({ database, seal }, input),

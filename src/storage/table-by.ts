@@ -11,3 +11,6 @@ export const tableBy = <Table extends keyof Schema>(engine: Engine, table: Table
 
 /** So many rows are looked through for one page, for what no index answers: in far less than 200 ms, whatever they are looked through for. */
 export const SCANNED_MAX = 20_000
+
+/** So many rows are counted, or passed over by their number, where each has to be looked at. */
+export const NUMBERED_MAX = 50_000

@@ -1,4 +1,7 @@
 /** Lists without a total (docs/contract/management.md#lists). */
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+
 import { expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
@@ -36,6 +39,27 @@ test('count=false leaves the total out, and goes on behind a cursor to the same 
   }
   expect((await ask('/presets?count=no')).status).toBe(400)
   expect((await ask('/presets?count=false&cursor=x')).status).toBe(400)
+})
+
+test('where too many rows would be looked at, a page has no total, and an offset is a 400 that names the cursor', async () => {
+  const service = await services.start()
+  const get = async (path: string): Promise<Answer> => call(service, 'GET', path)
+  const [workspace] = ((await get('/workspaces')).json as Page).data
+  const database = new Database(join(service.dataDir, 'patchbay.db'))
+  database.run('pragma busy_timeout = 10000')
+  database.run(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 50001)
+      insert into audit_log (id, created_at, workspace_id, action, object_type, object_id)
+      select 'entry-' || i, '2026-01-01T00:00:00.000Z', ?, 'updated', 'preset', 'p' from n`,
+    [workspace?.id ?? ''],
+  )
+  database.close()
+  expect((await get('/audit-log')).json).toMatchObject({ total_count: expect.any(Number) })
+  const page = (await get('/audit-log?action=updated&limit=2')).json as Page
+  expect([Object.keys(page).toSorted(), page.data.length, typeof page.next_cursor]).toEqual([['data', 'next_cursor'], 2, 'string'])
+  for (const path of ['/audit-log?action=updated&offset=2', '/keys?offset=50001'])
+    expect(await get(path)).toMatchObject({ status: 400, json: { error: { metadata: { reason: expect.stringContaining('`cursor`') } } } })
+  expect((await get('/keys?offset=50001&include_disabled=true')).status).toBe(200)
 })
 
 test('a cursor tells nothing of the row at which its page ended, and opens in its own list alone', async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
 import { cursorOf, cursorText } from '../../contract/cursor.ts'
-import { countQuery, listOf, listPaging, wantsCount } from '../../contract/paging.ts'
+import { countQuery, listOf, listPaging, mustGoByCursor, wantsCount } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
 import { auditEntry, inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
@@ -61,7 +61,9 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
     const filter = filterOf(request, parts.cursors.opened(request.query))
     if (acceptsCsv(request.headers)) return exported(request, filter, parts)
     const { offset, limit } = listPaging.read(request.query)
-    if (!wantsCount(request.query)) {
+    const isLong = wantsCount(request.query) && (await parts.auditLog.isLong(filter))
+    if (isLong && offset > 0) throw mustGoByCursor()
+    if (isLong || !wantsCount(request.query)) {
       const { items, next } = await parts.auditLog.page(filter, limit)
       return jsonResponse({ data: items.map(entryResource), next_cursor: next === null ? null : parts.cursors.seal(cursorOf(next)) })
     }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { cursorOf } from '../../contract/cursor.ts'
-import { countQuery, listOf, listPaging, wantsCount } from '../../contract/paging.ts'
+import { countQuery, listOf, listPaging, mustGoByCursor, wantsCount } from '../../contract/paging.ts'
 import {
   listedPreset,
   type ListedPresetResource,
@@ -66,7 +66,9 @@ export const presetsList = ({ presets, usageOf }: { readonly presets: Presets; r
     const query = { workspaceId, ...filter, ...(hasOnlyActive(request) ? { status: 'active' as const } : {}) }
     const shown = async (items: readonly PresetResource[]): Promise<readonly ListedPresetResource[]> =>
       include === 'usage' ? usageOf(request, items) : items
-    if (isCounted) {
+    const isLong = isCounted && (await presets.isLong(query))
+    if (isLong && slice.offset > 0) throw mustGoByCursor()
+    if (isCounted && !isLong) {
       const { items, totalCount } = await presets.list(query, slice)
       return jsonResponse({ data: await shown(items), total_count: totalCount })
     }
