@@ -149,13 +149,17 @@ test('speed: "fast" goes to the endpoint of the tier priority, and at the ordina
     return exchange.answer(model === 'up-priority' ? 500 : 200, messagesAnswer({}))
   })
   const body = { model: 'claude/apart', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }] }
-  await infer(service, { ...body, speed: 'fast' }, { path: '/messages' })
+  const answer = await infer(service, { ...body, speed: 'fast' }, { path: '/messages' })
   await infer(service, { ...body, speed: 'fast', service_tier: 'default' }, { path: '/messages' })
   expect(asked).toEqual([
     ['up-priority', 'fast'],
     ['up-ordinary', 'standard_only'],
     ['up-ordinary', 'fast'],
   ])
+  const path = `/generation?id=${answer.headers.get('x-generation-id') ?? ''}`
+  const record = async () => (await call(service, 'GET', path)).json as { data?: { provider_responses: readonly object[] } }
+  await until(async () => (await record()).data !== undefined, 'the record')
+  expect((await record()).data?.provider_responses).toMatchObject([{ routed_service_tier: 'priority' }, { routed_service_tier: null }])
   asked.length = 0
   await infer(service, { ...body, model: 'gpt/apart', speed: 'fast' }, { path: '/messages' })
   expect(asked[0]).toEqual(['up-priority', 'priority'])
