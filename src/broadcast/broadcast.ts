@@ -19,13 +19,13 @@ import { createSender, type Sender } from './senders.ts'
 export interface Broadcast {
   /** The destinations that get requests of this workspace; null: none. */
   watchers(workspaceId: string): Watchers | null
-  /** Sends it to whom it concerns. Never waits, never throws. */
+  /** Sends it to the destinations that want it. Never waits, never throws. */
   add(trace: RequestTrace): void
-  /** Reads again who is in force. */
+  /** Reads again which destinations are in force. */
   refreshCache(): Promise<void>
   /** In this process, since its start; null for a destination that is not in force. */
   healthOf(id: string): DeliveryHealth | null
-  /** Why a destination does not take a request without a trace; null: it does. */
+  /** Says why a destination refuses a request without a trace; null: it takes one. */
   tryOut(type: DestinationType, config: StoredConfig): Promise<string | null>
   /** Takes up what an earlier process left behind, and goes on looking. */
   start(): void
@@ -36,7 +36,7 @@ export interface Broadcast {
 }
 
 export interface Watchers {
-  /** One of them wants to know what was said. */
+  /** One of them wants the question and the answer. */
   readonly content: boolean
 }
 

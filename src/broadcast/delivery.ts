@@ -24,7 +24,7 @@ export interface Delivery {
   use(sender: Sender): void
   /** The traces that a process before this one left behind. */
   resume(trace: WaitingTrace): void
-  /** Says whether it takes more of that. */
+  /** Says whether there is room for more of these traces. */
   readonly hasRoom: boolean
   /** A trace that waits is tried once more; what is not taken by then is left in storage, or dropped where it is in none. Nothing can be added any more. */
   close(): Promise<void>

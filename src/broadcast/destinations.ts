@@ -53,7 +53,7 @@ export interface DestinationsParts {
   readonly clock: Clock
   readonly ids: IdSource
   readonly healthOf: (id: string) => DeliveryHealth | null
-  /** Why a destination does not take a request without a trace; null: it does. */
+  /** Says why a destination refuses a request without a trace; null: it takes one. */
   readonly tryOut: (type: DestinationType, config: StoredConfig) => Promise<string | null>
   /** The destinations in force have changed. */
   readonly changed: () => Promise<void>

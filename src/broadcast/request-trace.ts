@@ -50,7 +50,7 @@ export interface RequestTrace {
   readonly parent: TraceParent | null
   /** The question and the answer; null where nobody wants them, where they may not be sent, or where they had no room. */
   readonly content: TracedContent | null
-  /** Wanted, and too much: the trace goes without. */
+  /** The content was wanted but too large: the trace goes without it. */
   readonly contentLeftOut: boolean
   /** Nobody may keep what was said (zero data retention). */
   readonly isPrivate: boolean

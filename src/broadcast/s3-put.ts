@@ -9,7 +9,7 @@ type S3Config = DestinationConfig<'s3'>
 export const createS3Put =
   (config: S3Config): ((path: string, body: string, nowMs: number) => Promise<Outgoing>) =>
   async (path, body, nowMs) => {
-    // Loaded when first used: who has no such destination does not pay for it.
+    // Loaded when first used, so that a service without such a destination does not pay for it.
     const [{ SignatureV4 }, { Sha256 }] = await Promise.all([import('@smithy/signature-v4'), import('@smithy/core/checksum')])
     const { protocol, host, hostname, pathname } = new URL(objectUrl(config, path))
     const signer = new SignatureV4({

@@ -33,7 +33,7 @@ export const spanIdOf = (text: string): string => {
   return /^[0-9a-f]{16}$/.test(plain) && !ZEROS.test(plain) ? plain : hashed(text, 8)
 }
 
-/** `part`: what of the generation it is, such as `attempt 0`. */
+/** `part`: the part of the generation that the span describes, such as `attempt 0`. */
 export const derivedSpanId = (generationId: string, part: string): string => hashed(`${generationId} ${part}`, 8)
 
 export const derivedTraceId = (generationId: string): string => hashed(generationId, 16)

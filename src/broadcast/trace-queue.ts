@@ -9,9 +9,9 @@ import type { WaitingTrace, WaitingTraceStore } from '../storage/waiting-trace-s
 import type { Encoded } from './outgoing.ts'
 
 export interface TraceQueue {
-  /** From now on it waits; answers by which id. Never waits, never throws. */
+  /** Adds a trace and returns its id. Never waits, never throws. */
   add(destinationId: string, trace: Encoded): string
-  /** They wait no more. */
+  /** Removes traces that no longer wait. */
   remove(ids: readonly string[]): void
   /** Answers with the traces among them that still wait, by their ids. */
   read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
@@ -66,7 +66,7 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
       })
     })
   }
-  /** In portions: what a request writes goes between them. */
+  /** Writes in portions, so that writes of requests go between them. */
   const write = async (): Promise<void> => {
     failed = false
     while (unwritten.size + unremoved.size > 0 && !failed) {

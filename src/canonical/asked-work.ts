@@ -1,5 +1,5 @@
 /**
- * How much work a body asks for, as a provider may read it that takes every word for work literally: the largest of its
+ * How much work a body asks for, read as literally as a provider may read it: the largest of its
  * limits of output, all its numbers of answers multiplied, numbers written as text, names in any case, and settings that
  * stand in an object. It is what a hold must cover (docs/budgets.md).
  */
@@ -10,9 +10,9 @@ import { mayName } from '../lib/may-name.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 
 export interface AskedWork {
-  /** The largest limit of output tokens; null where there is none, Infinity where one is beyond reading. */
+  /** The largest limit of output tokens; null where there is none, Infinity where one is too large to read. */
   readonly outputTokens: number | null
-  /** A limit that is no limit, such as -1: as much as there is. */
+  /** A limit such as -1, which means as much as possible. */
   readonly unlimited: boolean
   /** The largest budget of thinking; 0 where there is none. */
   readonly thinkingTokens: number
@@ -24,7 +24,7 @@ export interface AskedWork {
   readonly searches: number
   /** Input may be written to a cache, which may cost more than to read it. */
   readonly marksCache: boolean
-  /** The name of a tier that may cost more than the ordinary one is in it. */
+  /** It names a tier that may cost more than the ordinary one. */
   readonly premiumTier: boolean
 }
 
@@ -77,7 +77,7 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
 const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'plugins'])
 const PREDICTION = 'prediction'
 
-/** Numbers of tokens that are no limits of what is written: of input, of single tokens, and what is done with them. */
+/** Numbers of tokens that do not limit output: of input, of single tokens, and of their treatment. */
 const LIMIT = /^(?!.*(?:prompt|input|context|ctx|tool|image|penalty|ids?$)).*(?:tok|len|predict|maxoutput|outputlimit)/
 const THINKING = /budget/
 /** Members whose limits are limits of thinking. */

@@ -13,7 +13,7 @@ export type ClientDialect = (typeof CLIENT_DIALECTS)[number]
 export interface Call {
   readonly dialect: ClientDialect
   readonly body: JsonBody
-  /** The client asked in the older words of Chat Completions for tools, and knows no others. */
+  /** The client asked for tools in the older words of Chat Completions, and knows no others. */
   readonly legacyFunctions?: true
   /** Models to try, the first one first. */
   readonly models: readonly string[]
@@ -28,7 +28,7 @@ export interface Call {
   prompt(): Prompt
   /** Parses it ahead of those who ask for it; throws as `prompt` does. */
   readingPrompt(): Steps<void>
-  /** The conversation went on after the client wrote it, or its tools are others: `prompt` has it so, `body` has it as it came. */
+  /** The conversation or its tools changed after the client wrote them: `prompt` has the change, `body` is as it came. */
   readonly continued?: true
   /** The model may have to get its turn back, as it said it. */
   readonly replays?: true

@@ -1,7 +1,7 @@
 /**
  * The pictures, sounds and files of a conversation, in the places where providers look for them: the parts of its items.
  * Everything else in a body is text to the model that reads it, whatever it looks like: the schema of a tool, the
- * arguments of a call, a member that nobody knows.
+ * arguments of a call, a member that no dialect has.
  */
 import { isObject } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'
@@ -31,7 +31,7 @@ export const plainName = (name: string): string =>
 const PLAIN = /^[a-z0-9]*$/
 const NO_SIGN_OF_A_NAME = /[^\p{L}\p{N}]|\p{DI}/gu
 
-/** Any text that `conversationMedia` may find media in: a word for it, or a letter that is escaped and may be of such a word. */
+/** Says whether `conversationMedia` may find media in a text: it has a word for them, or an escaped letter that may belong to one. */
 export const mayHoldMedia = (json: string): boolean => mayName(MEDIA_STRING, json)
 
 const KINDS = 'images?|screenshot|audio|video|file|document|media|container[_-]?upload'

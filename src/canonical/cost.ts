@@ -10,7 +10,7 @@ export interface Cost {
   readonly isByok: boolean
   /** Charged by providers to keys of the customer's own. */
   readonly customersNanos: number
-  /** Part of the total: fees of tools that the service ran, and the models that these asked. Absent where none cost anything. */
+  /** The part of the total for tools that the service ran, and for models that these asked. Absent where they cost nothing. */
   readonly serverToolNanos?: number
 }
 
@@ -23,7 +23,7 @@ export const NO_COST: Cost = {
   customersNanos: 0,
 }
 
-/** With a customer's own provider key the provider charges the customer, and this service nothing. */
+/** With a customer's own provider key the provider charges the customer, and this service charges nothing. */
 export const atCustomersCost = (cost: Cost): Cost => ({
   ...cost,
   totalNanos: 0,
@@ -31,7 +31,7 @@ export const atCustomersCost = (cost: Cost): Cost => ({
   customersNanos: cost.upstreamNanos ?? 0,
 })
 
-/** Null is contagious: a sum of which a part is not known is not known. */
+/** Null is contagious: a sum with an unknown part is unknown. */
 export const addedCosts = (first: Cost, second: Cost): Cost => ({
   totalNanos: added(first.totalNanos, second.totalNanos),
   upstreamNanos: added(first.upstreamNanos, second.upstreamNanos),

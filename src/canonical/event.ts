@@ -20,7 +20,7 @@ export type ModelEvent =
   /** Once, before any content: what the upstream calls this answer and the model that gives it. */
   | { readonly type: 'start'; readonly upstreamId: string | null; readonly upstreamModel: string | null }
   | { readonly type: 'text'; readonly text: string }
-  /** The text that comes next is one of its own. Dialects that have one text for an answer put PARAGRAPH_BREAK there. */
+  /** The next text stands apart from the last one. Dialects that have one text for an answer put PARAGRAPH_BREAK there. */
   | { readonly type: 'text-break' }
   /** A source of the text so far. Its place is counted in UTF-16 units of all of the answer's text, breaks included. */
   | { readonly type: 'citation'; readonly citation: UrlCitation }
@@ -56,7 +56,7 @@ export type ModelEvent =
   | { readonly type: 'image'; readonly url: string }
   /** Log probabilities of the text just said, in the form that Chat Completions gives them. */
   | { readonly type: 'logprobs'; readonly content: readonly JsonValue[] }
-  /** Output that only the provider's own dialect has a word for, by its type there. */
+  /** Output that only the provider's own dialect can express, by its type there. */
   | { readonly type: 'unknown'; readonly kind: string }
   /** The newest knowledge of the use; a later one replaces an earlier one. */
   | { readonly type: 'usage'; readonly usage: Usage }
@@ -99,7 +99,7 @@ export interface NativeText {
   readonly json: string
   /** The text with its members, where they were found already. */
   readonly body?: JsonBody
-  /** Where the text is like others of its stream but for a piece: what they have in common, and what is its own. */
+  /** For a text that differs from others of its stream in one piece: the pattern that they share, and that piece. */
   readonly filled?: { readonly pattern: NativePattern; readonly filling: Filling }
 }
 

@@ -4,7 +4,7 @@ import { markedAt, quotesOf, type Range } from '../lib/hide-quotes.ts'
 import { HIDDEN_MARK } from './preset-secrets.ts'
 
 export interface HiddenTexts {
-  /** The longest first. Wherever the request is shown, a mark stands for these. */
+  /** The hidden texts, the longest first. Wherever the request is shown, a mark replaces them. */
   readonly texts: readonly string[]
   readonly credentials: readonly string[]
 }
@@ -14,7 +14,7 @@ export interface HiddenPrompt extends HiddenTexts {
   readonly ownInstructions: string | null
 }
 
-/** So many signs of a text in a row are taken for a quotation of it. */
+/** This many characters of a text in a row count as a quotation of it. */
 const PROMPT_RUN = 16
 const CREDENTIAL_RUN = 8
 
@@ -24,7 +24,7 @@ export const hiderOf = (hidden: HiddenTexts): ((text: string) => string) => {
   return (text) => markedAt(text, quotes(text), HIDDEN_MARK)
 }
 
-/** Where a text quotes them. It is made ready when the first text is looked at. */
+/** Finds where a text quotes them. It is built when the first text is looked at. */
 export const quotesFinder = ({ texts, credentials }: HiddenTexts): ((text: string) => readonly Range[]) => {
   const quotes = once(() =>
     quotesOf([...texts.map((text) => ({ text, run: PROMPT_RUN })), ...credentials.map((text) => ({ text, run: CREDENTIAL_RUN }))]),

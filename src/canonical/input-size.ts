@@ -10,7 +10,7 @@ export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> 
   readonly mediaBytes: number
 }
 
-/** They hold text; where they hold parts, a server may look for media in them as in a conversation. */
+/** Fields that hold text; where they hold parts, a server may look for media in them as in a conversation. */
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['system', 'systeminstruction', 'instructions', 'prompt'])
 
 /** A conversation is parsed only where a search of its text finds a word for media. */

@@ -13,7 +13,7 @@ export interface PresetSecret {
   readonly kind: 'credential' | 'instructions'
 }
 
-/** In the order in which they stand. A field that is one word or number has none, and most are. */
+/** Finds the secrets, in their order. A field that is one word or number, as most are, has none. */
 export const secretsIn = (config: JsonObject): readonly PresetSecret[] =>
   Object.entries(config).flatMap(([field, value]) =>
     typeof value !== 'object' || SCHEMA_FIELDS.has(field) ? [] : [...secretsOf(value, [field], field === 'tools')],
@@ -48,7 +48,7 @@ const SCHEMA_FIELDS: ReadonlySet<string> = new Set(['response_format', 'text', '
 
 const INSTRUCTIONS: ReadonlySet<string> = new Set(['instructions', 'system', 'system_prompt', 'prompt'])
 
-/** They name no secret, and standing in every message they would hide half of it. */
+/** Headers that hold no secret. They stand in every message, so to hide them would hide half of it. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'user-agent', 'accept-language', 'accept-encoding'])
 
 function* secretsOf(value: JsonValue, path: readonly (string | number)[], inTool: boolean): Generator<PresetSecret> {
@@ -85,7 +85,7 @@ function* allIn(value: JsonValue, path: readonly (string | number)[]): Generator
   }
 }
 
-/** A secret as an entry of a list. What it is called, and where it goes, are words that stand in any message. */
+/** A secret as an entry of a list. Its name and its place are words that may stand in any message. */
 const isNamedValue = ({ name, key, value }: JsonObject): boolean =>
   typeof value === 'string' && (typeof name === 'string' || typeof key === 'string')
 

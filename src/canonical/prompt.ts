@@ -41,7 +41,7 @@ export interface OwnWords {
 export interface OwnBlock {
   readonly type: string
   readonly json: string
-  /** The id of a call of the provider's own tools that it makes, or whose result it is. */
+  /** The id of a call of the provider's own tools: `calls` where the block makes the call, `answers` where it is the result. */
   readonly calls?: string
   readonly answers?: string
 }
@@ -122,7 +122,7 @@ export interface FunctionTool extends Marked {
   readonly namespace?: ToolNamespace
   /** The client knows it by a type of its own, and its calls as items of their own. */
   readonly builtIn?: BuiltInTool
-  /** Claude knows it by heart, in these words of its own API. */
+  /** The form that Claude's own API has for the tool, which Claude knows by heart. */
   readonly knownToClaude?: JsonObject
   readonly description: string | null
   /** JSON Schema of the arguments. */

@@ -1,4 +1,4 @@
-/** Where a caller of the management API may look, and where it acts. */
+/** The workspaces in which a caller of the management API may look and act. */
 export interface Reach {
   /** The workspace that it acts in: the one that it names, else its own. */
   readonly workspaceId: string

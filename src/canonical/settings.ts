@@ -32,7 +32,7 @@ export const SETTINGS = {
   serviceTier: text,
   /** The end user, for abuse isolation. */
   user: text,
-  /** The newer word for the end user, which says nothing of who it is; some providers take both. */
+  /** The newer word for the end user, which does not identify the person; some providers take both. */
   safetyIdentifier: text,
   metadata: record,
   parallelToolCalls: z.boolean(),

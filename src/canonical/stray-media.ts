@@ -58,7 +58,7 @@ const KINDS = 'image|picture|photo|screenshot|frame|audio|sound|video|media|mult
 const MEDIA_NAME = new RegExp(`^(?:input|inline|initial|reference|raw)?(?:${KINDS})s?(?:url|uri|id|path|data|content|base64|b64|embed)?s?$`)
 const MEDIA_IN_JSON = new RegExp(`"[^"]{0,20}(?:${KINDS}|multi_?modal|mm_?data|file_?id)[^"]{0,20}"\\s*:`, 'i')
 const IMAGE_NAME = /image|picture|photo|screenshot|frame/
-/** By its name the id of a file is one, and a text of that name may be anything. */
+/** Names by which the id of a file counts as media; a text of that name may be anything. */
 const FILE_NAME = /^(?:file|document|attachment)s?ids?$/
 const LINK_SOURCE = String.raw`\s*(?:https?|gs|s3|file|data):`
 const LINK = new RegExp(`^${LINK_SOURCE}\\S*\\s*$`, 'i')

@@ -23,7 +23,7 @@ export interface Usage {
   /** The provider reported nothing for the input or the output, or an impossible count: the possible part is the least that was used. */
   readonly unreportedInput: boolean
   readonly unreportedOutput: boolean
-  /** True when some count is ours, because the provider sent none, or none that can be. */
+  /** True when some count is ours, because the provider sent none, or an impossible one. */
   readonly estimated: boolean
 }
 

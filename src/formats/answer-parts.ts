@@ -16,7 +16,7 @@ export const metadataMember = (tail: AnswerTail | null): JsonObject => ({
 const routingMember = (tail: AnswerTail | null): JsonObject =>
   tail === null || tail.metadata === null ? {} : { [tail.metadata.field]: tail.metadata.value }
 
-/** As `metadataMember`, next to an error: a 500 says nothing of what lies behind it (docs/contract/errors.md#types). */
+/** As `metadataMember`, next to an error: a 500 does not show what lies behind it (docs/contract/errors.md#types). */
 export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
   error.status === 500 ? {} : routingMember(tail)
 

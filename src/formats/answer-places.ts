@@ -41,7 +41,7 @@ const LIFECYCLE_EVENT = /^response\.(?:queued|created|in_progress|completed|inco
 /** The name under which events hold the answer object. */
 const NESTED_ANSWER: Readonly<Record<ClientDialect, string | null>> = { chat: null, responses: 'response', messages: 'message' }
 
-/** The renderer writes its own in their place (`responseIdentity`). */
+/** Members that the renderer replaces with its own (`responseIdentity`). */
 const REPLACED = wordsOf('instructions tools')
 
 /** Members of an event and of an answer object. */
@@ -65,7 +65,7 @@ const SAID = wordsOf(`
   source media_type caller server_name server_label input
 `)
 
-/** The model writes all that stands in them. */
+/** Members with contents that the model alone writes. */
 const FREE: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
   chat: wordsOf('arguments'),
   responses: wordsOf('arguments action operation'),

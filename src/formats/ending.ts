@@ -7,7 +7,7 @@ export interface Ending {
   /** The model has ended by itself. */
   readonly reported: boolean
   /**
-   * Why the model ended. Upstreams say `stop` also after tool calls and refusals; clients decide by the reason whether
+   * The reason why the model ended. Upstreams say `stop` also after tool calls and refusals; clients decide by the reason whether
    * to run tools, so it is corrected here (docs/contract/chat-completions.md#answer).
    */
   readonly reason: FinishReason

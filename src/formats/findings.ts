@@ -15,7 +15,7 @@ export interface Findings {
   /** The first one at a place is enough. */
   fault(path: readonly PropertyKey[], message: string): void
   warn(code: Warning['code'], path: readonly PropertyKey[], message: string): void
-  /** Records what the schema holds against a value that sits at `at`; false where that is anything. */
+  /** Records the schema's faults of the value at `at`; false where there are any. */
   check(schema: z.ZodType, value: unknown, at: readonly PropertyKey[]): boolean
   /** Throws `invalid_request` naming every fault. */
   throwIfFaulty(): void

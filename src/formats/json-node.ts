@@ -103,7 +103,7 @@ export const requiredUrl = (node: Node, key: string): string => {
   return url
 }
 
-/** Everything in the object as it is: nothing of it is lost. */
+/** All members of the object as they are, each marked as asked for. */
 export const whole = (node: Node): Readonly<Record<string, unknown>> => {
   for (const key of Object.keys(node.members)) node.watch?.asked.add(key)
   return node.members

@@ -5,7 +5,7 @@ import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { shortText } from './findings.ts'
 import { type Node, unasked } from './json-node.ts'
 
-/** Paths, in the request's own words. To be called when all that is known was read. */
+/** Paths, in the request's own words. To be called when every known field was read. */
 export const otherFields = (client: ClientDialect, root: Node): readonly string[] =>
   unasked(root, PASSED_OVER[client])
     .filter((field) => !(NOT_DONE.has(field) && root.members[field] === false))
@@ -15,7 +15,7 @@ export const otherFields = (client: ClientDialect, root: Node): readonly string[
 /** A hostile body can hold as many fields as it has bytes. */
 const FIELDS_MAX = 50
 
-/** Nothing is stored and nothing runs in the background, so not to ask for it loses nothing. */
+/** Nothing is stored and nothing runs in the background, so a request that does not ask for it loses nothing. */
 const NOT_DONE: ReadonlySet<string> = new Set(['store', 'background'])
 
 /** The service reads or writes these itself, and no provider of another dialect is meant by them. */

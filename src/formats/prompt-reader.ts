@@ -36,7 +36,7 @@ export const unknownContent = (kind: string, node: Node): UnknownPart => {
   return { ...unknownPart(kind, node), content: true, ...(typeof fileId === 'string' ? { fileId } : {}) }
 }
 
-/** Parts that say something of tools or of the cache, and nothing to the model. */
+/** Parts about tools or the cache, which say nothing to the model. */
 const BESIDE_CONTENT: ReadonlySet<string> = new Set(['tool_reference', 'cache_edits'])
 
 /** Anthropic's mark, or OpenAI's. The request's `prompt_cache_options` says how long the latter lasts. */

@@ -40,7 +40,7 @@ const settled = (name: SettingName, value: unknown): unknown => {
   return settle === undefined ? value : settle(value)
 }
 
-/** Undefined for a value that asks for what is done without it: it must not be warned of. */
+/** Undefined for a value that asks for the default: it gets no warning. */
 const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) => SettingValues[Name] | undefined } = {
   candidates: (count) => (count === 1 ? undefined : count),
   stop: (sequences) => spokenStops(sequences),

@@ -104,7 +104,7 @@ const FAULTS_MAX = 8
 
 interface Places {
   readonly count: number
-  /** It stands where no picture and no file can be. */
+  /** It stands in a place that can hold no picture and no file. */
   readonly textOnly: boolean
 }
 

@@ -99,7 +99,7 @@ export const readOpenAiTools = (root: Node, inside: Inside, added: readonly Node
   const chosen = builtInTool({ type })
   if (chosen !== null && tools.some((tool) => tool.type === 'function' && tool.builtIn === chosen))
     return { tools, toolChoice: { type: 'tool', name: chosen, builtIn: chosen } }
-  // To call a tool that is not the model's is its provider's own affair.
+  // A choice of a tool that the model does not have concerns its provider alone.
   disown(root, 'tool_choice')
   return { tools, toolChoice: { type: 'auto' } }
 }

@@ -77,7 +77,7 @@ const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect)
     else for (const [index, value] of translate(values, translation).entries()) put(out, spelling[to][index], value)
   }
   const choice = out['tool_choice']
-  // A restraint on parallel calls alone still needs a choice to stand in; none needs no restraint.
+  // A restraint on parallel calls needs a choice to stand in, even alone; the choice `none` needs no restraint.
   if (isObject(choice)) out['tool_choice'] = choice['type'] === 'none' ? { type: 'none' } : { type: 'auto', ...choice }
   return { fields: out, warnings }
 }
@@ -120,7 +120,7 @@ const translateStop = (stop: JsonValue, { to, changed }: Translation): JsonValue
   return stops.slice(0, CHAT_STOPS_MAX)
 }
 
-/** Chat wraps what it says of a schema, Responses does not, and Messages knows the schema alone. */
+/** Chat wraps the facts about a schema in an object, Responses does not, and Messages has the schema alone. */
 const translateFormat = (format: JsonObject, { from, to, lost }: Translation): JsonValue => {
   if (format['type'] !== 'json_schema') {
     // Text is the default; other forms, such as a grammar, belong to one interface.

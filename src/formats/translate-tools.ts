@@ -63,7 +63,7 @@ export const translateToolChoice = (choice: JsonValue, translation: Translation)
 
 type Choice = 'auto' | 'none' | 'required' | { readonly name: string }
 
-/** The forms of the three do not collide, so one reading serves all. */
+/** The forms of the three interfaces do not collide, so one reader serves all. */
 const readChoice = (choice: JsonValue): Choice | null => {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
   if (!isObject(choice)) return null

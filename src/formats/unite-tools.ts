@@ -20,7 +20,7 @@ const AGENTS: ReadonlySet<string> = new Set(['advisor', 'subagent'])
 /** These of the other types have a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */
 const NAMED: Readonly<Record<string, string>> = { function: 'name', custom: 'name', namespace: 'name', mcp: 'server_label' }
 
-/** Every other tool there is once. */
+/** The identity of a tool. A tool of any other type exists once. */
 const identityOf = (dialect: ClientDialect, tool: JsonValue): string => {
   if (!isObject(tool)) return JSON.stringify(tool)
   // Only messages lets a function go without its type.

@@ -4,7 +4,7 @@ import { nanosOf } from '../lib/money.ts'
 import type { Effective } from './effective.ts'
 import type { Guardrails } from './guardrails.ts'
 
-/** The memory that guardrails keep of a caller, budgets included, they drop by themselves. */
+/** Guardrails drop what they remember of a caller, budgets included, by themselves. */
 export const guardrailBudgets = ({ effective }: Pick<Guardrails, 'effective'>): ScopeSource => ({
   scopes(spender) {
     const { keyHash: hash, userId, workspaceId } = spender

@@ -13,7 +13,7 @@ export interface Detections {
   assertPassed(): void
 }
 
-/** `pipeline` gets every find as soon as it is made. `what` was looked at, for the error's sentence. */
+/** `pipeline` gets every find as soon as it is made. `what`: the thing that was looked at, for the error's sentence. */
 export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'Response' = 'Request'): Detections => {
   const stages = new Map<string, { readonly at: number; readonly found: Found }>()
   const blocked = { filters: new Set<string>(), injections: new Set<string>() }

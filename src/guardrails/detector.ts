@@ -7,7 +7,7 @@ export type Part = readonly [start: number, end: number]
 
 export interface Detector {
   readonly regex: Regex
-  /** The parts of a match that truly are what is looked for; without it, all of it. */
+  /** The parts of a match that truly count; without it, all of the match does. */
   readonly partsOf?: (match: string) => readonly Part[]
   /** Prose that follows could be taken for more of it: a part of a message that ends in a whole one is not read on. */
   readonly endsWithPart?: true

@@ -51,7 +51,7 @@ export const effectiveOf = (applied: readonly Applied[], keyModels: readonly str
   }
 }
 
-/** A service of one's own is in none of the other regions that `allowed_data_regions` may name. */
+/** A service of the operator's own is in none of the other regions that `allowed_data_regions` may name. */
 const OUR_REGION = 'global'
 
 /** Throws `permission_denied` where no request may pass through this service at all. */

@@ -1,4 +1,4 @@
-/** Content filters as a request meets them: what they look for, what they do, and which guardrail asked for them. */
+/** Content filters as they apply to a request: the texts that they look for, their action, and the guardrail that asked for them. */
 import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../contract/guardrail.ts'
 import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
@@ -39,7 +39,7 @@ const BUILTINS: Readonly<Record<Exclude<BuiltinSlug, 'regex-prompt-injection'>, 
   address: [ADDRESS],
 }
 
-/** The words to a model, not those of the model, can be an injection: that filter looks at the input only. */
+/** Only words to a model can be an injection, not those of the model, so that filter looks at the input only. */
 export const builtinFilter = (
   { slug, action, side, scanScope }: { slug: BuiltinSlug; action: FilterAction; side: FilterSide; scanScope: ScanScope },
   origin: Origin,

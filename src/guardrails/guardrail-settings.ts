@@ -1,4 +1,4 @@
-/** From what a body says to what is stored: defaults, and what fields ask of each other. */
+/** Turns a body into the settings that are stored: adds defaults, and checks what fields ask of each other. */
 import { ZDR_AUTHORS } from '../canonical/routing-policy.ts'
 import type { GuardrailPatch, GuardrailResource, GuardrailSettings } from '../contract/guardrail.ts'
 import { invalidRequest } from '../contract/validate.ts'

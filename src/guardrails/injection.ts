@@ -39,7 +39,7 @@ const patterns = once(() => {
   }
 })
 
-/** The signs that a text lacks which holds no attempt and no shuffled word: for the first pass, together with all other filters. */
+/** The signs of an attempt or a shuffled word: a text without them holds neither. For the first pass, together with all other filters. */
 export const injectionSigns = (): readonly Regex[] => {
   const { spoken, spacedOut, base64, hex } = patterns()
   return [...spoken, spacedOut, base64, hex]
@@ -156,7 +156,7 @@ const MEANT: ReadonlyMap<string, string> = new Map(KEY_WORDS.map((word) => [shap
 
 const lettersOf = (text: string): readonly string[] => [text.replaceAll(/[^A-Za-z]/g, '')]
 
-/** Where the encoded text begins is not known: what stands before it may shift it. Bytes that are no text say nothing, and hide nothing. */
+/** The start of the encoded text is not known: what stands before it may shift it. Bytes that are no text hide nothing. */
 const fromBase64 = (text: string): readonly string[] =>
   [0, 1, 2, 3].map((shift) => Buffer.from(text.slice(shift), 'base64').toString('utf8'))
 

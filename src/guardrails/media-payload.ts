@@ -16,7 +16,7 @@ export function* payloadOf(value: string, mediaType: string | null): Scan<Payloa
   if (head === '') return yield* bytesIn(value, '', mediaType)
   const data = value.slice(head.length)
   const [, type = '', parameters = ''] = /^[^:]*:([^,;]*)([^]*),$/.exec(head) ?? []
-  // Who reads such an address decodes its percent signs before the base64 (https://fetch.spec.whatwg.org/#data-urls).
+  // Readers of such an address decode its percent signs before the base64 (https://fetch.spec.whatwg.org/#data-urls).
   if (/;\s*base64\s*$/i.test(parameters)) return yield* bytesIn(data.includes('%') ? yield* unescaped(data) : data, head, type.trim())
   return { text: yield* unescaped(data), write: (text) => head + encodeURIComponent(text) }
 }
@@ -26,7 +26,7 @@ export const isDataUrl = (value: string): boolean => DATA_SCHEME.test(value)
 
 const DATA_SCHEME = /^[\p{Cc} ]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:/iu
 
-/** A longer one is no head that anybody writes: it is text, with all that stands behind it. */
+/** A longer one is not a real head: it is text, with all that stands behind it. */
 const HEAD_MAX = 1000
 
 /** Fewer characters than that are looked at as they stand: no picture is so small. */

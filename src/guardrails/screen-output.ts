@@ -49,7 +49,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     return rest === '' ? [] : [withText(lane.last, rest)]
   }
 
-  /** Where more is said behind a whole answer, a match may have begun in what was only looked at. */
+  /** Where more text follows a whole answer, a match may have begun in the part that only the matcher has read. */
   const openScreen = (event: TextEvent, name: string): TextScreen => {
     const screen = createTextScreen(filters, isJson(event) ? jsonText() : plainText(), detections.report)
     const read = clean?.get(name)

@@ -62,7 +62,7 @@ function* screenTexts(body: JsonBody, { filters, openMatcher }: FilterSet, detec
     report: isFixed ? detections.reportFixed : detections.report,
   })
   const replacements = new Map<number, string>()
-  /** Short texts that hold nothing: names of properties, say, come again and again. */
+  /** Short texts in which nothing was found: some, such as names of properties, come again and again. */
   const clean = new Set<string>()
   const across = yield* acrossParts(texts, openMatcher, chosenFor)
   for (const [index, text] of texts.entries()) {

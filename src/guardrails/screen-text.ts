@@ -92,7 +92,7 @@ export const createTextScreen = (
     pushFolded(folded, folded.text.push(units))
   }
 
-  /** Text before this offset will be part of no match that must not pass. */
+  /** Text before this offset can no longer become part of a match that must not pass. */
   const settled = (): number => {
     let settledTo = length
     for (const { searched, finder } of plain) if (waits(searched)) settledTo = Math.min(settledTo, finder.settled)
@@ -135,7 +135,7 @@ export const createTextScreen = (
   return {
     push(text) {
       const units = held.add(text)
-      // Before the others read on: what they have read until now is what it reads too.
+      // Before the others read on, so that it reads the same text as they have read until now.
       readFolded(units)
       length += units.length
       for (const { finder } of plain) finder.push(units)

@@ -63,7 +63,7 @@ const refusal = ({ error, facts }: Refused, format: ClientFormat, headers: Heade
   return jsonText(body, { status: error.status, headers: errorHeaders(error) })
 }
 
-/** Validation, keys, and limits of our own have none (docs/contract/debugging.md#routing-metadata); nor has a 500. */
+/** Failures of validation, keys and our limits have no routing metadata (docs/contract/debugging.md#routing-metadata); nor has a 500. */
 const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 /** One admitted request on its way to one client. */

@@ -18,7 +18,7 @@ export interface Onceness {
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 
-/** `render`: what is made as the body of the answer; the same for the same, since it is called for the copy that is kept too. */
+/** `render`: writes the body of the answer. It gives the same text for the same thing, since it writes the kept copy too. */
 export const answerOnce = async <Made>(
   { request, operation, bodyText, status: made = 201 }: { request: RouteRequest; operation: string; bodyText: string; status?: number },
   { clock, seal }: Onceness,

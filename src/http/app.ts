@@ -1,4 +1,4 @@
-/** Where a request comes in: the table of every route, and the way that each of them is answered. */
+/** The entry of a request: the table of every route, and the way in which each is answered. */
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { asFailure } from '../inference/as-failure.ts'
@@ -188,7 +188,7 @@ const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Ro
 const API_BASE = '/api/v1'
 const ALIAS_BASE = '/v1'
 
-/** Who is at the other end of a connection. */
+/** The other ends of connections. */
 export interface Peers {
   /** An internet address; '' where it is not known any more. */
   addressOf(request: HttpRequest): string

@@ -1,4 +1,4 @@
-/** Who is calling, decided from the headers and the policy of the route that was found: by a key or, where none is sent, by a session. */
+/** Identifies the caller from the headers and the policy of the route: by a key or, where none is sent, by a session. */
 import { GatewayError, INVALID_KEY, MISSING_AUTHENTICATION } from '../errors.ts'
 import type { Caller } from '../keys/caller.ts'
 import type { Keys } from '../keys/keys.ts'

@@ -4,7 +4,7 @@
  */
 import { type AddressRange, addressValue, isWithin } from '../lib/address-ranges.ts'
 
-/** More proxies than this stand one behind the other nowhere. */
+/** No chain of proxies is longer than this. */
 const HOPS_MAX = 20
 
 /**

@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors.ts'
 
 export interface Cors {
-  /** Adds to the headers of an answer what lets this origin read it; nothing where it is not allowed. */
+  /** Adds the headers that let this origin read an answer; adds none where it is not allowed. */
   mark(headers: Headers, origin: string | null): void
   /** The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; without one, the answer lists the methods. */
   preflight(origin: string | null, methods: readonly string[], anyOrigin?: boolean): Response

@@ -10,7 +10,7 @@ export const jsonText = (
   return text.length > LONG ? new LongAnswer(text, init) : new Response(text, init)
 }
 
-/** Sockets take as many characters at once, or nearly. */
+/** About as many characters as a socket takes at once. */
 const LONG = 64 * 1024
 
 /** An answer whose text counts as memory until its client has read it. */

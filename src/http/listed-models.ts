@@ -34,7 +34,7 @@ export const createListedModels = ({
   readonly presets: Presets
   readonly guardrails: Pick<Guardrails, 'effective'>
 }): ListedModels => {
-  // Who manages all of them sees all of them.
+  // Null for an administrator, who sees all of them.
   const policyOf = async (caller: Caller): Promise<RoutingPolicy | null> =>
     isAdministrator(caller) ? null : ((await guardrails.effective(subjectOf(caller)))?.policy ?? null)
   return {
@@ -58,7 +58,7 @@ export const createListedModels = ({
   }
 }
 
-/** A person calls with no key yet: what holds is what holds for the member and the workspace. */
+/** A person has no key yet, so the guardrails of the member and the workspace hold. */
 const subjectOf = (caller: Caller): Pick<Principal, 'hash' | 'userId' | 'workspaceId'> =>
   isPerson(caller)
     ? { hash: `member ${caller.workspaceId} ${caller.userId}`, userId: caller.userId, workspaceId: caller.workspaceId }

@@ -1,4 +1,4 @@
-/** Which errors a route answers, and in what shape: one component for each status of each surface. */
+/** The errors that a route answers, with their shapes: one component for each status of each surface. */
 import { z } from 'zod'
 
 import {

@@ -73,5 +73,5 @@ const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || parseIpv4(hostname)?.[0] === 127
 
-/** No name that somebody could let point here. */
+/** Says whether it is an address: unlike a name, somebody else cannot make it point here. */
 const isAddress = (hostname: string): boolean => parseIpv4(hostname) !== null || parseIpv6(hostname.replace(/^\[|\]$/g, '')) !== null

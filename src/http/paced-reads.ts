@@ -13,9 +13,9 @@ export interface PacedReads {
   run<T>(request: RouteRequest, operation: Route['operation'], read: () => Promise<T>): Promise<T>
 }
 
-/** So long storage may need for one read. */
+/** The time that storage may need for one read. */
 const READ_MS = 2000
-/** More of one caller and route do not even wait. */
+/** Reads of one caller and route that may wait; further ones are refused at once. */
 const WAITING_MAX = 8
 
 interface Lane {

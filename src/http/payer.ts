@@ -1,4 +1,4 @@
-/** Who pays for what the service does by itself, because somebody who manages it asked for it. */
+/** Finds who pays for requests that the service makes by itself, for somebody who manages it. */
 import { scopeOf } from '../canonical/reach.ts'
 import { isPerson } from '../keys/caller.ts'
 import type { Keys, Principal } from '../keys/keys.ts'

@@ -1,4 +1,4 @@
-/** Who may call what: the one table of it. A route names its policy; nothing else decides. */
+/** The one table of who may call which routes. A route names its policy; nothing else decides. */
 import { GatewayError, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED } from '../errors.ts'
 import type { Caller } from '../keys/caller.ts'
 

@@ -33,7 +33,7 @@ import { thinkingFirst } from './unasked-thinking.ts'
 export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
   const outputConfig = optionalChild(root, 'output_config')
-  // A list or a text is answered with the fault that is this one's.
+  // A list or a text gets the fault of this field.
   const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
   const system = readSystem(member(root, 'system'))
   yield

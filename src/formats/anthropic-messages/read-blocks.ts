@@ -66,13 +66,13 @@ const readSource = (block: Node, partOf: (url: string) => Part): readonly Part[]
   }
 }
 
-/** A find with its place: as text it is readable everywhere. */
+/** A search result with its address, written as text so that every dialect can carry it. */
 const readSearchResult = (block: Node): Part => {
   const found = children(block, 'content').map((part) => requiredText(part, 'text'))
   return { type: 'text', text: [requiredText(block, 'title'), requiredText(block, 'source'), ...found].join('\n'), ...cacheMark(block) }
 }
 
-/** That answers shall cite this block is a wish that only this dialect can grant. */
+/** The wish that answers cite this block, which only this dialect can express. */
 const askedCitations = (block: Node): UnknownPart[] => {
   const citations = (block.members['citations'] ?? null) === null ? null : child(block, 'citations')
   return citations !== null && optionalFlag(citations, 'enabled') === true ? [unknownPart('citations', citations)] : []

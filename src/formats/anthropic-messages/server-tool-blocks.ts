@@ -15,7 +15,7 @@ export const useBlock = (call: ServerCall, input: JsonObject = call.input): Json
   ...originOf(call),
 })
 
-/** How the model called, for the way back: typed clients may drop it, and then the id of the block is the call's. */
+/** The model's own id and name of the call, for the way back: typed clients may drop them, and then the block's id is the call's. */
 const originOf = ({ callId, name, tool, catalog }: ServerCall): JsonObject => ({
   call_id: callId,
   ...(name === `service_${tool}` ? {} : { instance_name: name }),

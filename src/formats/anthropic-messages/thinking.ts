@@ -1,4 +1,4 @@
-/** Proofs of thinking in the fields that this dialect has for its own. Foreign ones travel sealed. */
+/** Writes proofs of thinking into the fields that this dialect has for its own. Foreign ones travel sealed. */
 import { sealProof } from '../../canonical/reasoning.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { Block } from '../block-sequence.ts'
@@ -11,7 +11,7 @@ export const proofBlock = ({
   proof,
   ofCall,
 }: Block & { readonly type: 'proof' }): { readonly signature: string } | { readonly data: string } => {
-  // A call's proof names its call, so it is sealed whatever its format.
+  // A call's proof names its call, so it is sealed in every format.
   if (ofCall || !isOwn(proof)) return { data: sealProof(proof) }
   return proof.kind === 'signature' ? { signature: proof.data } : { data: proof.data }
 }

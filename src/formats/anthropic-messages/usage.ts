@@ -35,7 +35,7 @@ const iterationUsage = ({ type, model, usage }: Iteration): JsonObject => ({
   output_tokens: outputTokens(usage),
 })
 
-/** Laid over the usage of an upstream of this dialect, which is silent about the rest or knows it better. */
+/** The members that replace those of an upstream of this dialect; for the others the upstream's own values stand. */
 export const relayedUsage = (tail: AnswerTail): JsonObject => ({
   ...counts(tail.usage),
   output_tokens: outputTokens(tail.usage),

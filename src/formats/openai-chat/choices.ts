@@ -72,7 +72,7 @@ export const numberCalls = (): CallNumbers => {
 }
 
 /**
- * Says whether strict clients find in the choices of a chunk what they need. A look at the text: within a string of JSON a
+ * Says whether the choices of a chunk have what strict clients need. It searches the text: within a string of JSON a
  * quote has a backslash before it.
  */
 export const isComplete = (choices: string): boolean => {

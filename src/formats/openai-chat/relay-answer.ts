@@ -32,6 +32,6 @@ export const relayAnswer = (head: AnswerHead, native: string, events: readonly M
 export const envelopeRepairs = (body: JsonBody, object: string, head: AnswerHead): JsonChanges => ({
   ...(body.get('object') === object ? {} : { object: JSON.stringify(object) }),
   ...(Number.isInteger(body.get('created')) ? {} : { created: String(head.createdSeconds) }),
-  // An error that is null is no error, but clients that look for the key see one.
+  // A null error means that there is none, but clients that look for the key see one.
   ...(body.get('error') === null ? { error: null } : {}),
 })

@@ -36,7 +36,7 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failu
     ...tierMember(tail),
     choices: [choice(answer, failure)],
     usage: chatUsage(tail),
-    // Also where every other failure has it: clients look for `error` in any body (docs/contract/errors.md#provider-failures).
+    // The error stands here as in every failure: clients look for `error` in any body (docs/contract/errors.md#provider-failures).
     ...(failure === null ? metadataMember(tail) : { error: errorMember(failure), ...errorMetadataMember(failure, tail) }),
   }
 }

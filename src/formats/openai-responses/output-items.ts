@@ -59,7 +59,7 @@ export class OutputItems implements BlockSink {
   readonly #head: AnswerHead
   readonly #emit: Emit
   readonly #done: string[] = []
-  /** Where the items stand of the service's tools that run. */
+  /** The places of the items of running tools of the service. */
   readonly #running = new Map<string, number>()
   readonly #asked: AskedContents
   #ranTools = false
@@ -260,7 +260,7 @@ export class OutputItems implements BlockSink {
     this.#place = `"item_id":${JSON.stringify(item.id)},"output_index":${this.#done.length}`
   }
 
-  /** Thinking without a readable part. The proof of a call names its call, so it is sealed whatever its format. */
+  /** Thinking without a readable part. The proof of a call names its call, so it is sealed in every format. */
   #openProof(proof: ReasoningProof, ofCall: boolean): void {
     const id = (ofCall ? null : requiredItemId(proof)) ?? this.#itemId('rs')
     const encrypted = ofCall ? sealProof(proof) : encryptedContent(proof, id)

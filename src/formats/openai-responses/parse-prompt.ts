@@ -54,5 +54,5 @@ function* readInput(value: unknown): Steps<{ readonly messages: readonly Message
   }
 }
 
-/** Codex declares tools by the one, and what a search of its own found by the other. */
+/** The item types by which Codex adds tools: declared ones by the first, finds of its own search by the second. */
 const ADDS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])

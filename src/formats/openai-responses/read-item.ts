@@ -99,7 +99,7 @@ const readPicture = (item: Node): Part[] => {
   return [{ type: 'image', url: /^(?:https?|data):/i.test(result) ? result : `data:image/${format};base64,${result}` }]
 }
 
-/** Codex sends outputs that belong to no call, some without an id: what becomes of them is the translation's to say. */
+/** Codex sends outputs that belong to no call, some without an id: the translation decides what becomes of them. */
 const readOutput = (item: Node): Piece => ({
   role: 'user',
   parts: toolResult(optionalText(item, 'call_id') ?? '', isAbsent(item, 'output') ? [] : readContent(item, 'output', PARTS)),

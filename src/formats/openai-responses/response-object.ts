@@ -62,7 +62,7 @@ export const missingOfResponse = (response: JsonBody, head: AnswerHead, endedSec
   return missingMembers(response, Object.fromEntries(NEEDED.map((name) => [name, JSON.stringify(known[name])])))
 }
 
-/** But for what is ours in every response (docs/contract/responses.md#answer). */
+/** The members that such a response needs, without those that are ours in every response (docs/contract/responses.md#answer). */
 const NEEDED = [
   'object',
   'created_at',

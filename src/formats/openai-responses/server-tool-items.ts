@@ -11,7 +11,7 @@ export interface ToolItems {
   /** `outcome` is null while the tool runs. */
   item(call: ServerCall, outcome: ServerOutcome | null, asked: AskedContents): JsonObject
   result?(call: ServerCall, outcome: ServerOutcome): JsonObject
-  /** Types of the events between that an item is there and that it is done. */
+  /** Types of the events between the beginning of an item and its end. */
   readonly begun: readonly string[]
   readonly ended: readonly string[]
 }

@@ -10,7 +10,7 @@ import { editElements } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
 
-/** One that names an item of the same request says nothing new; one that names another is left out with a warning. */
+/** Leaves out all of them: one that names an item of the same request adds nothing; any other gets a warning. */
 export const withoutReferences = (body: JsonBody): { readonly body: JsonBody; readonly warnings: readonly Warning[] } => {
   const [input, raw] = mayHoldReference(body.searchable) ? [body.value('input'), body.raw('input')] : []
   if (!isList(input) || raw === undefined) return { body, warnings: [] }
