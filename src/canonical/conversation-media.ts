@@ -5,6 +5,7 @@
  */
 import { isObject } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'
+import { isPdf, pagesOf } from './pdf-pages.ts'
 
 export interface ConversationMedia {
   /** Characters of base64 that stand for media, and are not read as text. */
@@ -14,12 +15,18 @@ export interface ConversationMedia {
   readonly bytes: number
   /** Media that are neither pictures nor inline: their size is not known here. */
   readonly linked: number
+  /** Pages of inline PDFs; as many as a provider takes where they cannot be counted. */
+  readonly pages: number
+  /** Tokens of inline files of text, at most. */
+  readonly fileTokens: number
+  /** The strings that hold the base64. */
+  readonly inline: readonly string[]
 }
 
-type Counted = { -readonly [Name in keyof ConversationMedia]: number }
+type Counted = { -readonly [Name in keyof Omit<ConversationMedia, 'inline'>]: number } & { readonly inline: string[] }
 type Json = Readonly<Record<string, unknown>>
 
-export const NO_MEDIA: ConversationMedia = { characters: 0, images: 0, bytes: 0, linked: 0 }
+export const NO_MEDIA: ConversationMedia = { characters: 0, images: 0, bytes: 0, linked: 0, pages: 0, fileTokens: 0, inline: [] }
 
 /** The members of a body that hold a conversation, as `plainName` writes them. */
 export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'contents'])
@@ -42,7 +49,7 @@ const IMAGE_WORD = /image|screenshot/i
 
 /** `conversation`: the parsed value of one of CONVERSATION_FIELDS. */
 export const conversationMedia = (conversation: unknown): ConversationMedia => {
-  const counted = { ...NO_MEDIA }
+  const counted = { ...NO_MEDIA, inline: [] }
   countParts(conversation, counted)
   return counted
 }
@@ -79,14 +86,29 @@ const countPart = (part: Json, counted: Counted): void => {
   const links = media.reduce<number>((sum, value) => sum + linksIn(value, 0), 0)
   if (kinds.has('image')) {
     counted.images += Math.max(1, links)
-    if (isMedia && source?.isImage === true) counted.characters += source.length
+    if (isMedia && source?.isImage === true) passOver(source, counted)
   }
   if (!kinds.has('other')) return
   if (source === null) counted.linked += isText(part) ? 0 : Math.max(1, links)
   else if (source.isImage && source.isReported) counted.images += 1
-  else counted.bytes += Math.ceil((source.length * 3) / 4)
-  if (isMedia && source !== null && !kinds.has('image')) counted.characters += source.length
+  else countFile(source, counted)
+  if (isMedia && source !== null && !kinds.has('image')) passOver(source, counted)
 }
+
+const passOver = ({ text, length }: Inline, counted: Counted): void => {
+  counted.characters += length
+  counted.inline.push(text)
+}
+
+const countFile = ({ text, length, mediaType }: Inline, counted: Counted): void => {
+  const bytes = Math.ceil((length * 3) / 4)
+  counted.bytes += bytes
+  if (isPdf(mediaType, text.slice(-length))) counted.pages += pagesOf(text.slice(-length))
+  else if (!SOUND.test(mediaType ?? '')) counted.fileTokens += bytes
+}
+
+/** Sounds and films; any other file may be text, of a token a byte. */
+const SOUND = /^(?:audio|video)\//i
 
 const kindOf = (word: string): 'image' | 'other' => (IMAGE_WORD.test(word) ? 'image' : 'other')
 
@@ -99,8 +121,12 @@ const isText = (part: Json): boolean => {
 const TEXTS: ReadonlySet<string> = new Set(['text', 'content'])
 
 interface Inline {
+  /** The string that ends with the base64. */
+  readonly text: string
   /** Characters of base64. */
   readonly length: number
+  /** Null where it is not told. */
+  readonly mediaType: string | null
   readonly isImage: boolean
   /** Its type is stated; bare base64 in the place of a picture is a picture. */
   readonly isReported: boolean
@@ -125,7 +151,9 @@ const inlineIn = (value: unknown, depth: number): Inline | null => {
     if (typeof entry !== 'string' || !DATA_FIELDS.has(field)) return inlineIn(entry, depth + 1)
     return (
       dataUrl(entry) ?? {
+        text: entry,
         length: entry.length,
+        mediaType: reported,
         isImage: reported === null || /^image\//i.test(reported),
         isReported: reported !== null,
       }
@@ -136,7 +164,7 @@ const inlineIn = (value: unknown, depth: number): Inline | null => {
 const dataUrl = (text: string): Inline | null => {
   const [head, mediaType] = DATA_URL.exec(text) ?? []
   if (head === undefined || mediaType === undefined) return null
-  return { length: text.length - head.length, isImage: /^image\//i.test(mediaType), isReported: true }
+  return { text, length: text.length - head.length, mediaType, isImage: /^image\//i.test(mediaType), isReported: true }
 }
 
 const LINK = /^\s*(?:https?|gs|s3|file|data):/i

@@ -3,7 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { JsonBody } from '../lib/json-body.ts'
 import { inputSizeOf, type InputSize } from './input-size.ts'
 
-const sizeOf = (text: string): InputSize => inputSizeOf(JsonBody.read(text))
+const sizeOf = (text: string): Pick<InputSize, 'textBytes' | 'images' | 'mediaBytes' | 'linked'> => {
+  const { textBytes, images, mediaBytes, linked } = inputSizeOf(JsonBody.read(text))
+  return { textBytes, images, mediaBytes, linked }
+}
 const said = (...content: unknown[]): object => ({ messages: [{ role: 'user', content }] })
 
 const PICTURE = 'iVBORw0KGgo'.repeat(100)
@@ -116,4 +119,29 @@ test('a file counts by its decoded bytes, one that is only named as one, and tex
   expect(sizeOf(text)).toEqual({ textBytes: text.length - data.length, images: 0, mediaBytes: 6000, linked: 0 })
   expect(sizeOf(JSON.stringify(said({ type: 'file', file: { file_id: 'file-1' } }))).linked).toBe(1)
   expect(sizeOf('{"a":"日本"}').textBytes).toBe('{"a":""}'.length + 6)
+})
+
+describe('tokens of text, at most', () => {
+  const tokens = (text: string): number => inputSizeOf(JsonBody.ofBytes(Buffer.from(text))).textTokens()
+
+  test.each([100, 40_000, 3_000_000])('pictures of %d characters are none, with their slashes escaped or not', (length) => {
+    const data = 'iVBO/w0K'.repeat(length / 8)
+    const text = JSON.stringify(said({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }))
+    if (length >= 1000) for (const written of [text, text.replaceAll('/', '\\/')]) expect(tokens(written)).toBeLessThan(200)
+    expect(tokens(text)).toBeLessThanOrEqual(300)
+  })
+
+  test('the same base64 is text where it stands as text', () => {
+    const data = 'iVBO/w0K'.repeat(5000)
+    const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
+    expect(tokens(JSON.stringify(said(picture, { type: 'text', text: `data:image/png;base64,${data}` })))).toBeGreaterThan(data.length / 2)
+  })
+
+  test('more than a mebibyte is a token a byte; characters beyond ASCII count by their bytes, however the body is held', () => {
+    const long = JSON.stringify(said({ type: 'text', text: 'the '.repeat(300_000) }))
+    expect(tokens(long)).toBe(long.length)
+    const japanese = '本'.repeat(2000)
+    expect(tokens(JSON.stringify(said({ type: 'text', text: japanese })))).toBeGreaterThanOrEqual(6000)
+    expect(tokens(JSON.stringify(said({ type: 'text', text: japanese.repeat(10) })))).toBeGreaterThanOrEqual(60_000)
+  })
 })

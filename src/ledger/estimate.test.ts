@@ -34,8 +34,8 @@ const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null
   return { model: { endpoints: [endpoint] }, endpoint }
 }
 
-/** 300 bytes are a hundred tokens; 400 are added. */
-const PROMPT = { p: 'x'.repeat(292) }
+/** Each digit and sign may be a token: a hundred, and 400 are added. */
+const PROMPT = { p: '1'.repeat(92) }
 const most = (body: object, attempts: Asked[], max: number | null = null, apiType: 'completions' | 'embeddings' = 'completions') =>
   estimateOf({ call: call(body, max), apiType }, attempts, SETTINGS).mostNanos
 
@@ -56,7 +56,7 @@ test('of several attempts the dearest counts, and the first says what the prompt
     [at({ prompt: 1, completion: 1 }), at({ prompt: 2, completion: 5 })],
     SETTINGS,
   )
-  expect(estimate).toEqual({ mostNanos: 500 * 2000 + 10 * 5000, promptNanos: 500 * 1000 })
+  expect(estimate).toEqual({ mostNanos: 500 * 2000 + 10 * 5000, promptNanos: 434 * 1000 })
 })
 
 test('fees, reasoning, tiers and cache writes count at their dearest', () => {
@@ -73,7 +73,7 @@ test('fees, reasoning, tiers and cache writes count at their dearest', () => {
   expect(most(PROMPT, [at(tiered)], 10)).toBe(500 * 3000 + 10 * 2000)
   const cached = { prompt: 1, completion: 0, cache_write: 1.25, cache_write_1h: 2 }
   expect(most(PROMPT, [at(cached)], 0)).toBe(500 * 1000)
-  expect(most({ cache_control: 'x'.repeat(279) }, [at(cached)], 0)).toBe(500 * 2000)
+  expect(most({ cache_control: '1'.repeat(86) }, [at(cached)], 0)).toBe(500 * 2000)
 })
 
 test('stays a number that storage can hold, whatever the request asks for', () => {
@@ -105,7 +105,11 @@ test('an unknown price counts at the default', () => {
 })
 
 test('embeddings have no output', () => {
-  expect(most(PROMPT, [at({ prompt: 1, completion: 100 })], null, 'embeddings')).toBe((150 + 400) * 1000)
+  expect(most(PROMPT, [at({ prompt: 1, completion: 100 })], null, 'embeddings')).toBe((100 + 400) * 1000)
+  const tokens = { input: Array.from({ length: 100 }, () => 12_345) }
+  expect(most(tokens, [at({ prompt: 1, completion: 100 })], null, 'embeddings')).toBe(
+    Math.ceil(JSON.stringify(tokens).length / 2 + 400) * 1000,
+  )
 })
 
 test('no usage within the bounds costs more than was held', () => {

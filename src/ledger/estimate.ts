@@ -58,7 +58,7 @@ export const estimateOf = ({ call, apiType }: Estimated, attempts: readonly Aske
     mostNanos = Math.max(mostNanos, costNanos(weighed, output, asked, settings.assumedPrices))
     if (number > 0) continue
     const prices = endpoint.prices ?? settings.assumedPrices
-    promptNanos = tokenCostNanos(inputOf(weighed, endpoint.provider), prices.prompt) + feeOf(weighed, prices)
+    promptNanos = tokenCostNanos(inputOf(weighed, endpoint, weighed.usualTokens), prices.prompt) + feeOf(weighed, prices)
   }
   return { mostNanos: Math.min(mostNanos, MOST_NANOS), promptNanos: Math.min(promptNanos, MOST_NANOS) }
 }
@@ -85,8 +85,10 @@ export const unlimitedOutput = (body: JsonBody, endpoint: ModelEndpoint, setting
 /** Four times the largest limit. A client chooses its `max_tokens`, and storage takes no number beyond 2^53. */
 const MOST_NANOS = 4_000_000 * 1_000_000_000
 
-/** Three bytes make a token of prose, code and most scripts. Embeddings may come as numbers of tokens, of at least a digit and a comma. */
-const BYTES_PER_TOKEN = { completions: 3, embeddings: 2 } as const
+/** Sounds, films and predicted answers. */
+const BYTES_PER_TOKEN = 3
+/** Embeddings may come as numbers of tokens, of at least a digit and a comma. */
+const USUAL_BYTES = { completions: 3, embeddings: 2 } as const
 /** The text that providers wrap around the messages and the tools. */
 const PROVIDERS_OVERHEAD_TOKENS = 200
 /** The tokens that a body gains on its way out. */
@@ -110,18 +112,43 @@ interface Weighed {
   readonly work: AskedWork
   /** Without pictures, whose weight depends on the provider. */
   readonly plainTokens: number
+  /** The same as most text has it: no bound, and what is charged where nobody counted. */
+  readonly usualTokens: number
   readonly apiType: ApiType
 }
 
 const weigh = (body: JsonBody, apiType: ApiType, overheadTokens: number): Weighed => {
   const size = inputSizeOf(body)
-  const bytes = BYTES_PER_TOKEN[apiType]
-  const plainTokens = Math.ceil(size.textBytes / bytes) + Math.ceil(size.mediaBytes / bytes) + size.linked * LINKED_TOKENS + overheadTokens
-  return { size, work: askedWork(body), plainTokens, apiType }
+  const beside = size.linked * LINKED_TOKENS + overheadTokens
+  const soundTokens = Math.ceil(size.mediaBytes / BYTES_PER_TOKEN)
+  const plainTokens = textTokensOf(body, apiType, size) + Math.max(soundTokens, size.fileTokens) + beside
+  const usualTokens = Math.ceil(size.textBytes / USUAL_BYTES[apiType]) + soundTokens + beside
+  return { size, work: askedWork(body), plainTokens, usualTokens, apiType }
 }
 
-const inputOf = ({ plainTokens, size }: Weighed, { dialects }: Provider): number =>
-  plainTokens + size.images * Math.max(...dialects.map((dialect) => IMAGE_TOKENS[dialect]))
+const textTokensOf = (body: JsonBody, apiType: ApiType, size: InputSize): number =>
+  apiType === 'embeddings' && NUMBERS.test(body.rawSearchable('input') ?? '')
+    ? Math.ceil(size.textBytes / USUAL_BYTES.embeddings)
+    : size.textTokens()
+
+const NUMBERS = /^\[\s*(?:\[\s*)?\d/
+
+/** The text of a page. It is read as a picture too: docs.claude.com, "PDF support", "Estimate your costs". */
+const PAGE_TOKENS = 3000
+
+/** Where a window of context is not known: no model has a larger one. */
+const CONTEXT_MAX = 2_000_000
+
+const inputOf = (
+  { plainTokens, size }: Weighed,
+  { provider: { dialects }, contextLength }: ModelEndpoint,
+  tokens = plainTokens,
+): number => {
+  const imageTokens = Math.max(...dialects.map((dialect) => IMAGE_TOKENS[dialect]))
+  // A document that does not fit into the window is refused.
+  const pageTokens = Math.min(size.pages * (PAGE_TOKENS + imageTokens), contextLength ?? CONTEXT_MAX)
+  return tokens + size.images * imageTokens + pageTokens
+}
 
 const feeOf = ({ size }: Weighed, { request = 0, image = 0 }: PriceEntry): number => nanosOf(request) + size.images * nanosOf(image)
 
@@ -131,7 +158,7 @@ const feeOf = ({ size }: Weighed, { request = 0, image = 0 }: PriceEntry): numbe
  */
 const outputOf = (work: AskedWork, limited: boolean, endpoint: ModelEndpoint, settings: EstimateSettings): number => {
   const unlimited = limited && !work.unlimited ? 0 : unlimitedTokens(work, endpoint, settings)
-  return Math.max(unlimited, work.outputTokens ?? 0, work.thinkingTokens) + Math.ceil(work.predictedBytes / BYTES_PER_TOKEN.completions)
+  return Math.max(unlimited, work.outputTokens ?? 0, work.thinkingTokens) + Math.ceil(work.predictedBytes / BYTES_PER_TOKEN)
 }
 
 const unlimitedTokens = (
@@ -159,7 +186,7 @@ const LIMITS: Readonly<Record<ProviderDialect, readonly (readonly [string, strin
 
 const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked, assumedPrices: PriceEntry): number => {
   const { work, size, apiType } = weighed
-  const input = inputOf(weighed, endpoint.provider)
+  const input = inputOf(weighed, endpoint)
   const answers = apiType === 'embeddings' ? 0 : work.answers
   const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
     const prices = serving.prices ?? assumedPrices

@@ -8,6 +8,7 @@ import type { Demand } from '../../src/ledger/admissions.ts'
 import { createDurations } from '../../src/ledger/durations.ts'
 import type { Scope } from '../../src/ledger/scope.ts'
 import { GatewayError } from '../../src/errors.ts'
+import { texts } from '../fixtures/token-counts.json'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { createFakeIds } from '../support/fake-ids.ts'
 import { literalCharge } from '../support/literal-meter.ts'
@@ -62,22 +63,32 @@ const sendBody = async (client: ClientDialect, dialect: (typeof DIALECTS)[number
   }
 }
 
+const PDF = Buffer.from(`%PDF-1.4\n${'1 0 obj <</Type /Page /Parent 9 0 R>> endobj\n'.repeat(40)}<</Type /Pages /Count 40>>`).toString(
+  'base64',
+)
+const COUNTED = texts.map(({ text }) => text)
 const PICTURE = 'iVBORw0KGgo'.repeat(40)
 const DATA_URL = `data:image/png;base64,${PICTURE}`
 const URL = 'https://example.com/a.png'
 
 const chatPart = fc.constantFrom<object>(
+  ...COUNTED.map((text) => ({ type: 'text', text })),
+  { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` } },
   { type: 'text', text: 'Hello' },
   { type: 'text', text: DATA_URL },
   { type: 'image_url', image_url: { url: URL } },
   { type: 'image_url', image_url: { url: DATA_URL } },
 )
 const responsesPart = fc.constantFrom<object>(
+  ...COUNTED.map((text) => ({ type: 'input_text', text })),
+  { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` },
   { type: 'input_text', text: DATA_URL },
   { type: 'input_image', image_url: URL, detail: 'auto' },
   { type: 'input_image', image_url: DATA_URL, detail: 'auto' },
 )
 const messagesPart = fc.constantFrom<object>(
+  ...COUNTED.map((text) => ({ type: 'text', text })),
+  { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } },
   { type: 'text', text: DATA_URL },
   { type: 'image', source: { type: 'url', url: URL } },
   { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PICTURE } },

@@ -1,6 +1,9 @@
+import { texts } from '../fixtures/token-counts.json'
+
 /**
  * A provider that takes every word of a body literally and charges the most that it may: the largest number that any limit
- * of output names, times every number of answers, pictures by the parts that are pictures, and all else by its bytes.
+ * of output names, times every number of answers, pictures by the parts that are pictures,
+ * documents by their pages, texts that were counted by their tokens, and all else by its bytes.
  */
 interface Charge {
   readonly inputTokens: number
@@ -42,9 +45,31 @@ export const literalCharge = (text: string, dialect: keyof typeof PICTURE_TOKENS
   const answers = numbers.reduce((product, [name, value]) => product * (COUNTS.has(name) ? Math.max(1, value) : 1), 1)
   const isLimited = KNOWN[dialect]?.(body).some((value) => typeof value === 'number' && value > 0) === true
   return {
-    inputTokens: Math.ceil((Buffer.byteLength(text) - pictures.bytes) / 3) + pictures.count * PICTURE_TOKENS[dialect],
+    inputTokens:
+      Math.ceil((Buffer.byteLength(text) - pictures.bytes) / 3) +
+      pictures.count * PICTURE_TOKENS[dialect] +
+      extraTokens(body, PICTURE_TOKENS[dialect] + PAGE_TOKENS),
     outputTokens: Math.max(isLimited ? 0 : UNLIMITED_TOKENS, ...limits) * answers,
   }
+}
+
+const PAGE_TOKENS = 3000
+const COUNTED = new Map(texts.map(({ text, tokens }) => [text, tokens]))
+
+/** The tokens that strings are beyond their bytes: of texts that were counted, and of PDFs. */
+const extraTokens = (value: unknown, pageTokens: number): number => {
+  if (typeof value === 'string') {
+    const text = value.startsWith('data:application/pdf') ? value.slice(value.indexOf(',') + 1) : value
+    const pages = text.startsWith('JVBERi')
+      ? (Buffer.from(text, 'base64')
+          .toString()
+          .match(/\/Type \/Page\b/g)?.length ?? 0)
+      : 0
+    const tokens = pages === 0 ? (COUNTED.get(text) ?? 0) : pages * pageTokens
+    return Math.max(0, tokens - Math.floor(Buffer.byteLength(text) / 3))
+  }
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce<number>((sum, inner) => sum + extraTokens(inner, pageTokens), 0)
 }
 
 const CONTENT = new Set([
@@ -75,7 +100,12 @@ const countPictures = (value: unknown, pictures: { count: number; bytes: number 
   if (typeof value !== 'object' || value === null) return
   const part = objectOf(value)
   const kind = typeof part['type'] === 'string' ? part['type'].toLowerCase() : ''
-  if (kind.includes('image') || part['image'] !== undefined || part['inlineData'] !== undefined || part['fileData'] !== undefined) {
+  if (
+    kind.includes('image') ||
+    part['image'] !== undefined ||
+    objectOf(part['inlineData'])['mimeType'] === 'image/png' ||
+    part['fileData'] !== undefined
+  ) {
     pictures.count += 1
     pictures.bytes += base64Bytes(part)
   }

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { texts } from '../../test/fixtures/token-counts.json'
+import { mostTokens } from './token-bound.ts'
+
+const most = (text: string): number => mostTokens(Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1'))
+
+test.each(texts.map(({ name, text, tokens }) => [name, text, tokens] as const))(
+  '%s: no public tokenizer makes more tokens of it',
+  (_, text, tokens) => {
+    // Some tokenizers put one sign of their own before every text.
+    expect(most(text)).toBeGreaterThanOrEqual(tokens - 1)
+  },
+)
+
+test('prose is a third more than three bytes a token at most, and programs are below four times their tokens', () => {
+  for (const { name, text, tokens } of texts) {
+    if (name === 'prose') expect(most(text)).toBeLessThanOrEqual((text.length / 3) * 1.3)
+    if (['prose', 'python', 'german', 'russian', 'chinese'].includes(name)) expect(most(text)).toBeLessThan(tokens * 4)
+  }
+})
+
+test('no text is more tokens than it has bytes as JSON, nor fewer than its words', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(most(text)).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify(text)))
+      expect(most(text)).toBeGreaterThanOrEqual(text.match(/[A-Za-z]+/g)?.length ?? 0)
+    }),
+  )
+})
+
+test('a long string is passed over where it is counted as something else, and only then', () => {
+  const picture = 'A1'.repeat(500)
+  const text = `{"a":"${picture}","b":"x"}`
+  expect(mostTokens(text, () => false)).toBe(mostTokens(text))
+  expect(mostTokens(text, (long) => long === picture)).toBeLessThan(20)
+})
