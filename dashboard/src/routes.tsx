@@ -6,7 +6,8 @@ import { lazyPart } from './lazy-part.ts'
 import { Empty } from './parts/empty.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { PAGE_BASE } from './page.ts'
-import { parseSearch, stringifySearch, validateSearch } from './search.ts'
+import { readGuardrail, readKey, readPreset } from './read-objects.ts'
+import { parseSearch, type Search, stringifySearch, validateSearch } from './search.ts'
 import { OverviewScreen } from './screens/overview/overview-screen.tsx'
 import { readRequest } from './screens/requests/read-request.ts'
 import { RequestScreen } from './screens/requests/request-screen.tsx'
@@ -22,25 +23,33 @@ const root = createRootRoute({
   errorComponent: ({ error, reset }) => <ErrorNote error={error} again={reset} />,
 })
 
+/** The members of the address that name an object beside its list. */
+const OBJECTS = ['key', 'guardrail', 'workspace'] as const
+
 /** `read`: asks for what the screen shows, already when the pointer comes to a link to it. The screen itself says what fails. */
 const screen = <Path extends string, Parent extends AnyRoute>(
   parent: Parent,
   path: Path,
   component: FunctionComponent,
-  read?: (params: Readonly<Record<string, string>>) => Promise<void>,
+  read?: (params: Readonly<Record<string, string>>, search: Search) => void,
 ) =>
   createRoute({
     getParentRoute: () => parent,
     path,
     component,
-    ...(read === undefined ? {} : { loader: ({ params }: { params: Readonly<Record<string, string>> }): void => void read(params) }),
+    ...(read === undefined
+      ? {}
+      : {
+          loaderDeps: ({ search }: { search: Search }) => Object.fromEntries(OBJECTS.map((name) => [name, search[name]])),
+          loader: ({ params, deps }: { params: Readonly<Record<string, string>>; deps: Search }): void => read(params, deps),
+        }),
   })
 
 const requests = screen(root, '/requests', RequestsScreen)
 
 const tree = root.addChildren([
   screen(root, '/', OverviewScreen),
-  requests.addChildren([screen(requests, '$id', RequestScreen, ({ id = '' }) => readRequest(id))]),
+  requests.addChildren([screen(requests, '$id', RequestScreen, ({ id = '' }) => void readRequest(id))]),
   screen(
     root,
     '/presets',
@@ -50,6 +59,7 @@ const tree = root.addChildren([
     root,
     '/presets/$slug',
     lazyPart(() => import('./screens/presets/preset-screen.tsx'), 'PresetScreen'),
+    readPreset,
   ),
   screen(
     root,
@@ -65,6 +75,7 @@ const tree = root.addChildren([
     root,
     '/keys',
     lazyPart(() => import('./screens/keys/keys-screen.tsx'), 'KeysScreen'),
+    readKey,
   ),
   screen(
     root,
@@ -75,6 +86,7 @@ const tree = root.addChildren([
     root,
     '/guardrails',
     lazyPart(() => import('./screens/guardrails/guardrails-screen.tsx'), 'GuardrailsScreen'),
+    readGuardrail,
   ),
   screen(
     root,

@@ -70,16 +70,16 @@ describe.skipIf(BROWSER_PATH === null)('Make a preset', () => {
   })
 
   test.each([
-    ['from a request', '/requests/', 'Make a preset', 'Create'],
-    ['in the list of presets', '/presets', 'New preset', 'Create'],
-    ['in the playground', '/playground?model=sandbox/lorem', 'Save as preset…', 'Save'],
-  ])('%s under a name that is there makes a draft, and callers get what they got', async (_, path, begin, action) => {
+    ['from a request', '/requests/', ['Make a preset'], 'Create'],
+    ['in the list of presets', '/presets', ['New preset', 'From a body…'], 'Create'],
+    ['in the playground', '/playground?model=sandbox/lorem', ['Save as preset…'], 'Save'],
+  ] as const)('%s under a name that is there makes a draft, and callers get what they got', async (_, path, begin, action) => {
     const service = await services.start()
     await savePreset(service, 'support-bot', 'Answer politely.')
     const { id } = await chat(service, { model: 'sandbox/lorem' })
     const { page, expectStatus, check } = await signedIn(browser, service, path.endsWith('/') ? path + id : path)
     expectStatus(404)
-    await page.getByRole('button', { name: begin }).first().click()
+    for (const name of begin) await page.getByRole('button', { name }).or(page.getByRole('menuitem', { name })).first().click()
     await page.getByLabel('Name in the address').fill('support-bot')
     await page.getByRole('button', { name: action, exact: true }).click()
     await page.getByText('Saved support-bot as v2, a draft.').waitFor()
@@ -89,12 +89,50 @@ describe.skipIf(BROWSER_PATH === null)('Make a preset', () => {
   })
 })
 
+test.skipIf(BROWSER_PATH === null)(
+  'a new preset begins where its menu says: with a body, with a file, with a request, in the playground',
+  async () => {
+    const service = await services.start()
+    const { page, expectStatus, check, checkAccessible } = await signedIn(browser, service, '/presets')
+    expectStatus(404)
+    const begin = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: 'New preset' }).first().click()
+      await page.getByRole('menuitem', { name, exact: true }).click()
+    }
+    await page.getByRole('button', { name: 'New preset' }).first().click()
+    await page.getByRole('menuitem', { name: 'From a body…' }).waitFor()
+    await checkAccessible()
+    await page.keyboard.press('Escape')
+    for (const [name, title] of [
+      ['From a request', 'Requests'],
+      ['In the playground', 'Playground'],
+    ] as const) {
+      await begin(name)
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      await page.goBack()
+    }
+    await begin('Import a file…')
+    const body = { model: 'sandbox/lorem', instructions: 'Be brief.' }
+    await page
+      .getByLabel('File')
+      .setInputFiles({ name: 'brief.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(body)) })
+    await page.getByLabel('Name in the address').fill('brief')
+    await checkAccessible()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('heading', { name: 'brief' }).waitFor()
+    const { data } = await manage<{ data: { designated_version: object } }>(service, '/presets/brief')
+    expect(data.designated_version).toMatchObject({ system_prompt: 'Be brief.', config: { model: 'sandbox/lorem' } })
+    check()
+  },
+)
+
 test.skipIf(BROWSER_PATH === null)('with another workspace chosen, presets, keys and guardrails are made there', async () => {
   const service = await services.start()
   const { data: team } = await manage<{ data: { id: string } }>(service, '/workspaces', { body: { name: 'Team Search', slug: 'search' } })
   const { page, expectStatus, check } = await signedIn(browser, service, '/presets?workspace=search')
   expectStatus(404)
   await page.getByRole('button', { name: 'New preset' }).first().click()
+  await page.getByRole('menuitem', { name: 'From a body…' }).click()
   await page.getByLabel('Name in the address').fill('found')
   await page.getByRole('button', { name: 'Create' }).click()
   await page.getByText('Created found').waitFor()

@@ -107,6 +107,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     const tryThem = page.getByRole('button', { name: 'Try on the last 200 stored requests' })
     await tryThem.click()
     await page.getByText('No contents are stored of the last request.').waitFor()
+    await visitor.checkAccessible()
     await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
     const messages = [{ role: 'user', content: 'Charge 4111 1111 1111 1111, please.' }]
     const { id } = await chat(service, { model: 'sandbox/lorem', messages })
@@ -162,10 +163,18 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
 
   test('a workspace is made, and somebody is invited by a link that is shown once', async () => {
     const service = await services.start()
+    await manage(service, '/workspaces', { body: { name: 'Other', slug: 'other' } })
     const { page, ...visitor } = await signedIn(browser, service, '/workspaces')
     await page.getByRole('button', { name: 'New workspace' }).click()
     await page.getByLabel('Name').fill('Team Search')
     await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('link', { name: 'Team Search' }).waitFor()
+    await manage(service, '/workspaces/team-search/budgets/monthly', { method: 'PUT', body: { limit_usd: 100 } })
+    await page.reload()
+    const row = page.getByRole('table', { name: 'Workspaces' }).getByRole('row').filter({ hasText: 'Team Search' })
+    await row.getByRole('cell', { name: '1', exact: true }).waitFor()
+    await row.getByRole('cell', { name: '$100' }).waitFor()
+    await row.getByRole('cell', { name: '$0', exact: true }).getByRole('link').waitFor()
     await page.getByRole('link', { name: 'Team Search' }).click()
     await page.getByRole('button', { name: 'Invite link' }).first().click()
     await page.getByLabel('Person').fill('ada')

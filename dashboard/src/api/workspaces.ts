@@ -23,6 +23,13 @@ export const workspaceOf = (id: string) =>
 
 export const membersOf = (id: string) => offsetList<Member>(['workspaces', id, 'members'], `/workspaces/${segment(id)}/members`)
 
+export const memberCountOf = (id: string) =>
+  queryOptions({
+    queryKey: ['workspaces', id, 'members', 'count'],
+    queryFn: async ({ signal }) =>
+      (await ask<{ total_count: number }>(`/workspaces/${segment(id)}/members`, { query: { limit: 1 }, signal })).total_count,
+  })
+
 export const budgetsOf = (id: string) =>
   queryOptions({
     queryKey: ['workspaces', id, 'budgets'],

@@ -8,10 +8,18 @@ export interface MenuItem {
   readonly isDanger?: boolean
 }
 
-export const Menu = ({ label, button, items }: { label: string; button?: ReactNode; items: readonly MenuItem[] }) => (
+interface MenuProps {
+  readonly label: string
+  /** The words of the button; three dots without them. */
+  readonly button?: ReactNode
+  readonly kind?: 'plain' | 'primary'
+  readonly items: readonly MenuItem[]
+}
+
+export const Menu = ({ label, button, kind = 'plain', items }: MenuProps) => (
   <DropdownMenu.Root modal={false}>
     <DropdownMenu.Trigger
-      className={button === undefined ? 'icon-button' : 'button plain'}
+      className={button === undefined ? 'icon-button' : `button ${kind}`}
       aria-label={button === undefined ? label : undefined}
     >
       {button ?? '⋯'}

@@ -38,10 +38,12 @@ export const TryOnRequests = ({ guardrail, draft }: { guardrail: Guardrail; draf
 
 const Outcome = ({ of: tried }: { of: RequestsTried }) =>
   tried.with_contents === 0 ? (
-    <p className="soft">
-      {tried.looked_at === 0 ? 'There are no requests yet.' : `No contents are stored of the ${newest(tried.looked_at)}.`}{' '}
-      <Link to="/settings">Settings → Logging</Link> has them kept for new requests.
-    </p>
+    <>
+      <p className="soft">
+        {tried.looked_at === 0 ? 'There are no requests yet.' : `No contents are stored of the ${newest(tried.looked_at)}.`}
+      </p>
+      <Link to="/settings">Keep contents of new requests</Link>
+    </>
   ) : (
     <>
       <p className="soft">{sentenceOf(tried)}</p>

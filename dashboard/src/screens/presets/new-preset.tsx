@@ -1,5 +1,4 @@
-/** A new preset, from the body of a request as programs send it. */
-import { Link } from '@tanstack/react-router'
+/** A new preset, from the body of a request as programs send it: written here, or read from a file. */
 import { useState } from 'react'
 
 import { type PresetShape, savePresetDraft } from '../../api/presets.ts'
@@ -18,7 +17,7 @@ const EXAMPLE = `{
 const shapeOf = (body: Readonly<Record<string, unknown>>): PresetShape =>
   'input' in body || 'instructions' in body || 'max_output_tokens' in body ? 'responses' : 'system' in body ? 'messages' : 'chat'
 
-export const NewPreset = ({ onClose }: { onClose: () => void }) => {
+export const NewPreset = ({ isFile, onClose }: { isFile: boolean; onClose: () => void }) => {
   const [text, setText] = useState(EXAMPLE)
   const [shape, setShape] = useState<PresetShape | null>(null)
   const read = parseSettings(text)
@@ -33,6 +32,11 @@ export const NewPreset = ({ onClose }: { onClose: () => void }) => {
       }}
       onClose={onClose}
     >
+      {isFile ? (
+        <Field label="File" hint="The body of a request as JSON. It is shown below before anything is saved.">
+          <input type="file" accept=".json,application/json" onChange={(event) => void event.target.files?.[0]?.text().then(setText)} />
+        </Field>
+      ) : null}
       <Field
         label="Body of a request"
         hint="As programs send it. Messages of users are not kept."
@@ -47,9 +51,6 @@ export const NewPreset = ({ onClose }: { onClose: () => void }) => {
           <option value="messages">Messages</option>
         </select>
       </Field>
-      <p className="faint small">
-        Or begin with <Link to="/requests">a request</Link> that was made, or in <Link to="/playground">the playground</Link>.
-      </p>
     </PresetDialog>
   )
 }

@@ -10,6 +10,7 @@ import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { Menu } from '../../parts/menu.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -26,11 +27,11 @@ const STATES = ['active', 'disabled', 'archived'] as const
 export const PresetsScreen = () => {
   const { q, state = 'active', workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
-  const [isCreating, setCreating] = useState(false)
+  const [creating, setCreating] = useState<'body' | 'file' | null>(null)
   const query = { q, status: state, workspace_id: workspace, include: 'usage' }
   const presets = useInfiniteQuery(presetList(query))
   const isMember = useQuery(currentSession).data?.role === 'member'
-  const create = (): void => setCreating(!isMember)
+  const create = (): void => setCreating(isMember ? null : 'body')
   useKeys({ c: create })
   return (
     <>
@@ -49,9 +50,21 @@ export const PresetsScreen = () => {
         )}
         <CopyCurl path="/presets" query={query} />
         {isMember ? null : (
-          <Button kind="primary" onClick={create} keys="c">
-            New preset
-          </Button>
+          <Menu
+            label="New preset"
+            button={
+              <>
+                New preset <span aria-hidden="true">▾</span>
+              </>
+            }
+            kind="primary"
+            items={[
+              { label: 'From a body…', onSelect: create },
+              { label: 'From a request', onSelect: () => void navigate({ to: '/requests' }) },
+              { label: 'In the playground', onSelect: () => void navigate({ to: '/playground' }) },
+              { label: 'Import a file…', onSelect: () => setCreating('file') },
+            ]}
+          />
         )}
       </ScreenHead>
       <Panel title="All presets" quiet>
@@ -114,7 +127,7 @@ export const PresetsScreen = () => {
         </Loaded>
         <ShowMore list={presets} shown={presets.data?.length ?? 0} />
       </Panel>
-      {isCreating ? <NewPreset onClose={() => setCreating(false)} /> : null}
+      {creating === null ? null : <NewPreset isFile={creating === 'file'} onClose={() => setCreating(null)} />}
     </>
   )
 }

@@ -13,10 +13,17 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { WorkspaceDetail } from './workspace-detail.tsx'
+import { BudgetOf, MembersOf, MonthSpend } from './workspace-figures.tsx'
+
+/** Members and budgets are asked of each workspace by itself: a longer list goes without. */
+const ASKED_MAX = 20
+
+const MEMBERS: Column<Workspace> = { title: 'Members', align: 'right', cell: ({ id }) => <MembersOf id={id} /> }
+const BUDGET: Column<Workspace> = { title: 'Budget a month', align: 'right', cell: ({ id }) => <BudgetOf id={id} />, wideOnly: true }
 
 export const WorkspacesScreen = () => {
   const search = useSearch({ strict: false })
@@ -43,7 +50,10 @@ export const WorkspacesScreen = () => {
               isSelected={({ id, slug }) => id === chosen || slug === chosen}
               columns={[
                 { title: 'Name', isHead: true, cell: nameCell },
-                { title: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
+                { title: 'Slug', cell: ({ slug }) => <code>{slug}</code>, wideOnly: true },
+                ...(rows.length > ASKED_MAX ? [] : [MEMBERS]),
+                { title: 'Spend this month', align: 'right', cell: (workspace) => <MonthSpend of={workspace} /> },
+                ...(rows.length > ASKED_MAX ? [] : [BUDGET]),
                 {
                   title: 'Contents of requests',
                   cell: ({ is_observability_io_logging_enabled: on }) => (on ? 'kept' : 'not kept'),

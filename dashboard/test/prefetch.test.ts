@@ -1,0 +1,42 @@
+/** Links to an object ask for it when the pointer comes to them. */
+import { describe, expect, test } from 'bun:test'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('a link to an object', () => {
+  test('of the lists of presets, keys and guardrails asks for it when the pointer comes to it, and a click asks no more for it', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'checkout' } })
+    const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'cards' } })
+    for (const [path, name, asks] of [
+      ['/presets', 'support-bot', '/presets/support-bot'],
+      ['/keys', 'checkout', `/keys/${key.hash}`],
+      ['/guardrails', 'cards', `/guardrails/${guardrail.id}/assignments/keys`],
+    ] as const) {
+      const { page, check } = await signedIn(browser, service, path)
+      const asked: string[] = []
+      page.on('request', (request) => {
+        const { pathname } = new URL(request.url())
+        if (pathname === `/api/v1${asks}`) asked.push(pathname)
+      })
+      const link = page.locator('#content').getByRole('link', { name, exact: true }).first()
+      await link.waitFor()
+      await page.waitForLoadState('networkidle')
+      expect({ path, asked }).toEqual({ path, asked: [] })
+      const answered = page.waitForResponse((response) => new URL(response.url()).pathname === `/api/v1${asks}`)
+      await link.hover()
+      await answered
+      await link.click()
+      await page.waitForLoadState('networkidle')
+      expect({ path, asked: asked.length }).toEqual({ path, asked: 1 })
+      check()
+    }
+  })
+})
