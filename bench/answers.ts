@@ -26,7 +26,7 @@ export const PACED_CONTENT_EVENTS = 60
 const PACED_PIECES = [...words(PACED_CONTENT_EVENTS - 1).map((word) => `${word} `), END_MARKER]
 export const PACED_TEXT = PACED_PIECES.join('')
 
-/** Texts that every complete answer of this upstream holds, through whatever it was passed on or translated. */
+/** Texts that every complete answer of this upstream holds, however it was passed on or translated. */
 export const WHOLE_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":300']
 export const STREAM_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":30', 'data: [DONE]']
 export const PACED_MARKERS = [END_MARKER, '"finish_reason":"stop"', `"completion_tokens":${PACED_CONTENT_EVENTS}`, 'data: [DONE]']

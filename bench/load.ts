@@ -23,7 +23,7 @@ export interface LoadPlan {
   readonly expect: Expectation
 }
 
-/** The check of a complete answer. Whatever else comes back is a failure. */
+/** The check of a complete answer. Everything else that comes back is a failure. */
 export interface Expectation {
   readonly includes: readonly string[]
   readonly excludes: readonly string[]

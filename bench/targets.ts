@@ -1,4 +1,7 @@
-/** The programs that are measured: a Patchbay started here, a bare proxy on the same upstream, that upstream, or whatever listens at an outside address. */
+/**
+ * The programs that are measured: a Patchbay started here, a bare proxy on the same upstream, that upstream, or any program that
+ * listens at an outside address.
+ */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

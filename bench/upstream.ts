@@ -1,5 +1,5 @@
 /**
- * A fake provider of two dialects, OpenAI's Chat Completions and Anthropic's Messages, in its own process so that its CPU is nobody else's. Loopback only.
+ * A fake provider of two dialects, OpenAI's Chat Completions and Anthropic's Messages, in its own process so that its CPU time is its own. Loopback only.
  * Below `/delayed` it takes 50 ms, below `/paced` a stream has ten events a second.
  * `bin/bun bench/upstream.ts [--port 0] [--events-per-write 4]` prints `upstream ready http://127.0.0.1:PORT`.
  */

@@ -20,7 +20,7 @@ export const COMPILED = {
   format: 'cjs',
   bytecode: true,
   minify: { whitespace: true, syntax: true, identifiers: false },
-  // pdf.js asks where fonts of its own package are, which nobody draws with here; this format has no word for the question.
+  // pdf.js asks where fonts of its own package are, which this service never draws with; this format has no word for the question.
   define: { 'import.meta.resolve': 'undefined' },
   // Not a `define`: the bundler replaces a `__dirname` that it reads by the place of the source.
   banner: 'var BUNDLE_DIRECTORY = __dirname;',

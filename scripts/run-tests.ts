@@ -118,7 +118,7 @@ export const closingLine = ({ passed, failed, skipped }: TestCount): string =>
 /** A failure may hold a whole page; its first lines say which expectation failed. */
 const FAILURE_LINES = 40
 
-/** Names each failed test with its reason: in the output of thousands of tests nobody finds them. */
+/** Names each failed test with its reason: in the output of thousands of tests they are hard to find. */
 export const printFailures = (results: readonly TestResult[], heading = 'Failed tests'): void => {
   const failed = results.filter(({ outcome }) => outcome === 'failed')
   if (failed.length > 0) console.log(`\n${heading}`)

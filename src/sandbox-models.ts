@@ -16,7 +16,7 @@ const SANDBOX = provider('sandbox', 'Sandbox')
 /** A second one, so that what fails once has somewhere to go. */
 const SPARE = provider('sandbox-spare', 'Sandbox Spare')
 
-/** Models that fail here fail on purpose: it says nothing of how they are. */
+/** Models that fail here fail on purpose: it is no sign of their health. */
 export const SANDBOX_PROVIDERS: ReadonlySet<string> = new Set([SANDBOX.slug, SPARE.slug])
 
 const FREE = { prompt: 0, completion: 0 }
@@ -40,7 +40,7 @@ export const sandboxModels: readonly Model[] = SANDBOX_MODELS.map(({ id, name, c
     supportedParameters,
     endpoints: id === 'sandbox/flaky' ? [endpoint(SANDBOX), endpoint(SPARE)] : [endpoint(SANDBOX)],
     origin: 'service',
-    // Nobody picks a model that fails, and there are twice as many of these as there are types of error.
+    // A model that fails is not one to pick, and there are twice as many of these as there are types of error.
     ...(plays === 'error' ? { listed: false } : {}),
   }
 })

@@ -218,7 +218,7 @@ const WATCHED = [
 /** A few come and go by themselves. */
 const SLACK = 40
 
-/** Endings of those whose provider is well and who wait. */
+/** Endings of clients that wait, and whose provider is well. */
 const MUST_ANSWER = /^(?:streams|asks for a whole answer|runs a loop of tools|runs slow tools|is saved by a spare): (?:failed|refused)$/
 
 const main = async (): Promise<number> => {

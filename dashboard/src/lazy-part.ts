@@ -5,7 +5,7 @@ import { isServiceThere, reachedAgain } from './api/connection.ts'
 import { queryClient } from './api/query-client.ts'
 import { isMissingScript, reloadOnce } from './new-version.ts'
 
-/** No type of what the file exports: a screen reads the address, whose type is made of all screens. */
+/** Leaves out the type of the exports: a screen reads the address, and the type of the address is made of all screens. */
 type Load = () => Promise<object>
 
 const loads: Load[] = []
@@ -19,7 +19,7 @@ export const lazyPart = <Props extends object = object>(load: Load, name: string
         return { default: ((await load()) as Readonly<Record<string, FunctionComponent<Props>>>)[name] ?? NOTHING }
       } catch (thrown) {
         if (!isMissingScript(thrown)) throw thrown
-        // The file is gone where another version was installed. Where nobody answers, a page that reloads would be lost: it waits.
+        // The file is gone where another version was installed. A page that reloads without an answer would be lost: it waits.
         if (await isServiceThere()) return reloaded(thrown)
         await reachedAgain()
       }

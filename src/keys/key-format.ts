@@ -21,7 +21,7 @@ export const makeKey = (kind: KeyKind, ids: IdSource): string => {
   return body + checksum(body)
 }
 
-/** True for a string that this service could have made; says nothing of whether it did. */
+/** True for a string that this service could have made, even where it did not. */
 export const looksLikeKey = (token: string): boolean =>
   SHAPE.test(token) && checksum(token.slice(0, -CHECKSUM_LENGTH)) === token.slice(-CHECKSUM_LENGTH)
 

@@ -26,7 +26,7 @@ export interface Principal {
   readonly tpmLimit: number | null
   /** How a provider's failure reaches this caller; null: as the server says. */
   readonly providerFailure: ProviderFailureMode | null
-  /** Who uses the key, in the words of whoever made it. */
+  /** Who uses the key, in the words of its maker. */
   readonly externalUser: string | null
   /** The amount that it may spend; null: as much as the budgets around it let it. */
   readonly limit: KeyLimit | null
@@ -136,7 +136,7 @@ export interface KeysParts {
   readonly store: KeyStore
   readonly clock: Clock
   readonly ids: IdSource
-  /** Those that are valid now, at least one: keys are stored under the first and found under any (docs/contract/keys-and-workspaces.md#stored-keys). */
+  /** The peppers that are valid now: keys are stored under the first and found under any (docs/contract/keys-and-workspaces.md#stored-keys). */
   readonly peppers: () => readonly [Pepper, ...Pepper[]]
   readonly onError: (thrown: unknown) => void
 }

@@ -1,6 +1,6 @@
 /** How long requests of a model usually take, so that a client that must wait learns how long. */
 export interface Durations {
-  /** The median of the last requests; a guess for a model that nobody has used. */
+  /** The median of the last requests; a guess for a model that was never used. */
   expectedMs(model: string): number
   add(model: string, durationMs: number): void
 }

@@ -24,7 +24,7 @@ export const expectRoom = (parts: {
   return {
     async secondsUntil(window, shortNanos) {
       const name = windowName(window)
-      // Storage that went away since then says nothing of when: the client may ask soon.
+      // Storage that went away since then gives no time: the client may ask soon.
       const expected = read.get(name) ?? holds.expected(window, EXPECTED_MAX).catch(() => [])
       read.set(name, expected)
       let freed = 0

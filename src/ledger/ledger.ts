@@ -144,7 +144,7 @@ export const createLedger = (parts: {
         stop()
         // The caller closes storage next.
         await round.catch(() => undefined)
-        // Nobody else knows of them: the next process would take them for holds of requests that ran, and charge them.
+        // Only this process knows of them: the next one would take them for holds of requests that ran, and charge them.
         await releaseUnknown().catch(failed)
       }
     },
@@ -155,7 +155,7 @@ export const createLedger = (parts: {
 }
 
 /**
- * On SQLite there is one service for a file, so whatever an earlier one held is over at once. On PostgreSQL a dead node
+ * On SQLite there is one service for a file, so all holds of an earlier one are over at once. On PostgreSQL a dead node
  * cannot be distinguished from a slow one before its leases have ended.
  */
 const newNode = ({ engine }: Database, clock: Clock, ids: IdSource): LedgerNode => ({

@@ -1,4 +1,4 @@
-/** Decimal numbers by their digits: binary fractions would add digits that nobody wrote. */
+/** Decimal numbers by their digits: binary fractions would add digits that were never written. */
 
 /** `digits × 10^exponent`. */
 interface Decimal {

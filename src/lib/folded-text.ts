@@ -1,7 +1,7 @@
 /**
  * Text as a reader takes it, whatever characters it is written in: compatibility forms as what they stand for (NFKC), every
  * space, dash and digit as the ASCII one, escapes of JSON, of addresses (`%41`) and of HTML (`&#65;`) as what they mean, and
- * nothing that is invisible or is no character. So nobody hides a word between control characters, in full-width letters, in
+ * nothing that is invisible or is no character. So no word can be hidden between control characters, in full-width letters, in
  * JSON within JSON or in an address. `startOf` and `endOf` say where something that is found in it is written.
  */
 export interface FoldedText {
@@ -13,7 +13,7 @@ export interface FoldedText {
   startOf(offset: number): number
   /** Where the character ends that the unit before this offset is part of. */
   endOf(offset: number): number
-  /** Nobody will ask about offsets before this one. */
+  /** No caller will ask about offsets before this one. */
   forget(before: number): void
 }
 

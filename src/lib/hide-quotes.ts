@@ -151,7 +151,7 @@ const escaped = (token: string): number =>
     ? Number.parseInt(token.slice(-4), 16)
     : (ENTITIES[token]?.charCodeAt(0) ?? NONE)
 
-/** White space, quotes, and what nobody sees. */
+/** White space, quotes, and invisible characters. */
 const IGNORED = /^[\s"'`\\\p{DI}]$/u
 
 const keptOfOthers = (unit: number): number => {

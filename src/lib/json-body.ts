@@ -28,7 +28,7 @@ export class JsonBody {
 
   #keys: readonly string[] | null = null
 
-  /** The bytes that the octets were read from, until they are sent on; null where nobody kept them. */
+  /** The bytes that the octets were read from, until they are sent on; null where they were not kept. */
   #source: Uint8Array | null = null
 
   private constructor(held: string, form: TextForm, members: readonly JsonMember[], values: Record<string, JsonValue>) {
@@ -184,7 +184,7 @@ export class JsonBody {
       : JsonBody.ofParsed(this.#form.text(held))
   }
 
-  /** The text that `with` would hold: for the last step of a body, which nobody reads again. */
+  /** The text that `with` would hold: for the last step of a body, which is not read again. */
   textWith(changes: JsonChanges): string {
     return this.#form.text(this.#spliced(changes))
   }

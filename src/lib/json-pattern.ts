@@ -16,7 +16,7 @@ export interface Filling {
 }
 
 export interface JsonPattern {
-  /** A JSON text of the pattern, with slots; `fillerOf` fills whatever was made of it. */
+  /** A JSON text of the pattern, with slots; `fillerOf` fills the slots in any text made from it. */
   readonly skeleton: string
   /** The text, parsed. */
   readonly parsed: unknown

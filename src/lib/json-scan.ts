@@ -321,7 +321,7 @@ const skipSpace = (text: string, budget: Budget, start: number): number => {
 const tooManySpaces = ({ spaces }: JsonLimits): JsonTextError =>
   new JsonTextError(`The body holds more than ${spaces} characters of white space between its values.`)
 
-/** Longer white space is nobody's usual layout: it is searched through by the engine. */
+/** Longer white space is no usual layout: it is searched through by the engine. */
 const SHORT_SPACE = 32
 const SPACES = /[ \n\r\t]{1,65536}/y
 

@@ -1,6 +1,6 @@
 /**
  * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it. The walk stops
- * after each piece of work with `undefined`, so that whoever drives it may let other work pass.
+ * after each piece of work with `undefined`, so that its caller may let other work pass.
  */
 import { JsonTextError } from './json-scan.ts'
 

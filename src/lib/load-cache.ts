@@ -37,7 +37,7 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
   let age = 0
   /** How often something was forgotten. */
   let forgets = 0
-  /** A load has failed or is late, and none has succeeded since: nobody who has an older value waits for the next. */
+  /** A load has failed or is late, and none has succeeded since: callers with an older value do not wait for the next. */
   let failing = false
 
   const start = (key: Key, load: (key: Key) => Promise<Value | null>): Load<Value> => {
@@ -74,7 +74,7 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
     entries.set(key, entry)
   }
 
-  /** That something was not there says nothing of now: it may have been made since. */
+  /** An absence counts as unknown: the value may have been made since. */
   const lastKnown = (key: Key): Value | null => entries.get(key)?.value ?? null
 
   const refresh = (): void => {

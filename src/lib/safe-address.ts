@@ -4,13 +4,13 @@
  */
 import { type AddressRange, addressValue, isWithin, rangeOf } from './address-ranges.ts'
 
-/** IANA's special-purpose registries, and whatever of IPv6 is not given to the open internet (2000::/3); `base/bits`. */
+/** IANA's special-purpose registries, and all of IPv6 that is not given to the open internet (2000::/3); `base/bits`. */
 const BLOCKED = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // A public address by which machines of Azure reach the service that sets them up, and nobody else does.
+  // A public address by which only machines of Azure reach the service that sets them up.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',

@@ -1,5 +1,5 @@
 /**
- * Bounds work whose amount is decided by somebody else's input. A step is a few nanoseconds: while it lasts, nobody else is
+ * Bounds the amount of work that somebody else's input can cause. A step is a few nanoseconds: while it lasts, nobody else is
  * answered.
  */
 export interface Work {

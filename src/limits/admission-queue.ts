@@ -33,7 +33,7 @@ interface Waiting {
   decide(entry: Entry): void
 }
 
-/** `elsewhere`: the places of other nodes, of which a key's share is too. A line is of one node, and so are shares of it. */
+/** `elsewhere`: the places of other nodes, which a key's share counts too. A line is of one node, and so are shares of it. */
 export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings, elsewhere?: PlacesElsewhere): AdmissionQueue => {
   const shareOf = ({ keyShare }: QueueSettings): number => keyShare || 1
   const places = createFairPlaces(
@@ -72,7 +72,7 @@ export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings
   return {
     enter(key) {
       const obstacle = places.obstacle(key, 1)
-      // Nobody in line is passed by: whoever waits there does not fit.
+      // This passes by no request in line: those that wait there do not fit.
       if (obstacle === null) {
         places.take(key, 1)
         return 'inside'

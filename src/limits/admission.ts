@@ -28,7 +28,7 @@ export interface Limited {
 
 /** The places that a request holds once it was let in. */
 export interface Permit {
-  /** From now on whoever answers ends it; else the request's end does. */
+  /** From now on the code that answers ends it; otherwise the end of the request does. */
   handOver(): void
   readonly handedOver: boolean
   /** Once, with all tokens in and out; further calls do nothing. */

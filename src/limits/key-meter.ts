@@ -29,7 +29,7 @@ export const createLocalMeter = (clock: Pick<Clock, 'monotonicMs'>): LocalMeter 
       if (concurrency > 0 && running > partOf(concurrency, nodes))
         return { bound: 'concurrency', remaining: 0, retryAfterMs: 0, resetMs: 0 }
       const nowMs = clock.monotonicMs()
-      // How many tokens it will be nobody knows yet: it is let in while one is left, and charged when they were counted.
+      // The number of tokens is not known yet: the request is let in while one is left, and charged when they were counted.
       const tokens = tokensPerMinute === 0 ? null : rates.take(tokensOf(bounds), 1, rateOf(tokensPerMinute, nodes), nowMs)
       if (tokens?.allowed === false) return reached('tokens', tokens)
       const requests = requestsPerMinute === 0 ? null : rates.take(requestsOf(bounds), 1, rateOf(requestsPerMinute, nodes), nowMs)

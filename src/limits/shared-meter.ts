@@ -41,7 +41,7 @@ const GATHER_MS = 5
 const PROBE_MS = 1000
 /** A connection takes longer than an answer: it may need a name, and TLS. */
 const CONNECT_MS = 2000
-/** Nobody waits for it, so a store that is slow for a moment is not given up. */
+/** No request waits for it, so a store that is slow for a moment is not given up. */
 const CONSULT_MS = 2000
 /** Running requests are reported again in every third tick, before their lease ends. */
 const RENEW_EVERY = 3

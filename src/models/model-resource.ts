@@ -50,7 +50,7 @@ export const presetAsModel = (
   links: { details: `/api/v1/presets/${preset.slug}` },
 })
 
-/** How old a price is; null where nobody dated it. */
+/** How old a price is; null where its date is not known. */
 export const pricingSource = (source: PriceSource | undefined, nowMs: number): PricingSource =>
   source === undefined
     ? null

@@ -42,7 +42,7 @@ export interface ModelEndpoint {
   readonly distillable: boolean | null
   /** The request parameters that it heeds; empty where they are not known. */
   readonly supportedParameters: readonly string[]
-  /** A client wrote `upstreamModel`: it chooses a model, and no path. */
+  /** A client wrote `upstreamModel`, so it may choose a model, but no path. */
   readonly unlisted?: boolean
 }
 

@@ -38,7 +38,7 @@ export interface Models {
   list(): readonly Model[]
   /** The enabled ones. */
   providers(): readonly Provider[]
-  /** The variables of which any would enable a provider of this known model, by its id or name; none for one that is unknown or enabled. */
+  /** Variables that would each enable a provider of this known model, by its id or name; none for one that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
   /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
   nearest(id: string, most: number): readonly string[]
@@ -107,7 +107,7 @@ const unlistedModel = (id: string, upstreamModel: string, provider: Provider): M
   endpoints: [plainEndpoint(provider, upstreamModel, { unlisted: true })],
 })
 
-/** A model of which only the id is known. */
+/** A model with nothing known but its id. */
 export const unservedModel = (id: string): Model => ({
   id,
   name: id,
@@ -128,7 +128,7 @@ const COMPARED_LENGTH = 100
 /** Distances, Infinity where nothing is near: `best` also of the names alone, since the commonest slip is a missing or wrong vendor. */
 const nearness = (wanted: string, known: string): { whole: number; best: number } => {
   const name = nearDistance(nameOf(wanted), nameOf(known))
-  // The right vendor says nothing of the name, and must not make a wrong one look nearer.
+  // The right vendor does not make the name right, and must not make a wrong one look nearer.
   const whole = vendorOf(wanted) === vendorOf(known) ? name : nearDistance(wanted, known)
   return { whole, best: Math.min(whole, name) }
 }

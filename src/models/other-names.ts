@@ -1,7 +1,7 @@
 /** The names that a client may use for a model by itself, and by which other names the same is known. */
 import type { ModelEndpoint, Provider } from './model.ts'
 
-/** Names of what an endpoint really asks its provider for, beside the id that the client wrote. */
+/** Names of the model that an endpoint really asks its provider for, beside the id that the client wrote. */
 export interface OtherNames {
   /** Ids of the catalogue that ask for the same at the same address. */
   readonly listed: readonly string[]

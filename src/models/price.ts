@@ -3,7 +3,10 @@ import { inputTokens, type Usage } from '../canonical/usage.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
-/** The cost of a generation; `inputImages` counts where pictures have a price each. Without prices, what the provider itself reports counts; without that either, nobody knows. */
+/**
+ * The cost of a generation; `inputImages` counts where pictures have a price each. Without prices, what the provider itself reports
+ * counts; without that either, the cost is not known.
+ */
 export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0): Cost => {
   if (prices === null) {
     const reported = usage.reportedCostNanos

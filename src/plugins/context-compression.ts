@@ -145,7 +145,7 @@ const unitsOf = (items: readonly Item[]): readonly Unit[] => {
 const belongTogether = (before: Item, item: Item): boolean =>
   before.kind === 'reasoning' ? item.kind !== 'user' : item.kind === 'call' && (before.kind === 'call' || before.kind === 'assistant')
 
-/** Those that may go, the ones nearest to the middle first. */
+/** The units that may go, the ones nearest to the middle first. */
 const fromTheMiddle = (units: readonly Unit[]): readonly Unit[] => {
   const may = units.filter(({ stays }) => !stays)
   const middle = (may.length - 1) / 2

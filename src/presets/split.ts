@@ -1,6 +1,6 @@
 /**
  * Who gets which version of a preset. A name falls on one of a million slots, always the same one, and each version has as
- * many slots as its weight comes to. Where weights change, only the slots that must change hands do: nobody else flips.
+ * many slots as its weight comes to. Where weights change, only the slots that must change hands do: no other caller flips.
  */
 import { createHash } from 'node:crypto'
 

@@ -12,7 +12,7 @@ export const answerable = <Encoded>(messages: readonly Message[], encoded: reado
   throw new GatewayError('invalid_prompt', `${first.at ?? 'messages'}: The prompt has no message for the model to answer.`)
 }
 
-/** Throws `invalid_prompt` for a last question of which nothing is left: without it the model would go on with the answer before. */
+/** Throws `invalid_prompt` for a last question that is empty: without it the model would go on with the answer before. */
 export const refuseUnasked = (at: string): never => {
   throw new GatewayError('invalid_prompt', `${at}: The message says nothing that the model could answer.`)
 }

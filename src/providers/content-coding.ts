@@ -10,7 +10,7 @@ export class TooManyBytes extends Error {
 /** More than this is no web server's doing. */
 const CODINGS_MAX = 2
 
-/** Those of a `content-encoding`, as they were applied; null where one of them is not ours to read. */
+/** The codings of a `content-encoding`, as they were applied; null where one of them is not ours to read. */
 export const readCodings = (header: string | undefined): readonly ContentCoding[] | null => {
   const names = (header ?? '')
     .toLowerCase()

@@ -8,7 +8,7 @@ import { atOnce } from '../lib/steps.ts'
 import type { JsonObject, JsonValue, JsonChanges } from '../lib/json.ts'
 
 export interface EditableFields {
-  /** Those that are there, also with null for a value. */
+  /** The names of all fields that are there, also with null for a value. */
   names(): readonly string[]
   has(name: string): boolean
   /** Undefined where the field is absent or null. */
@@ -21,7 +21,7 @@ export interface EditableFields {
   reported(name: string): string
 }
 
-/** A client's own JSON, of which only what is changed is written anew. `changes` holds what was changed before, and gets the rest. */
+/** A client's own JSON; only what is changed is written anew. `changes` holds what was changed before, and gets the rest. */
 export const fieldsOfBody = (
   body: JsonBody,
   changes: Record<string, string | null>,

@@ -34,7 +34,7 @@ export const keepAccepted = (
   }
 }
 
-/** Fields that are nobody's to accept, or that have rules of their own. */
+/** Fields that no provider has to accept, or that have rules of their own. */
 const OWN_RULES: ReadonlySet<FieldMeaning> = new Set([
   'conversation',
   'written',

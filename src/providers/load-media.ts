@@ -25,7 +25,7 @@ export const createLoadMedia =
     return `data:${type === '' || type === 'application/octet-stream' ? sniffed(bytes) : type};base64,${bytes.toString('base64')}`
   }
 
-/** For requests that are only shown: nobody is asked. */
+/** For requests that are only shown: nothing is fetched. */
 export const pretendToLoad: LoadMedia = async ({ type }) => `data:${SAMPLE_TYPES[type]};base64,`
 
 const SAMPLE_TYPES = { image: 'image/png', file: 'application/pdf', video: 'video/mp4' } as const

@@ -79,7 +79,7 @@ const OTHER_OUTCOMES: Readonly<
   refused: row('R R R R R'),
 }
 
-/** Beside the outcomes of settings. `bytes`: as the client wrote it. `service`: it is for this service, and goes to nobody. */
+/** Beside the outcomes of settings. `bytes`: as the client wrote it. `service`: it is for this service, and goes to no provider. */
 export type FieldOutcome = Outcome | 'bytes' | 'service'
 
 const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {

@@ -4,7 +4,7 @@
  */
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
 
-/** `lose`: called with pictures behind which nobody says anything. */
+/** `lose`: called with pictures that no words of the user follow. */
 export const withPicturesOfUser = (prompt: Prompt, lose: (field: string, message: string) => void): Prompt => {
   if (!prompt.messages.some(holdsPicture)) return prompt
   let moved: Part[] = []

@@ -45,7 +45,7 @@ export const hasOfItsOwn = (
   }
 }
 
-/** Says whether a server of which nothing is known may have it: its dialect has a word for the tool. */
+/** Says whether an unknown server may have it: its dialect has a word for the tool. */
 export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client, rewritten }: NativeTools): boolean => {
   if (isKnownVendor(provider)) return false
   if (serverToolName(asked.kind) === null && speaks(dialect, client) && (!rewritten || isCarried(asked, dialect))) return true

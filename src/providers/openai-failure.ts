@@ -35,5 +35,5 @@ const isAboutMessage = ({ param, message }: ReportedError): boolean => ELEMENT.t
 const ELEMENT = /^(?:messages|input)[.[]/
 const INVALID_ELEMENT = /^(?:body\.)?(?:messages|input)[.[]\d/
 
-/** A name that nobody knows is a category of its own; without even that it is no valid answer. */
+/** An unknown name is a category of its own; without even that it is no valid answer. */
 const unknownKind = ({ words }: ReportedError): FailureKind => (words.length > 0 ? 'unmapped' : 'provider_unavailable')

@@ -120,7 +120,7 @@ const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
     return isAtLeast(5, 1) ? { ...TALKING, cacheBreakpoints, reasons: null, efforts: ['medium'], accepts: FIFTH } : TALKING
   const model: OpenAiModel = {
     ...THINKING,
-    // From 5.5 on the effort that nobody asks for is more than none.
+    // From 5.5 on the default effort is more than none.
     chatToolsRefused: isAtLeast(5, 5) ? 'unless-none' : isAtLeast(5, 4) ? 'with-effort' : 'never',
     cacheBreakpoints,
     refusedTools: isAtLeast(5, 4) ? NO_TOOLS : COMPUTER,

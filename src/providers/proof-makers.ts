@@ -13,7 +13,7 @@ import type { ProviderAdapter, ProofMakers } from './provider.ts'
 /** About 3 MB. */
 const PROOFS_MAX = 20_000
 
-/** In the memory of one process: a signature of another one, or of before its start, is nobody's and passes. */
+/** In the memory of one process: a signature from another process, or from before its start, has no known maker and passes. */
 export const createProofMakers = (): ProofMakers => {
   /** By a digest; the longest unused first. */
   const makers = new Map<string, string>()

@@ -40,7 +40,7 @@ export interface Attempt {
   readonly number: number
   /** Called with what the translation to this provider loses; throws where the request is strict. */
   readonly warn: (warning: Warning) => void
-  /** Our id of the model that signed a piece of thinking; null where nobody knows. */
+  /** Our id of the model that signed a piece of thinking; null where it is not known. */
   readonly makerOf?: ProofMakers['makerOf'] | undefined
   /** Aborted, with a GatewayError for reason, when the client is gone or time has run out; an adapter's own deadlines abort it too. */
   readonly connection: AbortController
@@ -49,7 +49,7 @@ export interface Attempt {
 export interface ProviderContext {
   readonly upstream: Upstream
   readonly clock: Clock
-  /** Lets others have their turn between two steps of the work on a large request. Absent: nobody waits. */
+  /** Lets others have their turn between two steps of the work on a large request. Absent: no other work waits. */
   readonly turn?: Turn | undefined
   /**
    * Called with each body before it goes to a provider, and awaited: until then a failure is our own refusal. The upstream
@@ -80,7 +80,7 @@ export type Media = Extract<Part, { type: 'image' | 'file' | 'video' }>
 export type LoadMedia = (media: Media, limits: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<string>
 
 export interface ProofMakers {
-  /** Our id of the model; null where nobody knows. */
+  /** Our id of the model; null where it is not known. */
   makerOf(proof: string): string | null
   remember(proof: string, model: string): void
 }

@@ -1,4 +1,4 @@
-/** The part of a provider's own words that may be shown: our credential and whatever else looks like one is taken out of them. */
+/** The part of a provider's own words that may be shown: our credential and everything that looks like one is taken out of them. */
 import type { Target } from './provider.ts'
 
 /** The look of some vendor's keys. */

@@ -1,5 +1,5 @@
 /**
- * The facts in an error body, whoever wrote it: `{error: {code, type, message}}` and its looser cousins. Where a
+ * The facts in an error body from any provider: `{error: {code, type, message}}` and its looser cousins. Where a
  * router wraps the error of another, the innermost one speaks.
  */
 import { ERROR_TYPES, type ErrorType } from '../errors.ts'

@@ -1,6 +1,6 @@
 /** How long a provider asks to wait, in whole seconds, from whichever of its ways of saying so it uses. */
 
-/** A wait of more than this helps nobody: it is as good as none. */
+/** A longer wait is no help to a client: it is as good as none. */
 const MOST_SECONDS = 999_999_999
 
 /** From the headers of a response; undefined where they say nothing that makes sense. */

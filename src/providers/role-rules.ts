@@ -48,7 +48,7 @@ export const createLearntRoleRules = (): LearntRoleRules => {
 const keyOf = ({ provider, baseUrl, upstreamModel }: Endpoint): string => JSON.stringify([provider, baseUrl, upstreamModel])
 
 /**
- * Says whether it is a server whose templates nobody here knows: its refusals may teach rules, and it may know roles and parts
+ * Says whether it is a server with unknown templates: its refusals may teach rules, and it may know roles and parts
  * that its dialect does not name. Known vendors keep to what is written of them.
  */
 export const hasOwnTemplates = (provider: string): boolean => {

@@ -68,7 +68,7 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
             frames.push(alike)
             continue
           }
-          // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
+          // Anything that an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
           if (event.data === END_MARKER) end(frames)
           else if (marked) frames.push(...usesIn(unlessFailed((uses) => reader.read(bodyOf(event, target), event, uses))))
           else if (finished) frames.push(...unlessFailed((late) => read(event, late)))

@@ -24,7 +24,7 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
-  /** The most bytes of the answer's body; absent: whoever reads it keeps none of it. */
+  /** The most bytes of the answer's body; absent: its reader keeps none of it. */
   readonly mostBytes?: number | undefined
   /** Its signal ends the request; the deadlines here abort it. Used for nothing else. */
   readonly connection: AbortController
@@ -48,7 +48,7 @@ export interface UpstreamResponse {
   complete(patienceMs?: number): void
   /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
   text(maxBytes: number): Promise<string>
-  /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, whose status speaks. */
+  /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, where the status says enough. */
   beginning(maxBytes: number): Promise<string>
 }
 
@@ -187,7 +187,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
     },
     async text(maxBytes) {
       // A small body that says its length beforehand is read in one go: a reader's loop costs more than it does, and makes of a large
-      // one many steps. What comes compressed, though nobody asked for it, says nothing of its length.
+      // one many steps. An answer that is compressed, though that was not asked for, does not show its length.
       const { headers } = response
       if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= Math.min(maxBytes, LARGE_BYTES))
         return readWhole(response, connection, clock, idleMs)
@@ -230,7 +230,7 @@ interface Patience {
 
 type BytesReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
 
-/** Only the waiting counts: a slow client costs an answer nothing of what its provider has still to say. */
+/** Only the waiting counts, so that a slow client loses nothing that the provider has still to say. */
 const createPatience = (clock: Clock, expire: () => void): Patience => {
   let leftMs: number | null = null
   let expired = false
@@ -263,7 +263,7 @@ const readAway = async (reader: { read(): Promise<{ done: boolean }> }, connecti
     for (let piece = 0; piece < READ_AWAY_PIECES; piece += 1) if ((await reader.read()).done) return
     connection.abort()
   } catch {
-    // Broken, or not ended in time. The answer was complete before: nobody has to know.
+    // Broken, or not ended in time. The answer was complete before, so this is not reported.
   } finally {
     cancelDeadline()
   }

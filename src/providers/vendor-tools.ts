@@ -70,7 +70,7 @@ const DIALECTS: Readonly<Record<ClientDialect, string>> = { chat: 'openai-chat',
 
 const isClaude = ({ upstreamModel }: ToolHolder): boolean => rulesOf(upstreamModel).claude
 
-/** Nobody knows what a server of the operator's own has; it gets what its client wrote. */
+/** The tools of an operator's own server are not known; it gets what its client wrote. */
 const isStrangers = (holder: ToolHolder): boolean => isRelayed(holder) && !isKnownVendor(holder.provider)
 
 /** Chat Completions has no word for such tools, and some of its servers have one: console.groq.com/docs/code-execution. */

@@ -11,7 +11,7 @@ export interface Vendor {
    * interface knows is passed on as it is.
    */
   readonly accepts: Readonly<Partial<Record<ClientDialect, ReadonlySet<string>>>> | 'everything'
-  /** Its models are OpenAI's, of which each accepts fields of its own beside these (openai-model.ts). */
+  /** Its models are OpenAI's; each accepts fields of its own beside these (openai-model.ts). */
   readonly openAiModels: boolean
   /** Names of the limit of output tokens that it accepts; a translated limit gets the first. */
   readonly outputLimits: readonly OutputLimit[]

@@ -9,7 +9,7 @@ export interface DocumentReader {
   readonly schemas: readonly (readonly [string, JsonObject])[]
   /** Names of the schemas that stand in one place only, as the whole body of an operation: they are described there. */
   readonly bodySchemas: ReadonlySet<string>
-  /** Names of the schemas that only answers hold: nobody has to send their fields. */
+  /** Names of the schemas that only answers hold: no client has to send their fields. */
   readonly answerSchemas: ReadonlySet<string>
   readonly groups: readonly OperationGroup[]
 }

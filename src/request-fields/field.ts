@@ -39,7 +39,7 @@ export interface RequestField {
    * faulty one is refused all the same. Without it, a preset does not look at the field.
    */
   readonly presets?: 'keep' | 'control' | 'check'
-  /** Names of which a model states one if it heeds the field (`supported_parameters`). */
+  /** A model that heeds the field states one of these names (`supported_parameters`). */
   readonly parameters?: readonly string[]
   /** Why an inference request may not carry it, where a preset's body may. */
   readonly refusal?: string

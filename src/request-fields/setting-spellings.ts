@@ -13,7 +13,7 @@ export type Spelling = Readonly<Record<ClientDialect, readonly string[]>>
 /** These are no settings, and a field of such a meaning has one name wherever it is known. */
 const WITHOUT_SPELLING: ReadonlySet<FieldMeaning> = new Set(['conversation', 'service', 'written', 'refused', 'none'])
 
-/** A field of several meanings, such as `include`, spells none of them: nobody could write one and leave the others. */
+/** A field of several meanings, such as `include`, spells none of them: one of them could not be written without the others. */
 const spelledBy = (name: string, { presets, means, members = {} }: RequestField): (readonly [FieldMeaning, string])[] => {
   if (presets !== 'keep') return []
   const whole = typeof means === 'string' ? [[means, name] as const] : []

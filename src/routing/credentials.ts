@@ -43,7 +43,7 @@ export interface CredentialState {
 const REFUSED_MS = 10 * 60 * 1000
 /** A limited key that names no time. */
 const LIMITED_MS = 5000
-/** Whatever a provider names. */
+/** A limited key rests no longer, even where its provider names a longer time. */
 const LIMITED_MS_MAX = 10 * 60 * 1000
 
 /** `onRefused` is the alarm: called each time that a key is set aside, with the provider's slug and the key's place in the list. */

@@ -1,11 +1,11 @@
-/** Why nobody, or not everybody, was asked, in words for people and facts for programs (docs/contract/routing.md#nobody-fits). */
+/** Why no provider, or not every one, was asked, in words for people and facts for programs (docs/contract/routing.md#nobody-fits). */
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { Models } from '../models/models.ts'
 
 export interface Removed {
   readonly model: string
-  /** The endpoint's tag; `*` for a model that nobody serves. */
+  /** The endpoint's tag; `*` for a model that no provider serves. */
   readonly provider: string
   /** The filter that removed it. */
   readonly reason: string

@@ -145,7 +145,7 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
   }
 }
 
-/** A tag holds no space; the id of a model that nobody lists may. */
+/** A tag holds no space; the id of an unlisted model may. */
 const modelOf = (key: EndpointKey): string => key.slice(0, key.lastIndexOf(' '))
 
 const NO_NEWS = { openMs: 0, coolingMs: 0 }

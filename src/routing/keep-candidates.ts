@@ -34,7 +34,7 @@ export const keepCandidates = (
     return able
   }
   const equipped = lackOf === null ? kept : prefer(kept, lackOf)
-  // Where nobody gives as much output as is allowed, whoever is asked is held to what there is.
+  // Where no endpoint gives as much output as is allowed, the one that is asked is held to what it gives.
   const roomy = prefer(equipped, ({ endpoint }) => shortness(endpoint, filters.call))
   return preferred.reduce(
     (left, parameter) =>

@@ -26,7 +26,7 @@ export interface PlanInput {
   readonly call: Call
   readonly models: Models
   readonly health: HealthView
-  /** Whose conversations these are: the workspace. */
+  /** The workspace that the conversations belong to. */
   readonly account: string
   /** The endpoint remembered for a conversation; looked up only where there is a choice. Null: nothing is remembered. */
   readonly sticky: ((key: string) => EndpointKey | null) | null

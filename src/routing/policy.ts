@@ -45,7 +45,7 @@ const byDataPolicy = ({ endpoint }: Judged, policy: RoutingPolicy, ids: readonly
   if (comparedPrice(endpoint) !== 0) {
     return policy.paidTraining || training === false ? null : reported('guardrail.enable_paid_model_training', training)
   }
-  // A text that nobody keeps, nobody publishes.
+  // A text that is not kept cannot be published.
   if (!policy.freePublication && retains !== false) return reported('guardrail.enable_free_model_publication', retains)
   return policy.freeTraining || training === false ? null : reported('guardrail.enable_free_model_training', training)
 }

@@ -1,4 +1,4 @@
-/** Which of the parameters that a catalogue knows a request makes use of, in whatever dialect it is (docs/contract/routing.md#preferences). */
+/** Which of the parameters that a catalogue knows a request makes use of, in any dialect (docs/contract/routing.md#preferences). */
 import type { Call } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldOf } from '../request-fields/request-fields.ts'
@@ -20,7 +20,7 @@ export const sentParameters = (call: Call): SentParameter[] => {
   return [...sent, ...preferredParameters(call)]
 }
 
-/** Those without which an answer is of little use: whoever heeds them is preferred, asked or not (docs/contract/routing.md#default-order). */
+/** An answer is of little use without these: who heeds them is preferred, asked or not (docs/contract/routing.md#default-order). */
 export const preferredParameters = (call: Call): SentParameter[] => {
   const sent: SentParameter[] = []
   if (hasTools(call)) sent.push(['tools'])

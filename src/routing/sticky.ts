@@ -37,7 +37,7 @@ const SESSION = 'session'
 
 /**
  * By what a conversation is known: the session that it names, else its cache key, else how it begins; with each model on its
- * own, for a cache is of one. `account`: nobody else's.
+ * own, for a cache is of one. `account`: no one else's.
  */
 export const conversationKey = (call: Call, account: string): string | null => {
   const model = (call.models[0] ?? '').slice(0, KEY_LENGTH_MAX)

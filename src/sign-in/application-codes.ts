@@ -58,7 +58,7 @@ export const createApplicationCodes = (parts: {
 
   const by = ({ user_id }: OauthCodeRecord, requestId: string): ChangedBy => ({ requestId, userId: user_id, keyHash: null })
 
-  /** RFC 6749, 4.1.2: whoever uses a code a second time may have stolen it, and so may have the first. */
+  /** RFC 6749, 4.1.2: the second user of a code may have stolen it, and so may the first. */
   const refuseReplay = async (record: OauthCodeRecord, requestId: string): Promise<never> => {
     const hash = await store.replayed(record.id)
     if (hash !== null) await keys.revoke(null, hash, by(record, requestId)).catch(unlessGone)

@@ -28,7 +28,7 @@ export interface Identity {
 export interface IdentityProvider {
   /** Where the browser is sent. */
   begin(redirectUri: string): Promise<{ readonly url: string; readonly begun: BegunSignIn }>
-  /** Throws `authentication` for whatever is not the end of this very sign-in, and `permission_denied` for somebody who is not let in. */
+  /** Throws `authentication` for all but the end of this very sign-in, and `permission_denied` for somebody who is not let in. */
   finish(callback: URLSearchParams, begun: BegunSignIn, redirectUri: string): Promise<Identity>
 }
 

@@ -51,7 +51,7 @@ export const createLoginLinks = (parts: {
   }
 }
 
-/** The token is behind the `#`, which browsers send to nobody. `place`: without a slash at its end. */
+/** The token is behind the `#`, which browsers never send. `place`: without a slash at its end. */
 export const loginUrl = (place: string, token: string): string => `${place}/dashboard/#login=${token}`
 
 /** Where people reach a service: the address that the file says, else the one that it listens on, of this machine where that is every address. */

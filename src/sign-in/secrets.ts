@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import type { Pepper } from '../keys/keys.ts'
 import type { IdSource } from '../lib/id.ts'
 
-/** Those that are valid now: secrets are stored under the first and found under any. */
+/** The peppers that are valid now: secrets are stored under the first and found under any. */
 export type Peppers = () => readonly [Pepper, ...Pepper[]]
 
 /** How long the secrets of cookies and links are. */

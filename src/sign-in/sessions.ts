@@ -38,7 +38,7 @@ export interface Sessions {
   signOut(person: Person, by: ChangedBy): Promise<void>
   /** Throws `not_found`. */
   revoke(scope: SessionScope, id: string, by: ChangedBy): Promise<void>
-  /** Aborts when the session ends, within a second. The answer is to be called when nobody listens any more. */
+  /** Aborts when the session ends, within a second. The returned function is to be called when the caller no longer listens. */
   watch(id: string): { readonly signal: AbortSignal; readonly stop: () => void }
 }
 

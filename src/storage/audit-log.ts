@@ -23,7 +23,7 @@ export interface ChangedBy {
 }
 
 export interface AuditedChange {
-  /** Whose object it is: the workspace that reads the entry. */
+  /** The workspace that owns the object, and so reads the entry. */
   readonly workspaceId: string
   /** `created`, `updated`, `deleted` … */
   readonly action: string

@@ -43,7 +43,7 @@ export interface ByokStore {
   delete(record: ByokRecord, auditWorkspaceId: string, now: string, by: ChangedBy): Promise<boolean>
   /** The next sort order of a provider. */
   nextSortOrder(workspaceId: string | null, provider: string): Promise<number>
-  /** Those whose data key is sealed under another key, at most `limit`. */
+  /** The records with a data key that is sealed under another key, at most `limit`. */
   sealedUnderOther(kekId: string, limit: number): Promise<readonly ByokRecord[]>
   /** Puts the data key of this very version under another key. */
   rewrap(record: ByokRecord): Promise<void>

@@ -52,7 +52,7 @@ export interface TraceChange {
   readonly hold: TraceHold
 }
 
-/** The process that has them, and until when nobody else takes them over. */
+/** The process that has them, and until when no other one takes them over. */
 export interface TraceHold {
   readonly holder: string
   /** ISO timestamp. */

@@ -42,7 +42,7 @@ export interface DestinationStore {
   replace(before: DestinationRecord, after: DestinationRecord, shown: JsonObject, by: ChangedBy): Promise<DestinationConflict | null>
   /** The row stays for history, without its configuration. */
   delete(record: DestinationRecord, now: string, by: ChangedBy): Promise<boolean>
-  /** Those that are enabled, of workspaces that broadcast. */
+  /** The enabled destinations of workspaces that broadcast. */
   inForce(): Promise<readonly DestinationRecord[]>
 }
 

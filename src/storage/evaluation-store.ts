@@ -87,14 +87,14 @@ export interface EvaluationStore {
   items(id: string): Promise<readonly StoredItem[]>
   /** With all that it found. False where there is none of this id. */
   delete(preset: PresetRef, id: string, now: string, by: ChangedBy): Promise<boolean>
-  /** One that runs and that nobody has held since `now`; it is held by `holder` until `until`. */
+  /** One that runs and has no holder at `now`; it is held by `holder` until `until`. */
   take(holder: string, now: string, until: string): Promise<StoredEvaluation | null>
   /** False where it is held by another one, or runs no more. */
   hold(id: string, holder: string, until: string): Promise<boolean>
   /** All answers so far, and what the newest one has cost. */
   keepAnswers(id: string, position: number, answers: KeptAnswers, costNanos: number): Promise<void>
   finishItem(id: string, position: number, result: ItemResult): Promise<void>
-  /** Nobody works on it by this holder any more: another one need not wait until its hold runs out. */
+  /** This holder no longer works on it: another one need not wait until its hold runs out. */
   release(id: string, holder: string): Promise<void>
   /**
    * One that was stopped or cancelled runs again, by its spec as it stands here. Who holds it keeps it: a process that has

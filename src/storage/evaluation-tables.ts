@@ -22,7 +22,7 @@ export interface EvaluationsTable {
   cost_nanos: Nanos
   passed: Flag | null
   reason: string | null
-  /** The process that runs it, and until when nobody else does. */
+  /** The process that runs it, and until when no other one does. */
   held_by: string | null
   held_until: string | null
   created_at: string

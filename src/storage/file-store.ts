@@ -40,7 +40,7 @@ export interface FileBounds {
 }
 
 export interface FileStore {
-  /** Begins an empty file that nobody sees yet. `createdAt`: now. False where the workspace has as many as it may have, or is gone. */
+  /** Begins an empty file that is not visible yet. `createdAt`: now. False where the workspace has as many as it may have, or is gone. */
   begin(file: StoredFile, bounds: FileBounds): Promise<boolean>
   /** Adds pieces behind the `position` that are there. `full`: they do not fit any more; `gone`: the file is not there any more. */
   append(file: StoredFile, position: number, pieces: readonly Uint8Array[], bounds: FileBounds): Promise<'kept' | 'full' | 'gone'>
@@ -210,7 +210,10 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
 
 const sealedAs = (id: string, position: number): string => `file ${id} ${position}`
 
-/** The bytes and files of a workspace, counted while nobody else adds to them; null where it is gone. An update that changes nothing takes the lock on both engines. */
+/**
+ * The bytes and files of a workspace, counted while no other request adds to them; null where it is gone. An update that changes
+ * nothing takes the lock on both engines.
+ */
 const lockedUse = async (transaction: Transaction<Schema>, workspaceId: string): Promise<FileBounds | null> => {
   const workspace = await transaction
     .updateTable('workspaces')

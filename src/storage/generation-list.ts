@@ -16,7 +16,7 @@ export interface ListedGeneration extends StoredGeneration {
 export interface GenerationList {
   /** Behind the position. Looks through so many records at most, so that a page may have few rows, or none, and yet not be the last. */
   page(filter: GenerationFilter, after: Position | null, limit: number): Promise<GenerationPage>
-  /** Those that ended at this time or later, the first first. */
+  /** The generations that ended at this time or later, the first first. */
   ended(filter: GenerationFilter, since: string, limit: number): Promise<readonly EndedGeneration[]>
   /** The presets that have this slug, in the workspace, or, with null, in any. */
   presetIds(slug: string, workspaceId: string | null): Promise<readonly string[]>
@@ -88,7 +88,7 @@ export const createGenerationList = (database: Pick<Database, 'engine' | 'report
             .offset(scannedMax - 1)
             .limit(1)
             .executeTakeFirst()
-      // The ids first: of what does not fit, or is on another page, as little as can be is read.
+      // The ids first, so that as little as possible is read of rows that do not fit or are on another page.
       const rows = await rowsOf(end === undefined ? filter : { ...filter, from: end.created_at })
         .$if(end !== undefined, (query) =>
           query.where((eb) => eb.or([eb('created_at', '>', end?.created_at ?? ''), eb('id', '>=', end?.id ?? '')])),

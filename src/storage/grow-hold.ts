@@ -9,7 +9,7 @@ import { utcDay } from './usage-windows.ts'
 
 /**
  * `admission` as it would be for the whole new amount. Its `decide` gets the figures without what is held for this request.
- * `gone`: the hold is not there any more, so nobody may spend under it.
+ * `gone`: the hold is not there any more, so nothing may be spent under it.
  */
 export const growHold = async <Refusal>(
   transaction: Transaction<Schema>,

@@ -184,7 +184,7 @@ const knownOf = async (
   return new Set(members.map(({ user_id }) => user_id))
 }
 
-/** Nothing changed where nobody came or went. */
+/** Nothing changed where nothing was added or removed. */
 const audited = (
   done: 'assigned' | 'unassigned',
   {

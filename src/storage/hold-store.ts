@@ -96,7 +96,7 @@ export const createHoldStore = (database: Database): HoldStore => ({
     if (wrong.length === 0) return 0
     return database.transaction(async (transaction) => {
       const windows = await lockWindows(transaction, database.engine, [...new Set(wrong.map(({ subject }) => subject))], '')
-      // Counted again under the locks: whatever moved these windows has ended.
+      // Counted again under the locks: everything that moved these windows has ended.
       const still = await wrongWindows(transaction)
       for (const { subject, span, window_start, difference } of still) windows.hold({ subject, span, start: window_start }, difference)
       await windows.write()

@@ -59,7 +59,7 @@ export const openJournal = (
 
   const remove = ({ path, descriptor }: Segment): void => {
     closeSync(descriptor)
-    // Somebody may have deleted it, or the whole directory: nothing of it is wanted any more.
+    // Somebody may have deleted it, or the whole directory: it is no longer wanted.
     rmSync(path, { force: true })
   }
 
@@ -115,7 +115,7 @@ const isJson = (line: string): boolean => {
     JSON.parse(line)
     return true
   } catch {
-    // A disk that was full in the middle of a line: the lines around it are whole, and whoever recovers counts this one.
+    // A disk that was full in the middle of a line: the lines around it are whole, and recovery counts this one.
     return false
   }
 }

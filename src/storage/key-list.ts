@@ -30,7 +30,7 @@ const orderedBy: Readonly<Record<KeySort, { readonly value: RawBuilder<string>; 
 
 /**
  * The page behind `after`. What no index finds is looked for among so many keys, so that a page may have few of them, or none, and yet not
- * be the last. Who passes keys over by their number has a full page, or is told that it takes too much.
+ * be the last. A caller that skips keys by `offset` gets a full page, or a refusal where that takes too much.
  */
 export const listKeys = async (
   database: ReadDatabase,

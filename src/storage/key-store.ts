@@ -37,7 +37,7 @@ export interface KeyRecord {
   readonly tpmLimit: number | null
   /** How a provider's failure reaches the client; null: as the server says. */
   readonly providerFailure: ProviderFailureMode | null
-  /** Who uses the key, in the words of whoever made it. */
+  /** Who uses the key, in the words of its maker. */
   readonly externalUser: string | null
   /** Who made it: a person's playground, or an application that the person allowed; null: somebody who manages keys. */
   readonly purpose: 'playground' | 'application' | null

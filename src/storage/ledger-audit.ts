@@ -47,7 +47,7 @@ export const auditLedger = async (database: Database, now: string): Promise<read
 /** Days that the ledger has no row of, or not all: from before it was kept, or deleted with age. */
 const LEDGER_AFTER = sql`coalesce((select value from service_facts where name = 'ledger-after'), '')`
 
-/** Days of before hours were summed, or of which the ledger is not complete any more. */
+/** Days from before hours were summed, or for which the ledger is no longer complete. */
 const USAGE_HOURS_AFTER = sql`coalesce((select value from service_facts where name = 'usage-hours-after'), '')`
 
 const sum = (amount: RawBuilder<unknown>): RawBuilder<number> => sql`cast(coalesce(sum(${amount}), 0) as bigint)`

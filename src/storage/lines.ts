@@ -7,7 +7,7 @@ import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 export interface Lines {
   /**
    * Runs `work` once everybody is back who came before with this name. Where storage failed the first of the line, after
-   * whatever wait it has, it failed all who stood behind it: nobody waits for more than one such failure.
+   * whatever wait it has, it failed all who stood behind it: no one waits for more than one such failure.
    */
   run<T>(name: string, work: () => Promise<T>): Promise<T>
 }

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts'
 import { migrationsFor, type Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
-/** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */
+/** The migrations of these names, for a database that is to have the schema of another. Throws StorageRefused for an unknown one. */
 export const migrationsOf = (engine: Engine, names: readonly string[]): Record<string, Migration> => {
   const known = migrationsFor(engine)
   const unknown = names.find((name) => !Object.hasOwn(known, name))

@@ -91,7 +91,7 @@ const movesOf = (preset: PresetRow, served: number, patch: PresetPatch): readonl
   return [designated, ...labelled].filter(({ from, to }) => from !== to)
 }
 
-/** Those of the moved labels that the workspace protects. */
+/** The moved labels that the workspace protects. */
 const protectedLabels = async (
   transaction: Transaction<Schema>,
   workspaceId: string,

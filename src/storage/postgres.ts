@@ -15,7 +15,7 @@ import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 const CONNECTIONS_MAX = 10
 /** For one of the pool's to be free. */
 const CONNECTION_WAIT_MS = 1000
-/** For a new one to be made: a busy server takes its time, and whoever gives up sooner never gets one. */
+/** For a new one to be made: a busy server takes its time, and a client that gives up sooner never gets one. */
 const CONNECT_MS = 5000
 const STATEMENT_TIMEOUT_MS = 5000
 /** Connections for the reads of people, which leave all others to requests. */
@@ -31,7 +31,7 @@ const SERVER_VERSION_MIN = 150_000
 
 export interface PostgresOptions {
   readonly databaseUrl: string
-  /** Called when a connection dies that nobody waits for. The pool replaces them; this is for the log. */
+  /** Called when an idle connection dies. The pool replaces it; this is for the log. */
   readonly onError: (error: Error) => void
 }
 
@@ -169,7 +169,7 @@ const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
     try {
       return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
     } catch (error) {
-      // A rollback that failed leaves a transaction open: nobody may get that connection again.
+      // A rollback that failed leaves a transaction open: that connection must not be used again.
       if (text === 'rollback') broken = true
       if (!isOutage(error)) throw error
       broken = true

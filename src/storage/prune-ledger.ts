@@ -1,4 +1,4 @@
-/** Rows that money leaves behind and nobody needs any more. The use of each key and day stays for ever. */
+/** Rows that money leaves behind and that are no longer needed. The use of each key and day stays for ever. */
 import type { Database } from './database.ts'
 
 /**

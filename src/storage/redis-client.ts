@@ -2,7 +2,7 @@
 
 export interface RedisClient {
   send(command: string, args: string[]): Promise<unknown>
-  /** Whatever waits for an answer is refused. */
+  /** Every request that waits for an answer is refused. */
   close(): void
 }
 

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { PresetRow } from './preset-rows.ts'
 import type { Schema } from './schema.ts'
 
-/** Throws `precondition_failed`. A version that was live before may go back: whoever rolls back has no time for an evaluation. */
+/** Throws `precondition_failed`. A version that was live before may go back: there is no time for an evaluation when rolling back. */
 export const requireEvaluation = async (
   transaction: Transaction<Schema>,
   { id, slug }: Pick<PresetRow, 'id' | 'slug'>,

@@ -103,7 +103,7 @@ const kindsFor = (engine: Engine, text: string, scope: SearchScope, rows: number
   ...(scope.ownedBy === null ? [members(lowerText(text), scope, rows)] : []),
 ]
 
-/** By the beginning of an id, of which the generation's has three forms; the newest first, since ids begin with their time. */
+/** By the beginning of an id, where a generation's has three forms; the newest first, since ids begin with their time. */
 const generations = (text: string, { workspaceId, ownedBy }: SearchScope, rows: number): readonly Kind[] => {
   const generation = text.replace(/^(?:resp_|msg_)/, 'gen-')
   const by = { type: 'generation', prefix: 'gen-', id: 'id', begins: generation, index: null } as const

@@ -8,7 +8,7 @@ import type { LoginLinksTable, SessionsTable } from './sign-in-tables.ts'
 export type SessionRecord = Selectable<SessionsTable>
 export type LoginLinkRecord = Selectable<LoginLinksTable>
 
-/** Whose sessions: of one workspace or, with null, of all; of one person or, with null, of all. */
+/** The sessions that are meant: of one workspace or, with null, of all; of one person or, with null, of all. */
 export interface SessionScope {
   readonly workspaceId: string | null
   readonly userId: string | null

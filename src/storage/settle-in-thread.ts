@@ -41,7 +41,7 @@ export const settleInThread = async (
     settled = 0
     try {
       const bytes = statSync(join(dataDir, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0
-      // A log begins anew only where nobody wrote during the checkpoint.
+      // A log begins anew only where nothing was written during the checkpoint.
       await (bytes > LOG_BYTES_MAX ? database.alone(checkpoint) : checkpoint())
     } catch (thrown) {
       onError(thrown instanceof Error ? thrown : new Error(String(thrown)))

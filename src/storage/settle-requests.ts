@@ -89,7 +89,7 @@ const cameBack = ({ record, userId }: Settlement, charged: ReadonlyMap<string, B
 const rowName = ({ request_id, attempt_no, kind }: RowName): string => `${request_id} ${attempt_no} ${kind}`
 
 interface Released {
-  /** Whose hold was there. */
+  /** The requests that had a hold. */
   readonly requests: ReadonlySet<string>
   readonly scopes: readonly HoldScopeTable[]
 }

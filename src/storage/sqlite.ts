@@ -29,7 +29,7 @@ import { createTurns } from './turns.ts'
 export const DATABASE_FILE = 'patchbay.db'
 const LOCK_FILE = 'patchbay.lock'
 
-/** While we open, nothing else runs in this process, so a thread that waits for another process harms nobody. */
+/** While we open, nothing else runs in this process, so a thread that waits for another process does no harm. */
 const OPENING_BUSY_TIMEOUT_MS = 5000
 
 /**

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
-/** A table that SQLite reads by this index: it counts nothing of what is in a table, and guesses badly. PostgreSQL counts, and chooses by itself. */
+/** A table that SQLite reads by this index: it does not count the rows of a table, and guesses badly. PostgreSQL counts, and chooses by itself. */
 export const tableBy = <Table extends keyof Schema>(engine: Engine, table: Table, index: string) =>
   sql<Schema[Table]>`${sql.ref(table)}`.as<Table>(
     engine === 'postgres' ? sql`${sql.ref(table)}` : sql`${sql.ref(table)} indexed by ${sql.ref(index)}`,

@@ -25,7 +25,7 @@ export interface WaitingTraceStore {
   read(ids: readonly string[]): Promise<readonly WaitingTrace[]>
   /** Up to so many of these destinations whose holder is gone at `now`, the oldest of each first. */
   take(destinationIds: readonly string[], now: string, limit: number, hold: TraceHold): Promise<readonly WaitingTrace[]>
-  /** The traces of the holder, or, with null, of anybody: whoever asks first may have them. */
+  /** Frees the traces of the holder, or, with null, of every holder: the first to ask may have them. */
   release(holder: string | null): Promise<void>
   /** Answers how many. */
   deleteOlderThan(before: string, limit: number): Promise<number>

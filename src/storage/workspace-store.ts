@@ -40,7 +40,7 @@ export interface WorkspaceStore {
   delete(id: string, now: string, by: ChangedBy): Promise<'deleted' | 'unknown' | 'has-keys'>
   members(workspaceId: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
   isMember(workspaceId: string, userId: string): Promise<boolean>
-  /** Those that were not members yet. */
+  /** Adds and returns the people that were not members yet. */
   addMembers(members: readonly WorkspaceMemberResource[], now: string, by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
   /** Null where there is no such member. Another role ends the sessions of the person. */
   updateMember(member: MemberToChange, changes: MemberChanges, now: string, by: ChangedBy): Promise<WorkspaceMemberResource | null>
@@ -107,7 +107,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
       .where('deleted_at', 'is', null)
       .execute()
-    // A slug that was given before ids were refused as slugs takes nobody's place.
+    // A slug that was given before ids were refused as slugs comes after the workspace with that id.
     const row = rows.find(({ id }) => id === ref) ?? rows[0]
     return row === undefined ? null : toWorkspace(row)
   },
@@ -333,7 +333,7 @@ const audited = (action: string, id: string, before: WorkspaceRecord | null, aft
 
 const auditView = ({ slug, name, description, settings }: WorkspaceRecord) => ({ slug, name, description, ...settings })
 
-/** Nothing changed where nobody came or went. */
+/** Nothing changed where no one came or went. */
 const membersAudit = (action: string, workspaceId: string, userIds: readonly string[]): AuditedChange | null =>
   userIds.length === 0
     ? null

@@ -18,7 +18,7 @@ export interface LogSink {
   readonly log: Log
   /** Writes what is buffered, as far as somebody reads it: before the process ends. */
   flush(): Promise<void>
-  /** Lines that nobody took in time. */
+  /** Lines that were not taken in time. */
   dropped(): number
 }
 

@@ -23,7 +23,7 @@ export interface Question {
   readonly onReasoning?: TakePiece
 }
 
-/** Where it returns a promise, whoever reads the pieces is behind. */
+/** Where it returns a promise, the reader of the pieces is behind. */
 export type TakePiece = (text: string) => Promise<void> | undefined
 
 export type ModelAnswer =

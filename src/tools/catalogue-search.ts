@@ -1,6 +1,6 @@
 /**
  * Finds tools in a catalogue by words (BM25) or by a pattern. Both are the same for the same catalogue and query, whenever they
- * are asked, so that a conversation can be replayed; and both take time in proportion to the catalogue, whoever wrote it.
+ * are asked, so that a conversation can be replayed; and both take time in proportion to the catalogue, even a hostile one.
  */
 import { isObject } from '../lib/json.ts'
 import { createRegex } from '../lib/regex/finder.ts'

@@ -1,4 +1,4 @@
-/** Tools that a guardrail or a workspace forbids, whoever would run them: the service, or the provider (docs/contract/guardrails.md#tools). */
+/** Tools that a guardrail or a workspace forbids, whether the service or the provider would run them (docs/contract/guardrails.md#tools). */
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'

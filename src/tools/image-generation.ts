@@ -22,7 +22,7 @@ export const imageGenerationTool = ({ model: defaultModel }: { readonly model?: 
   const countCall = createCallCount()
   return ({ parameters, at, askedAs }, caller) => {
     const { model: named, engine: _engine, ...imageConfig } = validate(options, parameters, [at, 'parameters'])
-    // OpenAI's own type names models of OpenAI's Images API, which nobody else has.
+    // OpenAI's own type names models of OpenAI's Images API, which no other provider has.
     const model = (serverToolName(askedAs) === null ? undefined : named) ?? defaultModel
     if (model === undefined) {
       throw invalidRequest([

@@ -1,7 +1,7 @@
 /** Text of strangers, such as a page or a search result, as people see it: what hides in it is left out. */
 import { visibleText } from '../lib/visible-text.ts'
 
-/** Without characters that nobody sees, and without comments of HTML. */
+/** The text without invisible characters, and without comments of HTML. */
 export const plainText = (text: string): string => withoutComments(visibleText(text))
 
 /** By hand: an expression would look for the end of each of very many beginnings. */

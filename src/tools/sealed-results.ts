@@ -1,10 +1,10 @@
 /**
  * The text of a tool that a model read and the client was not shown whole, sealed for the client to bring back with the conversation.
- * A seal holds for one workspace and one day; whoever changes it, or brings it elsewhere, has the visible part alone.
+ * A seal holds for one workspace and one day; a client that changes it, or brings it elsewhere, has the visible part alone.
  */
 import type { Clock } from '../lib/clock.ts'
 
-/** Seals texts so that nobody else can read or change them. */
+/** Seals texts so that no other party can read or change them. */
 export interface Seal {
   seal(text: string, context: string): string
   /** Throws where it does not open. */

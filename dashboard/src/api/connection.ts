@@ -1,4 +1,4 @@
-/** Says whether the service answers. Whoever asks it says so here; while it does not, it is asked again until it does. */
+/** Says whether the service answers. Every request reports here whether it did; while it does not, it is asked again until it does. */
 import { createStore } from '../store.ts'
 import { PAGE_BASE } from '../page.ts'
 

@@ -78,6 +78,6 @@ export interface DryRun {
   readonly warnings: readonly Warning[]
 }
 
-/** Nobody is called, nothing is charged. */
+/** No provider is called, nothing is charged. */
 export const dryRun = (asked: Asked): Promise<DryRun> =>
   ask(INFERENCE_PATHS[asked.interface], { method: 'POST', body: requestBody(asked), headers: { 'x-service-dry-run': 'enabled' } })

@@ -1,4 +1,4 @@
-/** Keys that act while nobody types. */
+/** Keys that act while no text is being typed. */
 import { useEffect, useRef } from 'react'
 
 import { createStore } from '../store.ts'

@@ -1,4 +1,4 @@
-/** ⌘K: screens, objects by name, and whatever id was pasted. */
+/** ⌘K: screens, objects by name, and any id that was pasted. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'

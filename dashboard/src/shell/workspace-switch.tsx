@@ -1,4 +1,4 @@
-/** For those who run the installation: whose requests, presets, keys and figures the screens show. */
+/** For those who run the installation: chooses the workspace that the screens show requests, presets, keys and figures of. */
 import { useIsFetching, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'

@@ -15,7 +15,7 @@ const decoderOf = (label: string): TextDecoder => {
   try {
     return new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0])
   } catch {
-    // A name that nobody knows: nearly every page is UTF-8.
+    // The name is not known: nearly every page is UTF-8.
     return new TextDecoder()
   }
 }

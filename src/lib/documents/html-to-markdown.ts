@@ -214,7 +214,7 @@ const BLOCKS = words(
   'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody tfoot thead tr ul',
 )
 
-/** They are no text, are shown to nobody where scripts run, or stand around the text. */
+/** They are no text, are not shown where scripts run, or stand around the text. */
 const DROPPED = words(
   'applet aside audio base button canvas datalist dialog embed footer frame frameset iframe input link map meta nav noembed noframes noscript object optgroup option progress script select style svg template textarea title video',
 )

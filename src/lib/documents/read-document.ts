@@ -13,9 +13,9 @@ export type ReadAnswer = DocumentAnswer | { readonly fault: 'too_slow' | 'too_la
 
 export interface ReadLimits {
   readonly timeoutMs: number
-  /** Who wants it: one alone takes not every place. Absent: nobody in particular. */
+  /** Who wants it, so that one holder does not take every place. Absent: no holder in particular. */
   readonly holder?: string
-  /** Stops it: the answer is `too_slow`, which nobody reads any more. */
+  /** Stops it: the answer is `too_slow`, and is no longer read. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -24,7 +24,7 @@ const STATES_MAX = 2000
 
 export class Automaton {
   readonly program: Program
-  /** For whoever walks the same program: it is used for the length of a call. */
+  /** Shared by all that walk the same program: it is used for the length of a call. */
   readonly reach: Reach
   /** Rows of the table: `table[row + class]` is a move. Replaced as it grows. */
   table: Int32Array

@@ -6,7 +6,7 @@ import { type Assertion, type RegexNode, RegexRefused } from './parse.ts'
 export interface Classes {
   readonly count: number
   readonly edge: number
-  /** Those of the first 128 units: the fast path for ASCII. */
+  /** The classes of the first 128 units: the fast path for ASCII. */
   readonly ascii: Uint16Array
   of(unit: number): number
 }

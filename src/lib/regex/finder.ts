@@ -104,7 +104,7 @@ class TextFinder implements Finder {
     if (start !== null) this.#report(start)
   }
 
-  /** The fast way, to the end of the text, or to the offset given back, before whose unit a match ends: threads go on there. */
+  /** The fast way, to the end of the text, or to the returned offset: a match ends before its unit, and threads go on there. */
   #run(text: string, from: number): number {
     const automaton = this.#automaton
     const { ascii, of } = automaton.program.classes

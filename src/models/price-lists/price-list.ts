@@ -60,7 +60,7 @@ const priceOf = (value: unknown, places: number): Price | undefined => {
   return { text: String(value), places }
 }
 
-/** Without the members of which a list says nothing. */
+/** The fields without those that a list leaves out. */
 export const reported = <Fields extends object>(fields: { readonly [Name in keyof Fields]: Fields[Name] | undefined }): Partial<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>
 

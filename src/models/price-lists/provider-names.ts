@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<Exclude<PriceListKind, 'hosted'>, Readonly<Record<s
   },
 }
 
-/** Null where `known` has nobody of that name. */
+/** Null where `known` has no provider of that name. */
 export const providerSlug = (kind: keyof typeof NAMES, listed: string, known: ReadonlySet<string>): string | null => {
   const slug = NAMES[kind][listed] ?? listed
   return known.has(slug) ? slug : null

@@ -13,7 +13,7 @@ export interface MarkedTexts {
   readonly cache_control: string | undefined
 }
 
-/** Those of the texts of which a mark changes. */
+/** Returns the texts in which a mark changes. */
 export function* settleCacheMarks(
   { cache_control: whole, ...texts }: MarkedTexts,
   { target, warn }: Pick<Attempt, 'target' | 'warn'>,

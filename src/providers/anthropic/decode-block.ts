@@ -15,7 +15,7 @@ interface Opened {
   readonly decoder: BlockDecoder
 }
 
-/** The place before a block: `calls` and UTF-16 units of text so far; `modelId`: whose thinking it is. */
+/** The place before a block: `calls` and UTF-16 units of text so far; `modelId`: the model that thinks. */
 export const openBlock = (block: Json, before: { readonly calls: number; readonly textLength: number }, modelId: string): Opened => {
   switch (block['type']) {
     case 'text':
@@ -29,7 +29,7 @@ export const openBlock = (block: Json, before: { readonly calls: number; readonl
     case 'tool_use':
       return openToolUse(block, before.calls)
     default:
-      // The provider's own tools and whatever comes after them: what the model makes of them is in its text.
+      // The provider's own tools and everything that comes after them: what the model makes of them is in its text.
       return { events: [{ type: 'unknown', kind: textOf(block['type']) }], decoder: SILENT }
   }
 }

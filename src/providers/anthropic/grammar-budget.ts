@@ -3,7 +3,7 @@ import { createGrowth } from '../../lib/json-size.ts'
 import { closeSchema, type ClosedSchema, type Unenforceable } from './closed-schema.ts'
 
 export interface GrammarBudget {
-  /** The schema as the grammar takes it, or why that has no place for it. Whoever asks first is served first. */
+  /** The schema as the grammar takes it, or why that has no place for it. The first to ask is served first. */
   take(schema: Readonly<Record<string, unknown>>, of: 'tool' | 'format'): ClosedSchema | Unenforceable
 }
 

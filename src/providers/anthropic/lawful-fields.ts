@@ -60,7 +60,7 @@ const keepChoice = (fields: EditableFields, { lose }: ModelContext): void => {
     refuseChoice(name)
 }
 
-/** Throws `invalid_request`: a call was demanded that nobody could make. */
+/** Throws `invalid_request`: a call was demanded that the model could not make. */
 export const refuseChoice = (name: string): never => {
   throw new GatewayError('invalid_request', `tool_choice: There is no tool named ${name} among the tools.`, {
     metadata: { field: 'tool_choice' },

@@ -14,7 +14,7 @@ export const refusePlainAddresses = ({ call, target }: Attempt, native: boolean)
   if (at !== undefined && at !== null) refuse(at, `${target.providerName} reads https: addresses and data: URLs, and no http: ones.`)
 }
 
-/** A server of which nothing is known may read others. */
+/** An unknown server may read others. */
 const readsHttpsOnly = ({ provider, upstreamModel }: Attempt['target']): boolean =>
   provider === 'anthropic' || (isKnownVendor(provider) && rulesOf(upstreamModel).claude)
 

@@ -1,6 +1,6 @@
 /**
  * The conversation of a client that speaks Messages, by the same rules as a translated one (turns.ts): its blocks go
- * through them as parts of which only the kind and the ids are read. A message that comes out as it went in keeps its
+ * through them as parts with only the kind and the ids read. A message that comes out as it went in keeps its
  * text, to the byte.
  */
 import { openProof } from '../../canonical/reasoning.ts'
@@ -74,7 +74,7 @@ const ofImitation = (sources: readonly Source[]): RelayedConversation => {
 interface Source {
   readonly text: string
   readonly message: Message
-  /** Those that go on, in their order. */
+  /** The blocks that go on, in their order. */
   readonly blocks: readonly Block[]
   /** Not all of them do, or not as they were written. */
   readonly changed: boolean

@@ -104,7 +104,7 @@ const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): voi
 
 const OWN_TOOL = /"(?:(?:service|openrouter):|bash_\d)/
 
-/** A server of which nothing is known may be a proxy before Claude. */
+/** An unknown server may be a proxy before Claude. */
 const mayBeClaude = ({ provider, upstreamModel }: Target): boolean =>
   provider === 'anthropic' || rulesOf(upstreamModel).claude || !isKnownVendor(provider)
 

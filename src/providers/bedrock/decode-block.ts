@@ -16,7 +16,7 @@ export interface BlockDecoder {
 export interface BlockContext {
   /** The index of the next tool call. */
   nextCall(): number
-  /** Whose thinking it is; null where nobody would know the proof again. */
+  /** The model that thought; null where its proof could not be recognised again. */
   readonly provenBy: string | null
 }
 

@@ -140,7 +140,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     },
     ending() {
       if (native === null) return null
-      // Arguments that could not be put together are a call that nobody can run.
+      // Arguments that could not be put together are a call that cannot be run.
       const reason = misplaced ? null : reasonOf(native, callCount > 0, saidAnything)
       return { reason, native: misplaced ? 'MALFORMED_FUNCTION_CALL' : native, message }
     },

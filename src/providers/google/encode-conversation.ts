@@ -140,7 +140,7 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
   }
   for (const signature of [waiting, behind]) if (signature !== undefined) parts.push({ part: { text: '' }, signature })
   signPictures(parts, pictures)
-  // In old turns too, where nobody checks: a history that reads alike from turn to turn stays in the cache.
+  // In old turns too, where Google does not check: a history that reads alike from turn to turn stays in the cache.
   if (context.model.checksSignatures) signFirstCall(parts)
   return parts.map(signedPart)
 }
@@ -190,7 +190,7 @@ const media = (url: string, at: string, model: GeminiModel, lost: (why: string) 
     : lost(`takes ${model.readsUrls ? 'https: addresses and ' : ''}data: URLs here, and nothing else`)
 }
 
-/** The answers to calls come before whatever else the turn says. */
+/** The answers to calls come before everything else in the turn. */
 const responsesFirst = (parts: readonly JsonObject[]): JsonObject[] => [
   ...parts.filter((part) => part['functionResponse'] !== undefined),
   ...parts.filter((part) => part['functionResponse'] === undefined),

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A list of parts, of which some vendors make thinking, sources and pictures kinds of their own. */
+/** A list of parts, in which some vendors have kinds of their own for thinking, sources and pictures. */
 export const decodeParts = (parts: readonly unknown[], events: ModelEvent[]): void => {
   for (const part of parts) {
     if (!isObject(part)) continue
@@ -65,7 +65,7 @@ export const decodeAnnotations = (annotations: readonly unknown[], events: Model
 /** The pages behind a whole answer, each once. */
 export interface Sources {
   add(chunk: Json): void
-  /** Those that were added since. */
+  /** Returns the sources that were added since the last call. */
   take(): readonly ModelEvent[]
 }
 

@@ -21,9 +21,9 @@ export const isDoubtful = (text: string, vendor: Vendor): boolean => {
   )
 }
 
-/** A name that is none of a called function, whose object it begins. */
+/** A name that does not begin the object of a called function. */
 const NAME = /(?<!"(?:function|custom)"\s*:\s*\{\s*)"name"\s*:/
-/** Ids that the vendor may refuse, of whatever they are: only those of calls change. */
+/** Ids of any kind that the vendor may refuse, although only those of calls change. */
 const STRANGE_IDS = {
   'at-most-40': /"(?:tool_call_)?id"\s*:\s*"[^"]{41}/,
   'nine-alphanumeric': /"(?:tool_call_)?id"\s*:\s*"(?![a-zA-Z0-9]{9}")/,

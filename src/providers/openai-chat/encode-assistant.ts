@@ -6,7 +6,7 @@ import { leftOut } from './encode-parts.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { contentOf } from './placed-message.ts'
 
-/** None for a turn of which nothing is left. */
+/** Returns none for a turn with nothing left in it. */
 export const encodeAssistant = (parts: readonly Part[], at: string, context: MessageContext): readonly JsonObject[] => {
   const { vendor } = context
   const said: JsonObject[] = []

@@ -74,7 +74,7 @@ export const encode = (more: Partial<Prompt>, given: Given = {}): Encoded =>
     given,
   )
 
-/** A chat client's own JSON, whose conversation nobody may parse. */
+/** A chat client's own JSON with a conversation that must not be parsed. */
 export const relay = (json: string, given: Given = {}): Encoded => {
   const body = JsonBody.read(json)
   const prompt = (): Prompt => {

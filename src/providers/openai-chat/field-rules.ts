@@ -94,7 +94,7 @@ const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: st
     ? vendor.outputLimits.filter((name) => name === 'max_completion_tokens' || accepts(name))
     : vendor.outputLimits
   const given = LIMITS.filter((name) => fields.value(name) !== undefined)
-  // A null says nothing, and is refused under a name that nobody knows.
+  // A null says nothing, and is refused under an unknown name.
   for (const name of LIMITS) if (!given.includes(name) && !names.includes(name)) fields.remove(name)
   const [newest] = given
   if (newest === undefined) return

@@ -1,6 +1,6 @@
 /**
  * Calls and results of chat messages as vendors take them: no id twice, arguments that are a JSON object, and each call
- * with its one result right behind it. The rules are those of the middle, of which only calls and results are built here.
+ * with its one result right behind it. The rules are those of the middle; only calls and results are built here.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'

@@ -1,5 +1,5 @@
 /**
- * The history of a chat client for a chat upstream. Clients send back whole answers of whatever provider gave them, with
+ * The history of a chat client for a chat upstream. Clients send back whole answers of any provider that gave them, with
  * thinking, sources and marks that another vendor refuses. A search of the text shows whether there is any such thing;
  * nearly always there is none, and the messages go on as they were written.
  */
@@ -26,7 +26,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
       ? DETAILS.test(text)
       : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
   const extras = vendor.strictMessages && EXTRAS.test(text)
-  // A server of which nothing is known gets everything.
+  // An unknown server gets everything.
   const doubtful = vendor.accepts !== 'everything' && isDoubtful(body.rawSearchable('messages') ?? '', vendor)
   yield
   const unsupported = mayHoldUnsupportedMedia(text, target)
@@ -108,7 +108,7 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   return Object.keys(rest).length === Object.keys(message).length ? message : rest
 }
 
-/** Thinking that another model made, or that this service sealed for another interface. A format that nobody knows may be the server's own. */
+/** Thinking that another model made, or that this service sealed for another interface. An unknown format may be the server's own. */
 const isForeign = (detail: JsonObject, { target: { modelId, upstreamModel }, makerOf }: Attempt): boolean => {
   const { signature, data } = detail
   const proof = [signature, data].find((held) => typeof held === 'string' && held !== '')

@@ -213,7 +213,7 @@ const writtenArguments = (item: Json): string => callArguments(item[item['type']
 
 /**
  * xAI shows the steps of its own search of X as calls of custom tools, though its server has run them (docs.x.ai, "Tools",
- * "Overview"). A client that ran them again would answer what nobody asked.
+ * "Overview"). A client that ran them again would answer a call that was not made to it.
  */
 const isSearchOfX = (item: Json): boolean =>
   item['type'] === 'custom_tool_call' && (textOf(item['call_id']).startsWith('xs_call_') || X_SEARCH.has(textOf(item['name'])))

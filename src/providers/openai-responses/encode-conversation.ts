@@ -13,7 +13,7 @@ export interface EncodedConversation {
   readonly input: readonly JsonObject[]
   /** Thinking goes back to the model. */
   readonly replaysThinking: boolean
-  /** Marks of what to cache were left out, and none was kept. */
+  /** Cache marks were left out, and none was kept. */
   readonly lostMarks: boolean
 }
 

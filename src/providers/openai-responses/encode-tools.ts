@@ -13,7 +13,7 @@ export const encodeTools = (translation: Translation): readonly JsonObject[] => 
     : [...tools, webSearch(isObject(options) ? options : {})]
 }
 
-/** Members to spread: the default is left unsaid, and so is a choice of what is not there. */
+/** Members to spread: the default is left unsaid, and so is a choice of a tool that is not there. */
 export const encodeToolChoice = ({ prompt, lose }: Translation): JsonObject => {
   const { toolChoice: choice, tools } = prompt
   if (choice.type === 'auto') return {}

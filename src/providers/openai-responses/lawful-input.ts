@@ -24,7 +24,7 @@ const CALLS = /"(?:function|custom_tool)_call(?:_output)?"/
 
 /**
  * JSON text for `input`, which is given as its text and its items; null where it can go up as it is. An output may stand
- * anywhere. A history that was compacted may hold a call in what nobody can read, so it stays as it is.
+ * anywhere. A compacted history may hold a call in a part that cannot be read here, so it stays as it is.
  */
 export function* lawfulInput(text: string, items: readonly JsonValue[], warn: (warning: Warning) => void): Steps<string | null> {
   const types = items.map(typeOf)

@@ -100,7 +100,7 @@ const FAILED: ReadonlySet<unknown> = new Set(['failed', 'cancelled'])
 const isFailed = (type: unknown, { status }: Readonly<Record<string, unknown>>): boolean =>
   type === 'response.failed' || type === 'response.cancelled' || FAILED.has(status)
 
-/** The rest of a response echoes the request, which is nobody's to read in an error. */
+/** The rest of a response echoes the request, which must not appear in an error. */
 const failureOf = (response: Record<string, unknown>, target: Target): GatewayError => {
   const { error, error_type, status } = response
   const reported = { error, error_type, ...(holdsError(response) ? {} : { status }) }

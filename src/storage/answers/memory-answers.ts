@@ -1,4 +1,4 @@
-/** Kept answers in this process: beyond `maxBytes` those go that nobody has asked for longest. */
+/** Kept answers in this process: beyond `maxBytes` those go that were not asked for longest. */
 import type { Clock } from '../../lib/clock.ts'
 import type { AnswerStore } from './answer-store.ts'
 

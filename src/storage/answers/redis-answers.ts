@@ -1,6 +1,6 @@
 /**
  * Kept answers of all nodes in Redis or Valkey, which forgets them when their time is over. While it is away there are none, and
- * nobody waits for it: it is tried again after a moment, by whoever asks next.
+ * no request waits for it: the first one after a moment tries it again.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { inTime } from '../../lib/in-time.ts'
@@ -44,7 +44,7 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
       if (isAway) onAway(null)
       isAway = false
     } catch (thrown) {
-      // It may come after all, when nobody wants it any more.
+      // It may come after all, when it is no longer wanted.
       opening.then(
         (late) => late.close(),
         () => undefined,
@@ -66,7 +66,7 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
     try {
       return await inTime(using.send(command, args), timeoutMs(), clock)
     } catch (thrown) {
-      // Others may have noticed already. Whatever else waits on the connection is given up with it.
+      // Others may have noticed already. Everything else that waits on the connection is given up with it.
       if (client === using && !isClosed) {
         goneAway(thrown)
         using.close()

@@ -20,7 +20,7 @@ interface Connection {
 export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): LimitStore => {
   let connection: Connection | null = null
 
-  /** Whatever waits for an answer on this connection is refused. */
+  /** Every request that waits for an answer on this connection is refused. */
   const drop = (): void => {
     connection?.client.close()
     connection = null

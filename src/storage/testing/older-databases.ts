@@ -419,7 +419,7 @@ const inventedRow = ({ name: table, columns }: TableMetadata): Row =>
     }),
   )
 
-/** The messages that running nodes send each other: PostgreSQL alone has them, and nobody keeps them. */
+/** The messages that running nodes send each other: PostgreSQL alone has them, and they are not kept. */
 const TABLES_OF_NODES: readonly string[] = ['nodes', 'limit_rates', 'limit_running', 'limit_places']
 
 const NAMED: ReadonlySet<string> = new Set([...TABLES_OF_NODES, ...Object.values(WRITTEN).flatMap((tables) => Object.keys(tables))])

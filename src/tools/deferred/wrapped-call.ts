@@ -16,7 +16,7 @@ export interface UnwrappedCall {
   readonly unchecked: readonly string[]
 }
 
-/** The model reads the result, and the client nothing of it. */
+/** The model reads the result, and the client never sees it. */
 export interface RefusedCall {
   /** The tool that was meant; null where the model named none. */
   readonly name: string | null

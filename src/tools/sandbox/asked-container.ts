@@ -50,7 +50,7 @@ export const createContainerOf = (ids: IdSource): ContainerOf => {
         : digest(JSON.stringify([workspaceId, sessionId])).slice(0, ID_LENGTH)
     return {
       id,
-      // The id is anybody's to write; with the workspace in its name nobody finds what is not theirs.
+      // Any client can write any id; with the workspace in the name it finds only containers of its own.
       name: `patchbay-${digest(JSON.stringify([workspaceId, id])).slice(0, NAME_LENGTH)}`,
       isMade: !isReference,
       isForRequest: !isReference && sessionId === null,

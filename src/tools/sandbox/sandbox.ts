@@ -10,7 +10,7 @@ export interface Sandbox {
 }
 
 export interface Container {
-  /** Made of the workspace and of what the client knows it by, so that nobody reaches that of another workspace. */
+  /** Made of the workspace and of what the client knows it by, so that no client reaches that of another workspace. */
   readonly name: string
   /** Says whether it is made where it is not there. */
   readonly isMade: boolean

@@ -1,5 +1,5 @@
 /**
- * Removes the containers that nobody can use any more: those that were made and never started, since the gateway died between
+ * Removes the containers that can no longer be used: those that were made and never started, since the gateway died between
  * the two, and those that ended and stayed, since the engine was restarted. One that runs ends by itself (docker-sandbox.ts).
  */
 import { z } from 'zod'

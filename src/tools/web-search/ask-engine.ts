@@ -18,7 +18,7 @@ export interface AskParts {
   readonly safeFetch: SafeFetch
 }
 
-/** The engine gave no results. The message is for the model and the client: it names the engine, and nothing of what was asked. */
+/** The engine gave no results. The message is for the model and the client: it names the engine, and does not repeat the query. */
 export class EngineFailure extends Error {
   override readonly name = 'EngineFailure'
   readonly code: ServerToolFault

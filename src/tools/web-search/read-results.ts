@@ -13,7 +13,7 @@ const PUBLISHED_MAX = 100
 export interface Reading {
   /** How many results the engine gave. */
   readonly given: number
-  /** Those of them that the search allows. */
+  /** The results that the search allows. */
   readonly found: readonly Found[]
 }
 

@@ -31,7 +31,7 @@ const COST: RowColumn<GenerationRow> = {
 
 export const FEW_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
 export const PHONE_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
-/** The columns that nobody can leave out stand first. */
+/** The columns that cannot be left out stand first. */
 export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
   TIME,
   STATUS,
