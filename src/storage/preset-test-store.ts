@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../contract/preset-test.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
+import type { Once } from './idempotency.ts'
 import type { SealedDatabase } from './preset-rows.ts'
 import type { Schema } from './schema.ts'
 
@@ -11,10 +12,12 @@ export interface PresetRef {
   readonly slug: string
 }
 
+type Added = 'added' | 'no-such-preset' | 'too-many'
+
 export interface PresetTestStore {
   /** Oldest first; null if there is no such preset. */
   list(preset: PresetRef): Promise<readonly PresetTest[] | null>
-  add(preset: PresetRef, test: PresetTest, by: ChangedBy): Promise<'added' | 'no-such-preset' | 'too-many'>
+  add(preset: PresetRef, test: PresetTest, by: ChangedBy, once?: Once<Added>): Promise<Added>
   /** False where there is none of this id. */
   remove(preset: PresetRef, id: string, now: string, by: ChangedBy): Promise<boolean>
 }
@@ -44,23 +47,29 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
     }))
   },
 
-  add: (ref, { id, name, creator_id, created_at, messages, tools, expected }, by) =>
-    recordChange<'added' | 'no-such-preset' | 'too-many'>(database, by, created_at, async (transaction) => {
-      const presetId = await lockPreset(transaction, ref)
-      if (presetId === null) return { result: 'no-such-preset', audit: null }
-      const { count } = await transaction
-        .selectFrom('preset_tests')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('preset_id', '=', presetId)
-        .executeTakeFirstOrThrow()
-      if (count >= PRESET_TESTS_MAX) return { result: 'too-many', audit: null }
-      const input: Input = { messages, tools, expected }
-      await transaction
-        .insertInto('preset_tests')
-        .values({ id, preset_id: presetId, name, sealed_input: seal.seal(JSON.stringify(input), contextOf(id)), creator_id, created_at })
-        .execute()
-      return { result: 'added', audit: { ...auditOf(ref, 'test_added'), before: null, after: { test_id: id, name } } }
-    }),
+  add: (ref, { id, name, creator_id, created_at, messages, tools, expected }, by, once) =>
+    recordChange<Added>(
+      database,
+      by,
+      created_at,
+      async (transaction) => {
+        const presetId = await lockPreset(transaction, ref)
+        if (presetId === null) return { result: 'no-such-preset', audit: null }
+        const { count } = await transaction
+          .selectFrom('preset_tests')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('preset_id', '=', presetId)
+          .executeTakeFirstOrThrow()
+        if (count >= PRESET_TESTS_MAX) return { result: 'too-many', audit: null }
+        const input: Input = { messages, tools, expected }
+        await transaction
+          .insertInto('preset_tests')
+          .values({ id, preset_id: presetId, name, sealed_input: seal.seal(JSON.stringify(input), contextOf(id)), creator_id, created_at })
+          .execute()
+        return { result: 'added', audit: { ...auditOf(ref, 'test_added'), before: null, after: { test_id: id, name } } }
+      },
+      once,
+    ),
 
   remove: (ref, id, now, by) =>
     recordChange<boolean>(database, by, now, async (transaction) => {

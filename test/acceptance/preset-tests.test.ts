@@ -58,3 +58,14 @@ test('404 for a preset that is not there, 403 for an inference key', async () =>
   expect((await call(service, 'GET', '/presets/unknown/tests')).status).toBe(404)
   expect((await call(service, 'GET', '/presets/tried/tests', { key: service.inferenceKey })).status).toBe(403)
 })
+
+test('with an Idempotency-Key one is saved once; the same key for another preset or body is a 400', async () => {
+  for (const slug of ['once', 'beside']) await savePreset(service, slug, { model: 'sandbox/echo' })
+  const post = (slug: string, name: string): Promise<Answer> =>
+    call(service, 'POST', `/presets/${slug}/tests`, { body: { name, messages: MESSAGES }, headers: { 'idempotency-key': 'same' } })
+  const first = await post('once', 'parcel')
+  expect(first.status).toBe(201)
+  expect(await post('once', 'parcel')).toMatchObject({ status: 201, text: first.text })
+  expect([(await post('once', 'other')).status, (await post('beside', 'parcel')).status]).toEqual([400, 400])
+  expect([(await list('once')).length, (await list('beside')).length]).toEqual([1, 0])
+})

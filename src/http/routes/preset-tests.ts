@@ -1,6 +1,7 @@
 /** Inputs that are kept to try a preset with (docs/contract/presets.md#tests). */
 import { z } from 'zod'
 
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { presetSlug } from '../../contract/preset.ts'
 import { PRESET_TESTS_MAX, presetTest, presetTestBody, presetTestId, type PresetTest } from '../../contract/preset-test.ts'
 import { validate } from '../../contract/validate.ts'
@@ -9,7 +10,9 @@ import { GatewayError } from '../../errors.ts'
 import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
+import { mapOnce } from '../../storage/idempotency.ts'
 import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
+import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { callerOf, changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
@@ -17,6 +20,7 @@ const shared = { tag: 'Presets', policy: 'management', surface: 'management', qu
 
 export interface PresetTestParts {
   readonly tests: PresetTestStore
+  readonly onceness: Onceness
   readonly clock: Clock
   readonly ids: IdSource
 }
@@ -28,7 +32,7 @@ const refOf = (request: RouteRequest): PresetRef => ({
 
 const unknownPreset = ({ slug }: PresetRef): GatewayError => new GatewayError('not_found', `There is no preset "${slug}".`)
 
-export const presetTestRoutes = ({ tests, clock, ids }: PresetTestParts): readonly Route[] => [
+export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestParts): readonly Route[] => [
   {
     ...shared,
     method: 'GET',
@@ -54,12 +58,14 @@ export const presetTestRoutes = ({ tests, clock, ids }: PresetTestParts): readon
     operation: 'createPresetTest',
     summary: 'Save an input to try a preset with',
     params: { slug: presetSlug },
+    headers: onceHeaders,
     body: presetTestBody,
     answers: { 201: { description: 'The saved input.', schema: z.object({ data: presetTest }) } },
     errors: [404, 409],
     async handle(request) {
       const ref = refOf(request)
-      const { tools = null, expected = null, ...body } = validate(presetTestBody, readJsonObject(await request.text()))
+      const bodyText = await request.text()
+      const { tools = null, expected = null, ...body } = validate(presetTestBody, readJsonObject(bodyText))
       const test: PresetTest = {
         ...body,
         id: ids.uuid(),
@@ -68,11 +74,23 @@ export const presetTestRoutes = ({ tests, clock, ids }: PresetTestParts): readon
         creator_id: callerOf(request).userId,
         created_at: isoTimestamp(clock.now()),
       }
-      const outcome = await tests.add(ref, test, changedBy(request))
-      if (outcome === 'no-such-preset') throw unknownPreset(ref)
-      if (outcome === 'too-many')
-        throw new GatewayError('invalid_request', `A preset has at most ${PRESET_TESTS_MAX} tests: remove one first.`)
-      return jsonResponse({ data: test }, { status: 201 })
+      return answerOnce<PresetTest>(
+        { request, operation: 'createPresetTest', bodyText: `${ref.slug}\n${bodyText}` },
+        onceness,
+        async (once) => {
+          const outcome = await tests.add(
+            ref,
+            test,
+            changedBy(request),
+            mapOnce(once, () => test),
+          )
+          if (outcome === 'no-such-preset') throw unknownPreset(ref)
+          if (outcome === 'too-many')
+            throw new GatewayError('invalid_request', `A preset has at most ${PRESET_TESTS_MAX} tests: remove one first.`)
+          return test
+        },
+        (made) => ({ data: made }),
+      )
     },
   },
   {
