@@ -1,4 +1,5 @@
 /** Cuts a large answer that came whole into the frames of a stream, so that its words are read and written a part at a time. */
+import { LARGE_BYTES } from '../lib/steps.ts'
 import type { Frame, ModelEvent } from './event.ts'
 
 /** Filters take some hundred nanoseconds for a character, and a few microseconds for an event. */
@@ -23,6 +24,16 @@ export function* partsOfAnswer(frames: readonly Frame[]): Generator<Frame, void,
   }
   if (events.length > 0) yield { events }
 }
+
+/** Says whether the work on all of an answer takes longer than a step does. */
+export const isLargeAnswer = ({ events, native }: Frame): boolean => {
+  let size = native?.json.length ?? 0
+  for (const event of events) size += EVENT_SIZE + (event.type === 'image' ? event.url.length : (textOf(event)?.length ?? 0))
+  return size > LARGE_BYTES
+}
+
+/** An event takes as long as so many characters. */
+const EVENT_SIZE = 100
 
 function* piecesOfEvent(event: ModelEvent): Generator<ModelEvent, void, undefined> {
   const text = textOf(event)

@@ -13,6 +13,7 @@ import type { PresetContent } from '../contract/preset.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 
 /** The facts of an answer when its first piece is rendered. */
 export interface AnswerHead {
@@ -81,9 +82,10 @@ export interface ClientFormat {
   parseCall(body: JsonBody): { readonly call: Call; readonly warnings: readonly Warning[] }
 
   /**
-   * A whole answer as JSON text; where a failure ended it, as this dialect shows one next to what was produced before it.
+   * A whole answer as JSON text; where a failure ended it, as this dialect shows one next to what was produced before it. In steps,
+   * which are to be taken in turns for a large one.
    */
-  renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): string
+  renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): Steps<string>
 
   openStream(head: AnswerHead): StreamRenderer
 

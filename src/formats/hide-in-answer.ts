@@ -8,22 +8,23 @@ import { type HiddenTexts, quotesFinder } from '../canonical/hidden-prompt.ts'
 import { HIDDEN_MARK } from '../canonical/preset-secrets.ts'
 import { markedAt } from '../lib/hide-quotes.ts'
 import { jsonTokens, spliceJson } from '../lib/json-tokens.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { type AnswerPlace, placeOf, placeWithin } from './answer-places.ts'
 import type { ClientFormat } from './format.ts'
 
 /** The same format, with a preset's secrets hidden in relayed answers. Where the preset has none, nothing is looked at. */
 export const withSecretsHidden = (format: ClientFormat): ClientFormat => ({
   ...format,
-  renderAnswer(head, answer, tail, failure) {
-    const shown = head.hidden === undefined ? answer : hiderIn(format.dialect, head.hidden, 'answer')(answer)
-    return format.renderAnswer(head, shown, tail, failure)
+  *renderAnswer(head, answer, tail, failure) {
+    const shown = head.hidden === undefined ? answer : yield* hiderIn(format.dialect, head.hidden, 'answer')(answer)
+    return yield* format.renderAnswer(head, shown, tail, failure)
   },
   openStream(head) {
     const stream = format.openStream(head)
     if (head.hidden === undefined) return stream
     const hide = hiderIn(format.dialect, head.hidden, 'event')
     return {
-      frames: (frames) => stream.frames(frames.map(hide)),
+      frames: (frames) => stream.frames(frames.map((frame) => atOnce(hide(frame)))),
       finish: (tail) => stream.finish(tail),
       fail: (error, tail) => stream.fail(error, tail),
     }
@@ -37,7 +38,7 @@ const UNITS_MAX = 65_536
 const KEPT_UNITS = 128
 const LANES_MAX = 1000
 
-const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer' | 'event'): ((frame: Frame) => Frame) => {
+const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer' | 'event'): ((frame: Frame) => Steps<Frame>) => {
   const quotesIn = quotesFinder(hidden)
   /** By the names that lead to a member: what was said there, in this frame and in those before it. */
   const lanes = new Map<string, string>()
@@ -57,13 +58,16 @@ const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer
     return markedAt(text, own, HIDDEN_MARK)
   }
 
-  const hiddenIn = (json: string): string => {
+  function* hiddenIn(json: string): Steps<string> {
     const edits: { start: number; end: number; text: string }[] = []
     const containers: { readonly isArray: boolean; readonly place: AnswerPlace; readonly path: string }[] = []
     unitsLeft = UNITS_MAX
     const outermostPlace = placeOf(dialect, json, outermost)
     for (const token of jsonTokens(json)) {
-      if (token === undefined) continue
+      if (token === undefined) {
+        yield
+        continue
+      }
       if (token.kind === 'close') {
         containers.pop()
         continue
@@ -82,17 +86,17 @@ const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer
     return edits.length === 0 ? json : spliceJson(json, edits)
   }
 
-  const inNative = (native: NativeText): NativeText => {
+  function* inNative(native: NativeText): Steps<NativeText> {
     if (native.filled !== undefined && native.filled.pattern === open) return native
-    const json = hiddenIn(native.json)
+    const json = yield* hiddenIn(native.json)
     if (json !== native.json) return { dialect, json }
     open = native.filled?.pattern
     return native
   }
 
-  return (frame) => {
+  return function* (frame) {
     if (frame.native?.dialect !== dialect) return frame
-    const native = inNative(frame.native)
+    const native = yield* inNative(frame.native)
     return native === frame.native ? frame : { ...frame, native }
   }
 }

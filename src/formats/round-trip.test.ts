@@ -14,6 +14,7 @@ import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from './format.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
+import { atOnce } from '../lib/steps.ts'
 
 /** The words of a model are handed back by the client in the next turn, and read as what was said. */
 const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
@@ -71,7 +72,7 @@ const HEAD: AnswerHead = {
 
 const rendered = (dialect: ClientDialect, events: ModelEvent[]): Record<string, unknown> => {
   const tail: AnswerTail = { usage: usageOf({}), cost: NO_COST, metadata: null, endedSeconds: 2 }
-  const body: unknown = JSON.parse(FORMATS[dialect].renderAnswer(HEAD, { events }, tail, null))
+  const body: unknown = JSON.parse(atOnce(FORMATS[dialect].renderAnswer(HEAD, { events }, tail, null)))
   return isObject(body) ? body : {}
 }
 

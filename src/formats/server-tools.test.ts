@@ -11,6 +11,7 @@ import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
 import type { AnswerHead } from './format.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
+import { atOnce } from '../lib/steps.ts'
 
 const callOf = (index: number, askedAs: string, tool: ServerCall['tool'], input: JsonObject): ServerCall => ({
   tool,
@@ -54,7 +55,7 @@ const EVENTS: readonly ModelEvent[] = [
 
 describe('Responses', () => {
   const whole = (events: readonly ModelEvent[], head: AnswerHead = HEAD) =>
-    JSON.parse(responsesFormat.renderAnswer(head, { events }, TAIL, null)) as { output: JsonObject[] }
+    JSON.parse(atOnce(responsesFormat.renderAnswer(head, { events }, TAIL, null))) as { output: JsonObject[] }
   const stream = (events: readonly ModelEvent[]): string => streamed(responsesFormat.openStream(HEAD), frames(...events))
 
   test('items keep the places of their calls, whichever ends first, and the messages around them say what they are', () => {
@@ -151,7 +152,7 @@ describe('Responses', () => {
 
 describe('Messages', () => {
   const whole = (events: readonly ModelEvent[]) =>
-    JSON.parse(messagesFormat.renderAnswer(HEAD, { events }, TAIL, null)) as { content: JsonObject[] }
+    JSON.parse(atOnce(messagesFormat.renderAnswer(HEAD, { events }, TAIL, null))) as { content: JsonObject[] }
   const stream = (events: readonly ModelEvent[]): string => streamed(messagesFormat.openStream(HEAD), frames(...events))
 
   test("calls and results are blocks: Claude's own where Claude has the tool", () => {
@@ -201,7 +202,7 @@ describe('Messages', () => {
 
 describe('Chat Completions', () => {
   const whole = (events: readonly ModelEvent[]) =>
-    JSON.parse(chatFormat.renderAnswer(HEAD, { events }, TAIL, null)) as { choices: { message: JsonObject }[] }
+    JSON.parse(atOnce(chatFormat.renderAnswer(HEAD, { events }, TAIL, null))) as { choices: { message: JsonObject }[] }
 
   test('a call is an entry of the reasoning details, with its result, and no call of the client', () => {
     const message = whole(EVENTS).choices[0]?.message

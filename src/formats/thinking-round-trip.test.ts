@@ -23,6 +23,7 @@ import { JsonBody } from '../lib/json-body.ts'
 import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
+import { atOnce } from '../lib/steps.ts'
 
 /** As much of an answer, of any dialect, as goes back. */
 interface Answer {
@@ -44,7 +45,7 @@ const NEXT = {
 for (const [dialect, { format, body }] of Object.entries(NEXT)) {
   /** The assistant's parts, as the next request brings them. */
   const returned = (...events: readonly ModelEvent[]): readonly Part[] => {
-    const answer: Answer = JSON.parse(format.renderAnswer(HEAD, { events }, TAIL, null))
+    const answer: Answer = JSON.parse(atOnce(format.renderAnswer(HEAD, { events }, TAIL, null)))
     const { call: next } = format.parseCall(JsonBody.read(JSON.stringify(body(answer))))
     return next.prompt().messages.flatMap((message) => message.parts)
   }

@@ -3,6 +3,7 @@
  * as a stream. The status of a provider's failure follows a setting (docs/contract/errors.md#provider-failures).
  * A stream commits with its first content (docs/contract/streams.md#commitment).
  */
+import { isLargeAnswer } from '../canonical/answer-parts.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
@@ -15,6 +16,7 @@ import type { Pipeline } from '../inference/pipeline.ts'
 import { Refused } from '../inference/refused.ts'
 import { refusalMetadata } from '../inference/routing-metadata.ts'
 import type { Clock } from '../lib/clock.ts'
+import { atOnce, inTurns } from '../lib/steps.ts'
 import { once } from '../lib/once.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { errorHeaders } from './error-boundary.ts'
@@ -108,7 +110,10 @@ class Answer implements StatusReporter {
     const failure = error === null || this.#isAnswer(error) ? null : error
     const status = this.#statusFor(error)
     const headers = failure === null ? answerHeaders(this.#admitted) : { ...answerHeaders(this.#admitted), ...errorHeaders(failure) }
-    return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail(), error), { status, headers })
+    const answer = mergeFrames(frames)
+    const rendering = this.#format.renderAnswer(this.#head(), answer, this.#tail(), error)
+    const text = isLargeAnswer(answer) ? await inTurns(rendering, this.#parts.pipeline.turn) : atOnce(rendering)
+    return jsonText(text, { status, headers })
   }
 
   async stream(leave: () => void): Promise<Response> {

@@ -8,6 +8,7 @@ import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { atOnce } from '../lib/steps.ts'
 
 export const EXAMPLE_FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
   chat: chatFormat,
@@ -31,7 +32,7 @@ export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObj
   const stream = format.openStream(exampleHead())
   const text = FRAMES.map((frame) => stream.frames([frame])).join('') + stream.finish(TAIL)
   const answer: Frame = { events: FRAMES.flatMap(({ events }) => events) }
-  return { body: JSON.parse(format.renderAnswer(exampleHead(), answer, TAIL, null)) as JsonObject, stream: text }
+  return { body: JSON.parse(atOnce(format.renderAnswer(exampleHead(), answer, TAIL, null))) as JsonObject, stream: text }
 }
 
 const FRAMES: readonly Frame[] = [

@@ -8,7 +8,7 @@
 import type { TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { atOnce, inTurns, LARGE_BYTES } from '../lib/steps.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
@@ -66,6 +66,8 @@ export interface Pipeline {
    * it. To be called once for what was admitted; a client that wants no more of it leaves the connection.
    */
   answer(admitted: Admitted, take: TakeFrames): Promise<GatewayError | null>
+  /** Lets others have their turn between two steps of the work on a large answer. */
+  readonly turn: Turn
   /** prepare → screen → plan, and what would be done. */
   dryRun(received: Received): Promise<JsonObject | Refused>
   /** prepare → screen → plan, and how many tokens the first of the plan counts. `connection` ends the question. */
@@ -154,6 +156,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
   return {
     admit: (received) => toPlan(received, admit),
     answer,
+    turn,
     dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),
     countTokens: (received, connection) => toPlan(received, (planned) => countTokens(planned, connection, parts)),
   }

@@ -78,12 +78,16 @@ export const editElements = (arrayText: string, edit: (elementText: string, inde
 }
 
 /** The same for long lists, and for those within their elements. */
-export function* editElementsInSteps(arrayText: string, edit: (elementText: string, index: number) => Steps<string | null>): Steps<string> {
+export function* editElementsInSteps(
+  arrayText: string,
+  edit: (elementText: string, index: number) => Steps<string | null> | string | null,
+): Steps<string> {
   const elements = scanElements(arrayText)
   const isStep = startPace()
   const put: (string | null)[] = []
   for (const [index, { start, end }] of elements.entries()) {
-    put.push(yield* edit(arrayText.slice(start, end), index))
+    const made = edit(arrayText.slice(start, end), index)
+    put.push(typeof made === 'object' && made !== null ? yield* made : made)
     if (isStep(end - start)) yield
   }
   return spliceElements(arrayText, elements, put)

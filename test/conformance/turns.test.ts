@@ -9,6 +9,7 @@ import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts
 import { GatewayError } from '../../src/errors.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { JsonTextError } from '../../src/lib/json-scan.ts'
+import { parseExactInSteps } from '../../src/lib/json-steps.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, type Replay, replay, type Reply } from '../support/replay.ts'
@@ -205,6 +206,26 @@ describe('a whole answer that is four times as long is told in more steps', () =
   })
 })
 
+describe('a whole answer in another dialect that is four times as long is written in more steps', () => {
+  test.each(CLIENT_DIALECTS)('%s', async (client) => {
+    const body = bytesOf(client, [{ role: 'user', content: 'x' }])
+    for (const dialect of UPSTREAM_DIALECTS.filter((one) => one !== OWN_DIALECT[client])) {
+      const turns = (length: number): Promise<number> =>
+        turnsFor(client, dialect, body, wholeAnswer(dialect, 'Say "yes".\n'.repeat(length)))
+      expect(await turns(400_000)).toBeGreaterThan((await turns(100_000)) + 240)
+    }
+  })
+})
+
+test.each(CLIENT_DIALECTS)('%s: the members that are ours are put into a large whole answer in steps', async (client) => {
+  const reply = wholeAnswer(OWN_DIALECT[client], 'Say "yes".\n'.repeat(400_000))
+  const reading = parseExactInSteps(new TextDecoder().decode(reply.pieces[0]))
+  let steps = 0
+  while (reading.next().done !== true) steps += 1
+  const turns = await turnsFor(client, OWN_DIALECT[client], bytesOf(client, [{ role: 'user', content: 'x' }]), reply)
+  expect(turns).toBeGreaterThan(steps + 3)
+})
+
 describe('a field that is four times as long is read in more steps', () => {
   test.each(CLIENT_DIALECTS)('%s, the description of a tool, to its own dialect', async (client) => {
     const turns = (length: number): Promise<number> => {
@@ -270,6 +291,47 @@ test.each(CLIENT_DIALECTS)(
     for (const dialect of UPSTREAM_DIALECTS) expect(await send(client, dialect, body.slice(), systemClock)).toBe(1)
   },
 )
+
+/** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
+const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
+
+/** Microseconds of the processor's time that this thread used: other programs on the machine do not matter. */
+const cpu = (since?: NodeJS.CpuUsage): number => {
+  const { user, system } = process.threadCpuUsage(since)
+  return user + system
+}
+
+const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array, reply?: Reply): Promise<number> => {
+  let longest = 0
+  let began = process.threadCpuUsage()
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, task) {
+      if (ms > 0) return systemClock.after(ms, task)
+      longest = Math.max(longest, cpu(began))
+      setImmediate(() => {
+        began = process.threadCpuUsage()
+        task()
+      })
+      return () => undefined
+    },
+  }
+  await send(client, dialect, body.slice(), clock, reply)
+  return Math.max(longest, cpu(began))
+}
+
+/** The first runs include the engine’s compiling, which takes more of them on a busy machine, and collections of garbage come at any time: the best run counts. */
+const expectShortSteps = async (body: Uint8Array, client: ClientDialect, dialect: UpstreamDialect, reply?: Reply): Promise<void> => {
+  let longest = Number.POSITIVE_INFINITY
+  let limit = 0
+  for (let run = 0; run < 12 && longest > limit; run += 1) {
+    longest = Math.min(longest, await longestStep(client, dialect, body, reply))
+    const began = process.threadCpuUsage()
+    for (let time = 0; time < 4; time += 1) JSON.parse(known)
+    limit = Math.max(limit, 3 * cpu(began))
+  }
+  expect(longest).toBeLessThanOrEqual(limit)
+}
 
 describe('no step of a hostile request takes long', () => {
   const shape = fc.constantFrom<(client: ClientDialect) => Uint8Array>(
@@ -358,47 +420,6 @@ describe('no step of a hostile request takes long', () => {
       properties: named(4000, () => ({ $ref: '#/$defs/a' })),
       $defs: { a: { type: 'string', description: 'x'.repeat(1_000_000) } },
     },
-  }
-
-  /** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
-  const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
-
-  /** Microseconds of the processor's time that this thread used: other programs on the machine do not matter. */
-  const cpu = (since?: NodeJS.CpuUsage): number => {
-    const { user, system } = process.threadCpuUsage(since)
-    return user + system
-  }
-
-  const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array): Promise<number> => {
-    let longest = 0
-    let began = process.threadCpuUsage()
-    const clock: Clock = {
-      ...systemClock,
-      after(ms, task) {
-        if (ms > 0) return systemClock.after(ms, task)
-        longest = Math.max(longest, cpu(began))
-        setImmediate(() => {
-          began = process.threadCpuUsage()
-          task()
-        })
-        return () => undefined
-      },
-    }
-    await send(client, dialect, body.slice(), clock)
-    return Math.max(longest, cpu(began))
-  }
-
-  /** The first runs include the engine’s compiling, which takes more of them on a busy machine, and collections of garbage come at any time: the best run counts. */
-  const expectShortSteps = async (body: Uint8Array, client: ClientDialect, dialect: UpstreamDialect): Promise<void> => {
-    let longest = Number.POSITIVE_INFINITY
-    let limit = 0
-    for (let run = 0; run < 12 && longest > limit; run += 1) {
-      longest = Math.min(longest, await longestStep(client, dialect, body))
-      const began = process.threadCpuUsage()
-      for (let time = 0; time < 4; time += 1) JSON.parse(known)
-      limit = Math.max(limit, 3 * cpu(began))
-    }
-    expect(longest).toBeLessThanOrEqual(limit)
   }
 
   test('property: at most as long as to parse 2.5 MB of JSON twelve times, on each interface, to each dialect', async () => {

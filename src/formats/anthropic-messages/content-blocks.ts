@@ -1,19 +1,27 @@
 /** Content blocks of a whole message. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { parseExactInSteps, writeInSteps } from '../../lib/json-steps.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import { imageBlock } from './image-block.ts'
 import { resultBlock, useBlock } from './server-tool-blocks.ts'
 import { proofBlock, signatureOf } from './thinking.ts'
 
 export interface BlockCollector extends BlockSink {
-  /** JSON texts of the blocks that are closed. */
-  readonly blocks: readonly string[]
+  /** The blocks that are closed. */
+  readonly blocks: readonly CollectedBlock[]
+}
+
+/** To be written as JSON; the arguments of a call are JSON already. */
+interface CollectedBlock {
+  readonly block: JsonObject
+  readonly input?: string
 }
 
 export const collectBlocks = (): BlockCollector => {
-  const blocks: string[] = []
+  const blocks: CollectedBlock[] = []
   let open: Block | null = null
   let text = ''
   let citations: JsonObject[] = []
@@ -35,10 +43,10 @@ export const collectBlocks = (): BlockCollector => {
       open = null
     },
     toolStarted(call) {
-      blocks.push(JSON.stringify(useBlock(call)))
+      blocks.push({ block: useBlock(call) })
     },
     toolEnded(call, outcome) {
-      blocks.push(JSON.stringify(resultBlock(call, outcome)))
+      blocks.push({ block: resultBlock(call, outcome) })
     },
   }
 }
@@ -54,34 +62,47 @@ export const citationLocation = ({ url, title, content }: UrlCitation): JsonObje
 })
 
 /** JSON text of one block. */
-const contentBlock = (block: Block, text: string, citations: readonly JsonObject[], proof: ReasoningProof | null): string => {
+export function* blockText({ block, input }: CollectedBlock): Steps<string> {
+  if (input !== undefined) return `${JSON.stringify(block).slice(0, -1)},"input":${yield* inputText(input)}}`
+  return sizeOfBlock({ block }) > LARGE_BYTES ? yield* writeInSteps(block) : JSON.stringify(block)
+}
+
+/** The characters of its texts, of a picture's data too. */
+export const sizeOfBlock = ({ block, input = '' }: CollectedBlock): number => {
+  let size = input.length
+  for (const name in block) {
+    const value = block[name]
+    if (typeof value === 'string') size += value.length
+    else if (isObject(value) && typeof value['data'] === 'string') size += value['data'].length
+  }
+  return size
+}
+
+const contentBlock = (block: Block, text: string, citations: readonly JsonObject[], proof: ReasoningProof | null): CollectedBlock => {
   switch (block.type) {
-    case 'tool-call': {
-      const head = JSON.stringify({ type: 'tool_use', id: block.id, name: block.name })
-      return `${head.slice(0, -1)},"input":${input(text)}}`
-    }
+    case 'tool-call':
+      return { block: { type: 'tool_use', id: block.id, name: block.name }, input: text }
     case 'reasoning':
-      return JSON.stringify({ type: 'thinking', thinking: text, signature: proof === null ? '' : signatureOf(proof) })
+      return { block: { type: 'thinking', thinking: text, signature: proof === null ? '' : signatureOf(proof) } }
     case 'proof': {
       const reported = proofBlock(block)
-      return JSON.stringify(
-        'data' in reported ? { type: 'redacted_thinking', ...reported } : { type: 'thinking', thinking: '', ...reported },
-      )
+      return { block: 'data' in reported ? { type: 'redacted_thinking', ...reported } : { type: 'thinking', thinking: '', ...reported } }
     }
     case 'image':
-      return JSON.stringify(imageBlock(block.url))
+      return { block: imageBlock(block.url) }
     case 'text':
     case 'refusal':
-      return JSON.stringify({ type: 'text', text, citations })
+      return { block: { type: 'text', text, citations } }
   }
 }
 
 /** The arguments as they were written, where they are an object; a call that was cut short has none that could be sent. */
-const input = (json: string): string => {
+function* inputText(json: string): Steps<string> {
   const text = json.trim()
   if (!text.startsWith('{')) return '{}'
   try {
-    JSON.parse(text)
+    if (text.length > LARGE_BYTES) yield* parseExactInSteps(text)
+    else JSON.parse(text)
     return text
   } catch {
     return '{}'

@@ -1,7 +1,8 @@
 /** A whole message of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
 import type { JsonBody } from '../../lib/json-body.ts'
-import { editElements, editMembers } from '../../lib/json-splice.ts'
+import { editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { missingMembers } from '../missing-members.ts'
@@ -9,11 +10,12 @@ import { bodyOfParsed, identityMembers } from '../relay-text.ts'
 import { endUsage } from './usage.ts'
 
 /** `native` is JSON that the adapter has parsed. */
-export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail): string => {
+export function* relayAnswer(head: AnswerHead, native: string, tail: AnswerTail): Steps<string> {
   const body = bodyOfParsed(native)
+  yield
   const changes: Record<string, string | null> = {
     ...missingMembers(body, MESSAGE_NEEDS),
-    ...citedContent(body),
+    ...(yield* citedContent(body)),
     ...identityMembers(dialectId('msg', head), head),
     usage: endUsage(body.raw('usage'), tail, head.inputTokensEstimate),
   }
@@ -22,12 +24,17 @@ export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail):
 }
 
 /** Some upstreams say null for no sources, where the schemas of strict clients want a list. */
-const citedContent = (body: JsonBody): Readonly<Record<string, string>> => {
-  const [content, raw] = NO_SOURCES.test(body.searchable) ? [body.value('content'), body.raw('content')] : []
+function* citedContent(body: JsonBody): Steps<Readonly<Record<string, string>>> {
+  // In megabytes of quotes a search takes longer than to read them.
+  if (body.searchable.length <= LARGE_BYTES && !NO_SOURCES.test(body.searchable)) return {}
+  yield* body.reading(['content'])
+  const [content, raw] = [body.value('content'), body.raw('content')]
   if (!Array.isArray(content) || raw === undefined) return {}
   const blocks: readonly JsonValue[] = content
   const isBare = (block: JsonValue | undefined): boolean => isObject(block) && block['type'] === 'text' && block['citations'] === null
-  return { content: editElements(raw, (text, index) => (isBare(blocks[index]) ? editMembers(text, { citations: '[]' }) : text)) }
+  if (!blocks.some(isBare)) return {}
+  const cited = (text: string, index: number): string => (isBare(blocks[index]) ? editMembers(text, { citations: '[]' }) : text)
+  return { content: yield* editElementsInSteps(raw, cited) }
 }
 
 const NO_SOURCES = /"citations"\s*:\s*null/

@@ -26,8 +26,11 @@ import type { AnswerContents } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
-import { renderAnswer } from './render.ts'
+import { renderAnswer as rendering } from './render.ts'
 import { frame, start, COUNTS, end, textBlock, toolBlock, render } from './render-stream.test-kit.ts'
+import { atOnce } from '../../lib/steps.ts'
+
+const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 describe('the bytes of a stream', () => {
   test('text: the input is estimated at the start, the use is told at the end', () => {

@@ -26,7 +26,10 @@ import { sealProof } from '../../canonical/reasoning.ts'
 import { usageOf } from '../../canonical/usage.ts'
 import { ERROR_TYPES, errorRow, GatewayError } from '../../errors.ts'
 import { renderError } from './render-error.ts'
-import { renderAnswer } from './render.ts'
+import { renderAnswer as rendering } from './render.ts'
+import { atOnce } from '../../lib/steps.ts'
+
+const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 const message = (content: string, reason: string, details = 'null', more = ''): string =>
   `{"id":"msg_abc123","type":"message","role":"assistant","model":"acme/one","provider":"Acme","content":[${content}],` +

@@ -1,11 +1,12 @@
 /** A whole message (docs/contract/messages.md#answer). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
+import { eachInSteps, startPace, type Steps } from '../../lib/steps.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
-import { collectBlocks } from './content-blocks.ts'
+import { blockText, collectBlocks, sizeOfBlock } from './content-blocks.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { renderError } from './render-error.ts'
 import { stopMembers } from './stop.ts'
@@ -13,20 +14,23 @@ import { thinkingBehindText } from './unasked-thinking.ts'
 import { messagesUsage } from './usage.ts'
 
 /** This dialect has no place for a failure next to content: a failed answer is its error. */
-export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): string => {
+export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): Steps<string> {
   if (failure !== null) return renderError(failure, head, tail).body
-  if (answer.native?.dialect === 'messages') return relayAnswer(head, answer.native.json, tail)
+  if (answer.native?.dialect === 'messages') return yield* relayAnswer(head, answer.native.json, tail)
   const ending = watchEnding()
   const content = collectBlocks()
   const sink = thinkingBehindText(content, head)
   const blocks = new BlockSequence(sink)
+  const isStep = startPace()
   for (const event of answer.events) {
     ending.see(event)
     blocks.push(event)
+    if (isStep()) yield
   }
   blocks.end()
   sink.end()
   const start = { id: dialectId('msg', head), type: 'message', role: 'assistant', model: head.model, provider: head.provider }
   const end = { ...stopMembers(ending), usage: messagesUsage(tail), ...metadataMember(tail) }
-  return `${JSON.stringify(start).slice(0, -1)},"content":[${content.blocks.join(',')}],${JSON.stringify(end).slice(1)}`
+  const written = yield* eachInSteps(content.blocks, blockText, sizeOfBlock)
+  return `${JSON.stringify(start).slice(0, -1)},"content":[${written.join(',')}],${JSON.stringify(end).slice(1)}`
 }

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import { call, finish, frames, HEAD, OPENAI, payloads, proven, reasoning, streamed, TAIL, text } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import { atOnce } from '../../lib/steps.ts'
 import type { AnswerHead } from '../format.ts'
 import { parsePrompt } from './parse-prompt.ts'
-import { renderAnswer } from './render.ts'
+import { renderAnswer as rendering } from './render.ts'
 import { openStream } from './render-stream.ts'
+import { atOnce } from '../../lib/steps.ts'
+
+const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 const headOf = (body: object, model = 'openai/gpt-5'): AnswerHead => ({ ...HEAD, model, request: JsonBody.read(JSON.stringify(body)) })
 

@@ -1,7 +1,8 @@
 /** The `choices` of an upstream's own completion or chunk, changed without touching what is not ours. */
 import { JsonBody } from '../../lib/json-body.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
-import { editElements, editMembers } from '../../lib/json-splice.ts'
+import { editElements, editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
+import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import type { Ending } from '../ending.ts'
 
@@ -102,12 +103,17 @@ const numbered = (call: string, calls: CallNumbers): string => {
 }
 
 /** A choice of a whole answer, likewise. */
-export const completeChoice = (choice: JsonBody, position: number): JsonBody => {
+export function* completeChoice(choice: JsonBody, position: number): Steps<JsonBody> {
   const message = choice.raw('message')
-  if (choice.has('index') && (message === undefined || (HAS_ROLE.test(message) && !HAS_CALLS.test(message)))) return choice
+  // In a long text of quotes a search takes longer than to find the members.
+  const isShort = message === undefined || message.length <= LARGE_BYTES
+  if (isShort && choice.has('index') && (message === undefined || (HAS_ROLE.test(message) && !HAS_CALLS.test(message)))) return choice
+  if (!isShort) yield
+  const complete = message?.startsWith('{') === true ? yield* completeMessage(message) : message
+  if (choice.has('index') && complete === message) return choice
   return choice.with({
     ...missingMembers(choice, { index: String(position) }),
-    ...(message?.startsWith('{') === true ? { message: completeMessage(JsonBody.ofParsed(message)) } : {}),
+    ...(complete === undefined ? {} : { message: complete }),
   })
 }
 
@@ -115,12 +121,13 @@ export const completeChoice = (choice: JsonBody, position: number): JsonBody => 
 const HAS_ROLE = /"role"\s*:\s*"assistant"/
 const HAS_CALLS = /"tool_calls"\s*:\s*\[\s*\{/
 
-const completeMessage = (message: JsonBody): string => {
+function* completeMessage(text: string): Steps<string> {
+  const message = JsonBody.ofParsed(text)
+  if (text.length > LARGE_BYTES) yield
   const calls = message.raw('tool_calls')
-  return message.textWith({
-    ...(message.get('role') === 'assistant' ? {} : { role: '"assistant"' }),
-    ...(calls?.startsWith('[') === true ? { tool_calls: editElements(calls, typed) } : {}),
-  })
+  const role = message.get('role') === 'assistant' ? {} : { role: '"assistant"' }
+  if (calls?.startsWith('[') === true) return message.textWith({ ...role, tool_calls: yield* editElementsInSteps(calls, typed) })
+  return 'role' in role ? message.textWith(role) : text
 }
 
 const typed = (call: string): string =>

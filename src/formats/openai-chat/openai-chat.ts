@@ -17,8 +17,8 @@ export const chatFormat: ClientFormat = withSecretsHidden({
     const { body, warnings, legacy } = withModernTools(received)
     return { warnings: [...found, ...warnings], call: legacy ? { ...readCall(body), legacyFunctions: true } : readCall(body) }
   },
-  renderAnswer(head, answer, tail, failure) {
-    const text = renderAnswer(head, answer, tail, failure)
+  *renderAnswer(head, answer, tail, failure) {
+    const text = yield* renderAnswer(head, answer, tail, failure)
     return head.legacyFunctions === true ? legacyAnswer(text) : text
   },
   openStream(head) {

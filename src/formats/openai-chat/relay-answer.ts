@@ -10,23 +10,28 @@ import { identityMembers } from '../relay-text.ts'
 import { choicesText, completeChoice, finishedChoice, readChoices } from './choices.ts'
 import { chatUsage } from './usage.ts'
 import type { JsonChanges } from '../../lib/json.ts'
+import { eachInSteps, mapInSteps, type Steps } from '../../lib/steps.ts'
 
 /** `native` is JSON that the adapter has parsed. Throws JsonTextError where it is not one plain JSON object. */
-export const relayAnswer = (head: AnswerHead, native: string, events: readonly ModelEvent[], tail: AnswerTail): string => {
+export function* relayAnswer(head: AnswerHead, native: string, events: readonly ModelEvent[], tail: AnswerTail): Steps<string> {
   const body = JsonBody.ofParsed(native)
+  yield
   const ending = watchEnding()
   for (const event of events) ending.see(event)
+  const choices = readChoices(body.raw('choices') ?? '[]')
+  yield
+  const completed = yield* eachInSteps([...choices.entries()], ([position, choice]) => completeChoice(choice, position), sizeOfChoice)
   return body.textWith({
     ...identityMembers(head.generationId, head),
     ...envelopeRepairs(body, 'chat.completion', head),
-    choices: choicesText(
-      readChoices(body.raw('choices') ?? '[]').map((choice, position) => finishedChoice(completeChoice(choice, position), ending)),
-    ),
+    choices: choicesText(yield* mapInSteps(completed, (choice) => finishedChoice(choice, ending))),
     usage: mergedUsage(body.raw('usage') ?? null, chatUsage(tail)),
     ...missingMembers(body, { system_fingerprint: 'null' }),
     ...addedMembers(body, tail),
   })
 }
+
+const sizeOfChoice = ([, choice]: readonly [number, JsonBody]): number => choice.searchable.length
 
 /** The members that strict clients need and some vendors leave out or blank. */
 export const envelopeRepairs = (body: JsonBody, object: string, head: AnswerHead): JsonChanges => ({

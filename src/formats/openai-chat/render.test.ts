@@ -32,7 +32,10 @@ import {
 import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { renderError } from './render-error.ts'
-import { renderAnswer } from './render.ts'
+import { renderAnswer as rendering } from './render.ts'
+import { atOnce } from '../../lib/steps.ts'
+
+const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 /** As much of a message as the official types do not know. */
 interface Beyond {

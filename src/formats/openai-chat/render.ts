@@ -1,8 +1,11 @@
 /** A whole chat completion (docs/contract/chat-completions.md#answer). */
+import { isLargeAnswer } from '../../canonical/answer-parts.ts'
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
+import { writeInSteps } from '../../lib/json-steps.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 import { errorMetadataMember, metadataMember, tierMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
@@ -13,16 +16,19 @@ import { errorMember } from './render-error.ts'
 import { chatUsage } from './usage.ts'
 
 /** The upstream's own JSON where it speaks this dialect and did not fail; else the answer built from its events. */
-export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): string => {
+export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): Steps<string> {
   if (answer.native?.dialect === 'chat' && failure === null) {
     try {
-      return relayAnswer(head, answer.native.json, answer.events, tail)
+      return yield* relayAnswer(head, answer.native.json, answer.events, tail)
     } catch (error) {
       // Text that is not one plain JSON object (a member named twice, say) is not relayed; its meaning still is.
       if (!(error instanceof JsonTextError)) throw error
     }
   }
-  return JSON.stringify(chatCompletion(head, answer, tail, failure))
+  const completion = chatCompletion(head, answer, tail, failure)
+  if (!isLargeAnswer(answer)) return JSON.stringify(completion)
+  yield
+  return yield* writeInSteps(completion)
 }
 
 const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): JsonObject => {

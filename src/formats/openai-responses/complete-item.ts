@@ -1,27 +1,38 @@
 /** An upstream's output items with what strict clients need of them and some upstreams leave out (docs/contract/responses.md#answer). */
-import { editElements } from '../../lib/json-splice.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonChanges } from '../../lib/json.ts'
+import { editElements, editElementsInSteps } from '../../lib/json-splice.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 
 /** The items of a whole response, as JSON text: what has all stays as it was written. */
-export const completeOutput = (output: string): string =>
-  lacksMembers(output) ? editElements(output, (item) => (lacksMembers(item) ? completeItem(item) : item)) : output
+export function* completeOutput(output: string): Steps<string> {
+  if (output.length > LARGE_BYTES) {
+    yield
+    return yield* editElementsInSteps(output, completeItemInSteps)
+  }
+  return lacksMembers(output) ? editElements(output, (item) => (lacksMembers(item) ? completeItem(item) : item)) : output
+}
 
-/** Found by a search: within a string of JSON a quote has a backslash before it. */
+/** Found by a search, which takes long in a long text of quotes: within a string of JSON a quote has a backslash before it. */
 export const lacksMembers = (json: string): boolean =>
   NEEDS.some(([kind, ...members]) => {
     const wanted = count(json, kind)
     return wanted > 0 && members.some((member) => count(json, member) < wanted)
   })
 
-export const completeItem = (json: string): string => {
+export const completeItem = (json: string): string => atOnce(completeItemInSteps(json))
+
+function* completeItemInSteps(json: string): Steps<string> {
   const item = bodyOfParsed(json)
+  if (json.length > LARGE_BYTES) yield
   const type = item.get('type')
-  if (type === 'reasoning') return item.textWith(missingMembers(item, { summary: '[]' }))
+  if (type === 'reasoning') return changed(item, json, missingMembers(item, { summary: '[]' }))
   if (type !== 'message') return json
   const content = item.raw('content')
-  const parts = content?.startsWith('[') === true ? editElements(content, completePart) : '[]'
-  return item.textWith({ content: parts, ...missingMembers(item, { role: '"assistant"' }) })
+  const parts = content?.startsWith('[') === true ? yield* editElementsInSteps(content, completePart) : '[]'
+  return changed(item, json, { ...(parts === content ? {} : { content: parts }), ...missingMembers(item, { role: '"assistant"' }) })
 }
 
 /** xAI sends the address of a page, and no more. */
@@ -32,12 +43,18 @@ export const completeSource = (json: string): string => {
     : json
 }
 
-const completePart = (json: string): string => {
+function* completePart(json: string): Steps<string> {
   const part = bodyOfParsed(json)
+  if (json.length > LARGE_BYTES) yield
   if (part.get('type') !== 'output_text') return json
   const annotations = part.raw('annotations')
-  return part.textWith({ annotations: annotations?.startsWith('[') === true ? editElements(annotations, completeSource) : '[]' })
+  const completed = annotations?.startsWith('[') === true ? yield* editElementsInSteps(annotations, completeSource) : '[]'
+  return changed(part, json, completed === annotations ? {} : { annotations: completed })
 }
+
+/** `text` is that of the body. */
+const changed = (body: JsonBody, text: string, changes: JsonChanges): string =>
+  Object.keys(changes).length === 0 ? text : body.textWith(changes)
 
 /** The members that each kind of thing has to have. */
 const NEEDS: readonly (readonly [kind: RegExp, ...members: readonly RegExp[]])[] = [

@@ -75,8 +75,8 @@ interface Beside {
 
 const NOTHING_BESIDE: Beside = { annotations: [], logprobs: [] }
 
-export const part = (type: PartType, text: string, { annotations, logprobs }: Beside = NOTHING_BESIDE): string => {
-  const said = JSON.stringify(text)
+/** `said`: its JSON text. */
+export const part = (type: PartType, said: string, { annotations, logprobs }: Beside = NOTHING_BESIDE): string => {
   switch (type) {
     case 'text':
       return `{"type":"output_text","text":${said},"annotations":[${annotations.join(',')}],"logprobs":[${logprobs.join(',')}]}`

@@ -69,8 +69,9 @@ export class OutputItems implements BlockSink {
   /** Where the open block stands, as members; and the type of its deltas. */
   #place = ''
   #deltaType = ''
-  /** All of the open block. */
+  /** All of the open block, and the JSON text of it without its quotes, which several events send. */
   #text = ''
+  #json = ''
   /** Where the open text begins in that of the answer. */
   #textStart = 0
   #annotations: string[] = []
@@ -98,6 +99,7 @@ export class OutputItems implements BlockSink {
 
   open(block: Block): void {
     this.#text = ''
+    this.#json = ''
     this.#annotations = []
     this.#logprobs = []
     switch (block.type) {
@@ -130,7 +132,9 @@ export class OutputItems implements BlockSink {
   piece(text: string): void {
     this.#text += text
     if (this.#item?.type === 'built-in-call') return
-    this.#emit(this.#deltaType, `${this.#place},"delta":${JSON.stringify(text)}${this.#part === 'text' ? ',"logprobs":[]' : ''}`)
+    const json = JSON.stringify(text)
+    this.#json += json.slice(1, -1)
+    this.#emit(this.#deltaType, `${this.#place},"delta":${json}${this.#part === 'text' ? ',"logprobs":[]' : ''}`)
   }
 
   cite(citation: UrlCitation): void {
@@ -279,12 +283,12 @@ export class OutputItems implements BlockSink {
     this.#part = type
     this.#place = `"item_id":${JSON.stringify(item.id)},"output_index":${this.#done.length},${index}`
     this.#deltaType = `response.${TEXT_EVENTS[type]}.delta`
-    this.#emit(`response.${partEvents(type)}.added`, `${this.#place},"part":${part(type, '')}`)
+    this.#emit(`response.${partEvents(type)}.added`, `${this.#place},"part":${part(type, '""')}`)
   }
 
   /** The item with the part that is done. */
   #closePart(item: ProseItem, type: PartType): ProseItem {
-    const said = `"${type === 'refusal' ? 'refusal' : 'text'}":${JSON.stringify(this.#text)}`
+    const said = `"${type === 'refusal' ? 'refusal' : 'text'}":"${this.#json}"`
     const logprobs = type === 'text' ? `,"logprobs":[${this.#logprobs.join(',')}]` : ''
     this.#emit(`response.${TEXT_EVENTS[type]}.done`, `${this.#place},${said}${logprobs}`)
     this.#emit(`response.${partEvents(type)}.done`, `${this.#place},"part":${this.#partText(type)}`)
@@ -299,7 +303,7 @@ export class OutputItems implements BlockSink {
   }
 
   #partText(type: PartType): string {
-    return part(type, this.#text, { annotations: this.#annotations, logprobs: this.#logprobs })
+    return part(type, `"${this.#json}"`, { annotations: this.#annotations, logprobs: this.#logprobs })
   }
 
   #closeItem(phase: MessagePhase | null = null): void {
@@ -310,8 +314,7 @@ export class OutputItems implements BlockSink {
       return
     }
     if (item.type === 'call') this.#closeArguments(item.call.name)
-    if (item.type === 'custom-call')
-      this.#emit('response.custom_tool_call_input.done', `${this.#place},"input":${JSON.stringify(this.#text)}`)
+    if (item.type === 'custom-call') this.#emit('response.custom_tool_call_input.done', `${this.#place},"input":"${this.#json}"`)
     const text = itemText(item, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text, phase)
     this.#emit('response.output_item.done', `"output_index":${this.#done.length},"item":${text}`)
     this.#done.push(text)
@@ -321,7 +324,7 @@ export class OutputItems implements BlockSink {
   #closeArguments(name: string): void {
     // A call without arguments is one with an empty object: clients parse the text as JSON unseen.
     if (this.#text === '' && this.#closingStatus === 'completed') this.piece('{}')
-    const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(this.#text)}`
+    const members = `"name":${JSON.stringify(name)},"arguments":"${this.#json}"`
     this.#emit('response.function_call_arguments.done', `${this.#place},${members}`)
   }
 }

@@ -6,8 +6,11 @@ import { OpenResponsesResult$inboundSchema } from '@openrouter/sdk/models/openre
 import { finish, HEAD, METADATA, TAIL, text } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
-import { renderAnswer } from './render.ts'
+import { renderAnswer as rendering } from './render.ts'
 import { responsesUsage } from './usage.ts'
+import { atOnce } from '../../lib/steps.ts'
+
+const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 const relayed = (json: string, tail = TAIL, ...events: readonly ModelEvent[]): string =>
   renderAnswer(HEAD, { native: { dialect: 'responses', json }, events }, tail)

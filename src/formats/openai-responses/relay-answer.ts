@@ -1,6 +1,7 @@
 /** A whole response of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
 import type { JsonBody } from '../../lib/json-body.ts'
 import { addedMembers, dialectId } from '../answer-parts.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
@@ -9,15 +10,19 @@ import { missingOfResponse, shownTools } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
 /** `native` is JSON that the adapter has parsed. */
-export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail): string => relayedResponse(head, bodyOfParsed(native), tail)
+export function* relayAnswer(head: AnswerHead, native: string, tail: AnswerTail): Steps<string> {
+  const response = bodyOfParsed(native)
+  yield
+  return yield* relayedResponse(head, response, tail)
+}
 
 /** The response object with which an answer ends, whole or as a stream. */
-export const relayedResponse = (head: AnswerHead, response: JsonBody, tail: AnswerTail): string => {
+export function* relayedResponse(head: AnswerHead, response: JsonBody, tail: AnswerTail): Steps<string> {
   const output = response.raw('output')
   return response.textWith({
     ...missingOfResponse(response, head, tail.endedSeconds),
     ...responseIdentity(head),
-    ...(output === undefined ? {} : { output: completeOutput(output) }),
+    ...(output === undefined ? {} : { output: yield* completeOutput(output) }),
     usage: mergedUsage(response.raw('usage') ?? null, responsesUsage(tail)),
     ...addedMembers(response, tail),
   })

@@ -62,7 +62,7 @@ const pieceOf = (event: ModelEvent): Piece | null => {
 const unfinished = (item: string, said: readonly Piece[]): string => {
   const body = bodyOfParsed(item)
   const reported = (...types: readonly Piece['type'][]): string =>
-    `[${said.flatMap(({ type, text }) => (type !== 'arguments' && types.includes(type) ? [part(type, text)] : [])).join(',')}]`
+    `[${said.flatMap(({ type, text }) => (type !== 'arguments' && types.includes(type) ? [part(type, JSON.stringify(text))] : [])).join(',')}]`
   const type = body.get('type')
   return body.textWith({
     status: '"incomplete"',

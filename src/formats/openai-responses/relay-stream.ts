@@ -6,6 +6,7 @@ import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { atOnce } from '../../lib/steps.ts'
 import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
@@ -56,7 +57,7 @@ export class ResponseRelay implements StreamRenderer {
     }
     const type = eventType(this.#terminal)
     const body = bodyOfParsed(completeEvent(type, this.#terminal, this.#upstreamNumber(), []))
-    const response = relayedResponse(this.#head, bodyOfParsed(responseOf(body)), tail)
+    const response = atOnce(relayedResponse(this.#head, bodyOfParsed(responseOf(body)), tail))
     return eventFrame(type, oneLine(this.#renumbered(body.textWith({ response })))) + DONE_FRAME
   }
 

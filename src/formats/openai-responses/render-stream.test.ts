@@ -26,7 +26,7 @@ import {
 import type { AnswerContents } from '../../../test/support/answers.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
-import { renderAnswer } from './render.ts'
+import { renderAnswer as rendering } from './render.ts'
 import {
   USAGE,
   type State,
@@ -40,6 +40,9 @@ import {
   callEvents,
   completed,
 } from './render-stream.test-kit.ts'
+import { atOnce } from '../../lib/steps.ts'
+
+const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 describe('the bytes of a stream', () => {
   test('text', () => {

@@ -8,7 +8,10 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { ERROR_TYPES, errorRow, GatewayError } from '../../errors.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { renderError } from './render-error.ts'
-import { renderAnswer } from './render.ts'
+import { renderAnswer as rendering } from './render.ts'
+import { atOnce } from '../../lib/steps.ts'
+
+const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 const failed = (error: GatewayError, ...events: readonly ModelEvent[]) => JSON.parse(renderAnswer(HEAD, { events }, TAIL, error))
 

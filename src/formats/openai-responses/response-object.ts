@@ -18,7 +18,9 @@ export interface ResponseState {
   readonly output: readonly string[]
   /** Null before the end. */
   readonly tail: AnswerTail | null
-  /** Further members: `output_text`, the routing metadata. */
+  /** JSON text of `output_text`; absent in a stream. */
+  readonly outputText?: string
+  /** Further members: the routing metadata. */
   readonly more?: JsonObject
 }
 
@@ -26,20 +28,21 @@ export interface ResponseState {
 export const responseWriter = (head: AnswerHead): ((state: ResponseState) => string) => {
   const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},`
   const echo = `"model":${JSON.stringify(head.model)},${echoText(head)}`
-  return ({ outcome, output, tail, more }) => {
+  return ({ outcome, output, tail, outputText, more = {} }) => {
     const end: JsonObject = {
       usage: tail === null ? null : responsesUsage(tail),
       ...(tail === null ? {} : tierMember(tail)),
       ...(outcome.errorType === null ? {} : { error_type: outcome.errorType }),
-      ...more,
     }
+    const text = outputText === undefined ? '' : `,"output_text":${outputText}`
+    const rest = inner(more)
     const explained = {
       completed_at: outcome.status === 'completed' ? (tail?.endedSeconds ?? null) : null,
       status: outcome.status,
       error: outcome.error,
       incomplete_details: outcome.incompleteReason === null ? null : { reason: outcome.incompleteReason },
     }
-    return `${start}${inner(explained)},"output":[${output.join(',')}],${echo},${inner(end)}}`
+    return `${start}${inner(explained)},"output":[${output.join(',')}],${echo},${inner(end)}${text}${rest === '' ? '' : `,${rest}`}}`
   }
 }
 

@@ -13,6 +13,7 @@ import { answerHead, answerTail } from '../answer-head.ts'
 import { createContentRoom } from '../tracing/content-room.ts'
 import type { Planned } from '../stages.ts'
 import { KeptAnswer } from './kept-answer.ts'
+import { atOnce } from '../../lib/steps.ts'
 
 export interface Contents {
   /** To be called before the run; null where nothing of it is kept. */
@@ -126,7 +127,7 @@ const requestContent = ({ body, call, pipeline }: Planned): JsonObject => {
 const answerContent = (admitted: Admitted, kept: KeptAnswer, format: Pick<ClientFormat, 'renderAnswer'>): JsonObject => {
   const { answer, isCut } = kept
   if (answer === null) return { answer: null, answer_cut: isCut }
-  const text = format.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), admitted.log.error)
+  const text = atOnce(format.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), admitted.log.error))
   return { answer: objectIn(text), answer_cut: isCut }
 }
 

@@ -143,7 +143,7 @@ const answerOf = async (
 /** As a client of Responses gets it, so that the next question goes on where this answer ended. */
 const itemsIn = (admitted: Admitted, frames: readonly Frame[]): readonly JsonObject[] => {
   const answer = { events: frames.flatMap(({ events }) => events) }
-  const { output } = JSON.parse(responsesFormat.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), null)) as {
+  const { output } = JSON.parse(atOnce(responsesFormat.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), null))) as {
     readonly output: readonly JsonObject[]
   }
   return output

@@ -4,13 +4,17 @@
  * A call in the dialect's older words (`function_call`) is written in today's.
  */
 import { isObject } from '../../lib/json.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
 import { modernCalls } from './modern-calls.ts'
 
 /** The text to pass on; null where the answer has to be rendered from its events. `parsed` is `text`, parsed; it may be changed. */
 export const chatText = (parsed: Record<string, unknown>, text: string): string | null => {
-  // Nearly every text has none of it: three searches, and it goes on as it came.
-  const olderWords = text.includes('"function_call"') && OLDER_WORDS.test(text)
-  if (!text.includes('"reasoning_content"') && !CONTENT_LIST.test(text) && !olderWords) return text
+  // Nearly every text has none of it: three searches, and it goes on as it came. In megabytes of quotes each of them takes long.
+  const isLarge = text.length > LARGE_BYTES
+  const olderWords = isLarge
+    ? saidIn(parsed).some((said) => isObject(said['function_call']))
+    : text.includes('"function_call"') && OLDER_WORDS.test(text)
+  if (!isLarge && !text.includes('"reasoning_content"') && !CONTENT_LIST.test(text) && !olderWords) return text
   let renamed = olderWords
   for (const said of saidIn(parsed)) {
     if (Array.isArray(said['content'])) return null
