@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Warning } from '../canonical/warning.ts'
 import { inSentences, meantBranch } from '../contract/issue-sentence.ts'
 import { invalidRequest, messageOf, pathText, valueAt } from '../contract/validate.ts'
+import { nearestKey } from '../contract/nearest-key.ts'
 
 /**
  * The findings of a check of a body: faults of all its fields, so that one answer names them all, and warnings.
@@ -46,7 +47,7 @@ export const startFindings = (): Findings => {
     },
     check(schema, value, at) {
       const outcome = schema.safeParse(value, inSentences)
-      if (!outcome.success) for (const issue of outcome.error.issues) reportIssue(issue, value, at, fault)
+      if (!outcome.success) for (const issue of outcome.error.issues) reportIssue(issue, { schema, value, at, inside: [] }, fault)
       return outcome.success
     },
     throwIfFaulty() {
@@ -63,15 +64,26 @@ const shortKey = (key: PropertyKey): PropertyKey => (typeof key === 'string' ? s
 type Fault = (path: readonly PropertyKey[], message: string) => void
 
 /** One issue of zod as faults that a person can act on: with the key that is unknown, and the branch of a union that was meant. */
-const reportIssue = (issue: z.core.$ZodIssue, value: unknown, at: readonly PropertyKey[], fault: Fault): void => {
+const reportIssue = (issue: z.core.$ZodIssue, { schema, value, at, inside }: Checked, fault: Fault): void => {
   const path = [...at, ...issue.path]
-  if (issue.code === 'unrecognized_keys') for (const key of issue.keys) fault([...path, key], 'Unknown field.')
-  else if (issue.code === 'invalid_union') reportUnion(issue, valueAt(value, issue.path), path, fault)
+  const here = [...inside, ...issue.path]
+  if (issue.code === 'unrecognized_keys') for (const key of issue.keys) fault([...path, key], unknownField(nearestKey(schema, here, key)))
+  else if (issue.code === 'invalid_union') reportUnion(issue, { schema, value: valueAt(value, issue.path), at: path, inside: here }, fault)
   else fault(path, messageOf(issue, value))
 }
 
-const reportUnion = (issue: z.core.$ZodIssueInvalidUnion, value: unknown, path: readonly PropertyKey[], fault: Fault): void => {
+const unknownField = (nearest: string | null): string => (nearest === null ? 'Unknown field.' : `Unknown field. Did you mean "${nearest}"?`)
+
+interface Checked {
+  readonly schema: z.ZodType
+  readonly value: unknown
+  readonly at: readonly PropertyKey[]
+  /** The way from the schema to the value. */
+  readonly inside: readonly PropertyKey[]
+}
+
+const reportUnion = (issue: z.core.$ZodIssueInvalidUnion, checked: Checked, fault: Fault): void => {
   const meant = meantBranch(issue.errors)
-  if (meant === undefined) fault(path, issue.message)
-  else for (const inner of meant) reportIssue(inner, value, path, fault)
+  if (meant === undefined) fault(checked.at, issue.message)
+  else for (const inner of meant) reportIssue(inner, checked, fault)
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { readCall as readMessages } from './anthropic-messages/read-call.ts'
+import { chatFormat } from './openai-chat/openai-chat.ts'
 import { readCall as readChat } from './openai-chat/read-call.ts'
 import { readCall as readResponses } from './openai-responses/read-call.ts'
 import { firstFault } from './first-fault.test-kit.ts'
@@ -149,4 +150,13 @@ test('messages: fallbacks name further models', () => {
   expect(read('messages', body).models).toEqual(['a/b', 'c/d'])
   expect(firstFault(() => read('messages', { ...body, fallbacks: ['c/d'] }))).toEqual(['invalid_request', 'fallbacks[0].model'])
   expect(firstFault(() => read('messages', { ...body, fallbacks: {} }))).toEqual(['invalid_request', 'fallbacks'])
+})
+
+test.each<[object, string]>([
+  [{ provider: { ordr: ['a'] } }, 'provider.ordr: Unknown field. Did you mean "order"?'],
+  [{ provider: { max_price: { promt: 1 } } }, 'provider.max_price.promt: Unknown field. Did you mean "prompt"?'],
+  [{ provider: { sort: { byy: 'price' } } }, 'provider.sort.byy: Unknown field. Did you mean "by"?'],
+])('an unknown member is told with the known one that is nearest: %j', (fields, message) => {
+  const body = JsonBody.read(JSON.stringify({ model: 'a/b', messages: MESSAGES, ...fields }))
+  expect(() => chatFormat.parseCall(body)).toThrow(message)
 })
