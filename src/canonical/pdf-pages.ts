@@ -1,4 +1,5 @@
 /** How many pages an inline PDF has, at most: each is charged as text and as a picture. */
+import { inflateSync } from 'node:zlib'
 
 /** As many as any provider takes: ai.google.dev/gemini-api/docs/document-processing. */
 const PAGES_MAX = 1000
@@ -13,18 +14,54 @@ export const isPdf = (mediaType: string | null, base64: string): boolean =>
 const PDF_HEAD = 'JVBERi'
 
 export const pagesOf = (base64: string): number => {
-  const text = base64.length > CHARACTERS_MAX ? '' : Buffer.from(base64, 'base64').toString('latin1')
-  // Objects of a compressed stream, or of an encrypted file, cannot be counted here.
-  if (/\/(?:ObjStm|Encrypt)\b/.test(text)) return PAGES_MAX
-  const pages = text.match(PAGE)?.length ?? 0
+  if (base64.length > CHARACTERS_MAX) return PAGES_MAX
+  const file = Buffer.from(base64, 'base64')
+  const text = file.toString('latin1')
+  // An encrypted file does not say what it holds.
+  if (/\/Encrypt\b/.test(text)) return PAGES_MAX
+  const compressed = compressedObjects(file, text)
+  if (compressed === null) return PAGES_MAX
+  const objects = text + compressed
+  const pages = objects.match(PAGE)?.length ?? 0
   if (pages === 0) return PAGES_MAX
-  // One page may stand in the tree several times; the tree tells how many there are.
-  const told = [...text.matchAll(COUNT)].map(([, count]) => Number(count))
-  return Math.min(
-    PAGES_MAX,
-    told.reduce((most, count) => Math.max(most, count), pages),
-  )
+  // One page may stand in the tree several times, and the tree says how many there are.
+  let most = pages
+  for (const [, count] of objects.matchAll(COUNT)) most = Math.max(most, Number(count))
+  return Math.min(PAGES_MAX, most)
 }
 
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
 const COUNT = /\/Count\s+(\d{1,9})/g
+
+/** The objects that stand in streams, as text; null where one cannot be read, or where they are too many or too long together. */
+const compressedObjects = (file: Buffer, text: string): string | null => {
+  let objects = ''
+  let [streams, before] = [0, 0]
+  for (const { index } of text.matchAll(/\/ObjStm\b/g)) {
+    STREAM.lastIndex = index
+    streams += 1
+    if (STREAM.exec(text) === null || STREAM.lastIndex === before || streams > STREAMS_MAX) return null
+    before = STREAM.lastIndex
+    const inflated = inflatedUpTo(file.subarray(STREAM.lastIndex), INFLATED_MAX - objects.length)
+    if (inflated === null) return null
+    objects += inflated
+  }
+  return objects
+}
+
+/** The end of a stream's dictionary; the stream itself begins behind the line (ISO 32000-1, 7.3.8.1). */
+const STREAM = /\bstream\r?\n/g
+
+/** So much is inflated at once, in a few milliseconds. */
+const STREAMS_MAX = 500
+const INFLATED_MAX = 1024 * 1024
+
+/** What stands behind the end of the stream is not looked at. */
+const inflatedUpTo = (deflated: Buffer, maxOutputLength: number): string | null => {
+  try {
+    return inflateSync(deflated, { maxOutputLength }).toString('latin1')
+  } catch {
+    // Another filter, a broken stream, or one that is too long: the pages in it cannot be counted.
+    return null
+  }
+}

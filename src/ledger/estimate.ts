@@ -58,7 +58,7 @@ export const estimateOf = ({ call, apiType }: Estimated, attempts: readonly Aske
     mostNanos = Math.max(mostNanos, costNanos(weighed, output, asked, settings.assumedPrices))
     if (number > 0) continue
     const prices = endpoint.prices ?? settings.assumedPrices
-    promptNanos = tokenCostNanos(inputOf(weighed, endpoint, weighed.usualTokens), prices.prompt) + feeOf(weighed, prices)
+    promptNanos = tokenCostNanos(weighed.usualTokens + picturesOf(weighed, endpoint), prices.prompt) + feeOf(weighed, prices)
   }
   return { mostNanos: Math.min(mostNanos, MOST_NANOS), promptNanos: Math.min(promptNanos, MOST_NANOS) }
 }
@@ -139,15 +139,14 @@ const PAGE_TOKENS = 3000
 /** Where a window of context is not known: no model has a larger one. */
 const CONTEXT_MAX = 2_000_000
 
-const inputOf = (
-  { plainTokens, size }: Weighed,
-  { provider: { dialects }, contextLength }: ModelEndpoint,
-  tokens = plainTokens,
-): number => {
-  const imageTokens = Math.max(...dialects.map((dialect) => IMAGE_TOKENS[dialect]))
+const pictureTokens = ({ provider: { dialects } }: ModelEndpoint): number => Math.max(...dialects.map((dialect) => IMAGE_TOKENS[dialect]))
+
+const picturesOf = ({ size }: Weighed, endpoint: ModelEndpoint): number => size.images * pictureTokens(endpoint)
+
+const inputOf = (weighed: Weighed, endpoint: ModelEndpoint): number => {
   // A document that does not fit into the window is refused.
-  const pageTokens = Math.min(size.pages * (PAGE_TOKENS + imageTokens), contextLength ?? CONTEXT_MAX)
-  return tokens + size.images * imageTokens + pageTokens
+  const pageTokens = Math.min(weighed.size.pages * (PAGE_TOKENS + pictureTokens(endpoint)), endpoint.contextLength ?? CONTEXT_MAX)
+  return weighed.plainTokens + picturesOf(weighed, endpoint) + pageTokens
 }
 
 const feeOf = ({ size }: Weighed, { request = 0, image = 0 }: PriceEntry): number => nanosOf(request) + size.images * nanosOf(image)
