@@ -56,7 +56,7 @@ const STREAM = /\bstream\r?\n/g
 const STREAMS_MAX = 500
 const INFLATED_MAX = 1024 * 1024
 
-/** What stands behind the end of the stream is not looked at. */
+/** Ignores the bytes behind the end of the stream. */
 const inflatedUpTo = (deflated: Buffer, maxOutputLength: number): string | null => {
   try {
     return inflateSync(deflated, { maxOutputLength }).toString('latin1')
