@@ -10,6 +10,8 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
+  /** The shapes that a tag tells apart. */
+  readonly oneOf?: readonly Schema[]
 }
 
 /** The known name at `path` that is nearest to `key`; null where none is near. */
@@ -41,7 +43,10 @@ const inside = (schema: Schema, step: PropertyKey, root: Schema): readonly Schem
 
 /** Every form that a value may take. */
 const branches = (schema: Schema, root: Schema): readonly Schema[] => {
-  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((each) => branches(each, root))
-  const named = schema.$ref === undefined ? schema : root.$defs?.[schema.$ref.replace('#/$defs/', '')]
-  return named === undefined ? [] : [named]
+  if (schema.$ref !== undefined) {
+    const named = root.$defs?.[schema.$ref.replace('#/$defs/', '')]
+    return named === undefined ? [] : branches(named, root)
+  }
+  const forms = schema.anyOf ?? schema.oneOf
+  return forms === undefined ? [schema] : forms.flatMap((each) => branches(each, root))
 }

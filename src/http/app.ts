@@ -122,7 +122,7 @@ export interface AppParts {
 }
 
 /** How people sign in. */
-export type SignIn = Omit<SessionRouteParts, 'workspaces'>
+export type SignIn = Omit<SessionRouteParts, 'workspaces' | 'onceness'>
 
 /** Policies of routes that act in a workspace of the caller. */
 const REACHING: ReadonlySet<Policy> = new Set(['management', 'own', 'any-key'])
@@ -152,7 +152,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
 
   ...(parts.oauth === null ? [] : oauthRoutes(parts.oauth)),
-  ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, workspaces: parts.management.workspaces })),
+  ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, ...parts.management })),
   ...parts.resources,
   guardrailTestsCreate(parts),
   guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads: createPacedReads(parts.clock) }),

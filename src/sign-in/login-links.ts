@@ -2,6 +2,7 @@
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
+import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { LoginLinkRecord, SessionStore } from '../storage/session-store.ts'
 import { digestsOf, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
@@ -20,7 +21,7 @@ export interface MadeLink {
 }
 
 export interface LoginLinks {
-  make(wanted: LinkWanted, by: ChangedBy): Promise<MadeLink>
+  make(wanted: LinkWanted, by: ChangedBy, once?: Once<MadeLink>): Promise<MadeLink>
 }
 
 export const createLoginLinks = (parts: {
@@ -31,7 +32,7 @@ export const createLoginLinks = (parts: {
 }): LoginLinks => {
   const { store, clock, ids, peppers } = parts
   return {
-    async make({ workspaceId, userId, role, expiresInSeconds }, by) {
+    async make({ workspaceId, userId, role, expiresInSeconds }, by, once) {
       const token = newSecret(TOKEN_BYTES, ids)
       const link = await store.addLink(
         {
@@ -45,6 +46,7 @@ export const createLoginLinks = (parts: {
         },
         ids.uuid(),
         by,
+        mapOnce(once, (made) => ({ link: made, token })),
       )
       return { link, token }
     },

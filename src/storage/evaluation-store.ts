@@ -1,10 +1,11 @@
 /** Evaluations and their items. What people wrote and models answered is kept sealed. */
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 
 import type { EvaluationItem, EvaluationState, Outcome, Check } from '../contract/evaluation.ts'
 import type { Slice } from '../contract/paging.ts'
 import { dollars } from '../lib/money.ts'
-import { type ChangedBy, recordChange } from './audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import type { Once } from './idempotency.ts'
 import type { Page } from './page.ts'
 import type { SealedDatabase } from './preset-rows.ts'
 import type { PresetRef } from './preset-test-store.ts'
@@ -79,8 +80,10 @@ export interface PaidRequests {
   readonly cutShortNanos: number
 }
 
+type Created = 'created' | 'no-such-preset'
+
 export interface EvaluationStore {
-  create(evaluation: StoredEvaluation, items: readonly EvaluationItem[], by: ChangedBy): Promise<'created' | 'no-such-preset'>
+  create(evaluation: StoredEvaluation, items: readonly EvaluationItem[], by: ChangedBy, once?: Once<Created>): Promise<Created>
   /** Newest first; null if there is no such preset. */
   list(preset: PresetRef, slice: Slice): Promise<Page<StoredEvaluation> | null>
   get(preset: PresetRef, id: string): Promise<StoredEvaluation | null>
@@ -135,8 +138,8 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
     database.kysely.selectFrom('evaluations').where('workspace_id', '=', workspaceId).where('preset_slug', '=', slug)
 
   return {
-    create: (evaluation, items, by) =>
-      recordChange<'created' | 'no-such-preset'>(database, by, evaluation.createdAt, async (transaction) => {
+    create: (evaluation, items, by, once) => {
+      const insert = async (transaction: Transaction<Schema>): Promise<{ result: Created; audit: AuditedChange | null }> => {
         const { id, workspaceId, slug } = evaluation
         const preset = await transaction
           .selectFrom('presets')
@@ -193,7 +196,9 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
             },
           },
         }
-      }),
+      }
+      return recordChange(database, by, evaluation.createdAt, insert, once)
+    },
 
     async list(ref, { offset, limit }) {
       const preset = await database.kysely

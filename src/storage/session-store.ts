@@ -2,6 +2,7 @@ import type { Selectable, Transaction } from 'kysely'
 
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import type { Once } from './idempotency.ts'
 import type { Schema } from './schema.ts'
 import type { LoginLinksTable, SessionsTable } from './sign-in-tables.ts'
 
@@ -40,6 +41,7 @@ export interface SessionStore {
     link: Omit<LoginLinkRecord, 'role'> & { readonly role: LoginLinkRecord['role'] | null },
     memberId: string,
     by: ChangedBy,
+    once?: Once<LoginLinkRecord>,
   ): Promise<LoginLinkRecord>
   /** Sessions and links. */
   deleteExpired(before: string, limit: number): Promise<number>
@@ -102,8 +104,8 @@ export const createSessionStore = (database: Database): SessionStore => ({
       return { result: ended !== undefined, audit: ended === undefined ? null : audited(action, ended) }
     }),
 
-  addLink: ({ role, ...rest }, memberId, by) =>
-    recordChange(database, by, rest.created_at, async (transaction) => {
+  addLink: ({ role, ...rest }, memberId, by, once) => {
+    const insert = async (transaction: Transaction<Schema>): Promise<{ result: LoginLinkRecord; audit: AuditedChange }> => {
       const { workspace_id, user_id, created_at } = rest
       const before = await roleOf(transaction, workspace_id, user_id)
       const after = role ?? before ?? 'member'
@@ -121,7 +123,9 @@ export const createSessionStore = (database: Database): SessionStore => ({
           after: { role: after, expires_at: link.expires_at },
         },
       }
-    }),
+    }
+    return recordChange(database, by, rest.created_at, insert, once)
+  },
 
   deleteExpired: (before, limit) =>
     database.transaction(async (transaction) => {

@@ -8,6 +8,7 @@ import { describeEachEngine } from '../support/databases.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
+const EVALUATION = { version: 1, items: [{ messages: [{ role: 'user', content: 'Hi' }] }], checks: [{ type: 'contains', text: 'Hi' }] }
 const CONFIG =
   'providers:\n  fake: { name: Fake, dialects: [openai-chat], base_url: "http://127.0.0.1:9", api_key: sk-shared-0123456789 }\n'
 
@@ -17,6 +18,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
   beforeAll(async () => {
     const { databaseUrl } = await engine.locate()
     service = await services.start({ config: CONFIG, flags: databaseUrl === null ? [] : ['--database-url', databaseUrl] })
+    await call(service, 'POST', '/presets/tried/chat/completions', { body: { model: 'sandbox/echo', messages: [] } })
   })
 
   const post = (path: string, body: object, idempotencyKey: string, key?: string): Promise<Answer> =>
@@ -35,6 +37,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
     ['/workspaces', (name) => ({ name, slug: name }), { name: 'other', slug: 'other' }],
     ['/byok', (name) => ({ name, provider: 'fake', key: 'sk-own-0123456789-abcd' }), { provider: 'fake', key: 'sk-own-0123456789-efgh' }],
     ['/credits', (note) => ({ amount_usd: 1, note }), { amount_usd: 2 }],
+    ['/presets/tried/evaluations', (name) => ({ name, ...EVALUATION }), { name: 'other', ...EVALUATION }],
   ]
 
   describe.each(creates)('POST %s', (path, bodyOf, other) => {
@@ -70,6 +73,16 @@ describeEachEngine('Idempotency-Key', (engine) => {
       expect((await post(path, { no_such_member: 1 }, 'key-4')).status).toBe(400)
       expect((await post(path, bodyOf('later'), 'key-4')).status).toBe(201)
     })
+  })
+
+  test('a sign-in link is made once, and no cache keeps the answer', async () => {
+    const body = { user_id: 'visitor' }
+    const [first, again] = [await post('/login-links', body, 'link'), await post('/login-links', body, 'link')]
+    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
+    expect(again.headers.get('cache-control')).toBe('no-store')
+    const { data } = (await call(service, 'GET', '/audit-log?action=login_link_created&object_id=visitor')).json as { data: unknown[] }
+    expect(data).toHaveLength(1)
+    expect((await post('/login-links', { user_id: 'other' }, 'link')).status).toBe(400)
   })
 
   test('a workspace whose slug is taken claims nothing', async () => {

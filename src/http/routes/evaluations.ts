@@ -12,15 +12,17 @@ import {
   type EvaluationComparison,
   type EvaluationResult,
 } from '../../contract/evaluation.ts'
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { presetSlug } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
-import type { Evaluations } from '../../inference/evaluations/evaluations.ts'
+import type { EvaluationDetails, Evaluations } from '../../inference/evaluations/evaluations.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { csvLine } from '../../lib/csv.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { PresetRef } from '../../storage/preset-test-store.ts'
+import { answerOnce, type Onceness } from '../answer-once.ts'
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
 import { jsonResponse } from '../json-response.ts'
 import { payerOf } from '../payer.ts'
@@ -44,7 +46,11 @@ const one = {
   errors: [400, 404, 409],
 } as const
 
-export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'payer' | 'playground'>): readonly Route[] => [
+export const evaluationRoutes = (
+  evaluations: Evaluations,
+  keys: Pick<Keys, 'payer' | 'playground'>,
+  onceness: Onceness,
+): readonly Route[] => [
   {
     ...shared,
     method: 'POST',
@@ -53,6 +59,7 @@ export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'pay
     summary: 'Run a version of a preset over items and check its answers',
     params: { slug: presetSlug },
     query: inWorkspace,
+    headers: onceHeaders,
     body: evaluationBody,
     answers: {
       200: { description: 'With dry_run: what it may cost.', schema: z.object({ data: evaluationEstimate }) },
@@ -61,10 +68,16 @@ export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'pay
     errors: [404, 409],
     async handle(request) {
       const ref = refOf(request)
-      const body = validate(evaluationBody, (await request.object()).members)
+      const { members, text } = await request.object()
+      const body = validate(evaluationBody, members)
       const payer = await payerOf(request, keys, body.key)
       if (body.dry_run) return jsonResponse({ data: await evaluations.estimate(ref, body, payer) })
-      return jsonResponse({ data: await evaluations.start(ref, body, payer, changedBy(request)) }, { status: 201 })
+      return answerOnce<EvaluationDetails>(
+        { request, operation: 'createPresetEvaluation', bodyText: `${ref.slug}\n${text()}` },
+        onceness,
+        (once) => evaluations.start(ref, body, payer, changedBy(request), once),
+        (data) => ({ data }),
+      )
     },
   },
   {

@@ -14,6 +14,7 @@ import {
   type SessionResource,
   type SignInMethodsResource,
 } from '../../contract/session.ts'
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
@@ -21,9 +22,10 @@ import { isPerson, type Caller, type Person } from '../../keys/caller.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { SessionRecord, SessionScope } from '../../storage/session-store.ts'
 import type { Attempts } from '../../sign-in/attempts.ts'
-import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
+import { loginUrl, type LoginLinks, type MadeLink } from '../../sign-in/login-links.ts'
 import type { OpenedSession, Sessions } from '../../sign-in/sessions.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { callerOf, changedBy, personOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { SessionDoor } from '../session-door.ts'
@@ -36,6 +38,7 @@ export interface SessionRouteParts {
   readonly door: SessionDoor
   readonly attempts: Attempts
   readonly workspaces: Workspaces
+  readonly onceness: Onceness
   /** Where people reach the service: without a slash at its end. */
   readonly publicUrl: (headers: Headers) => string
   /** The identity provider, as it names itself; null where there is none. */
@@ -163,19 +166,25 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
       path: '/login-links',
       operation: 'createLoginLink',
       summary: 'Make a link that signs a person in, once; somebody new becomes a member',
+      headers: onceHeaders,
       body: createLoginLinkBody,
       answers: { 201: { description: 'The link; the answer is the only place that shows it.', schema: z.object({ data: loginLink }) } },
       errors: [404, 409],
       async handle(request) {
-        const body = validate(createLoginLinkBody, readJsonObject(await request.text()))
+        const bodyText = await request.text()
+        const body = validate(createLoginLinkBody, readJsonObject(bodyText))
         const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
-        const { link, token } = await parts.links.make(
-          { workspaceId, userId: body.user_id, role: body.role ?? null, expiresInSeconds: body.expires_in },
-          changedBy(request),
+        const wanted = { workspaceId, userId: body.user_id, role: body.role ?? null, expiresInSeconds: body.expires_in }
+        const response = await answerOnce<MadeLink>(
+          { request, operation: 'createLoginLink', bodyText },
+          parts.onceness,
+          (once) => parts.links.make(wanted, changedBy(request), once),
+          ({ link: { id, workspace_id, user_id, role, expires_at }, token }) => ({
+            data: { id, url: loginUrl(parts.publicUrl(request.headers), token), workspace_id, user_id, role, expires_at },
+          }),
         )
-        const { id, workspace_id, user_id, role, expires_at } = link
-        const url = loginUrl(parts.publicUrl(request.headers), token)
-        return jsonResponse({ data: { id, url, workspace_id, user_id, role, expires_at } }, { status: 201, headers: NO_STORE })
+        response.headers.set('cache-control', NO_STORE['cache-control'])
+        return response
       },
     },
   ]

@@ -20,6 +20,7 @@ import type { Presets } from '../../presets/presets.ts'
 import type { ChangedBy } from '../../storage/audit-log.ts'
 import type { GenerationList } from '../../storage/generation-list.ts'
 import type { EvaluationStore, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
+import { mapOnce, type Once } from '../../storage/idempotency.ts'
 import type { Page } from '../../storage/page.ts'
 import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
 import { type OwnBody, ownReceived } from '../own-request.ts'
@@ -37,7 +38,13 @@ export type EvaluationRow = Omit<EvaluationResource, 'summary' | 'items_done'>
 
 export interface Evaluations {
   /** It runs from now on. Throws `not_found` and `invalid_request`. */
-  start(preset: PresetRef, body: EvaluationBody, payer: Principal, by: ChangedBy): Promise<EvaluationDetails>
+  start(
+    preset: PresetRef,
+    body: EvaluationBody,
+    payer: Principal,
+    by: ChangedBy,
+    once?: Once<EvaluationDetails>,
+  ): Promise<EvaluationDetails>
   estimate(preset: PresetRef, body: EvaluationBody, payer: Principal): Promise<EvaluationEstimate>
   list(preset: PresetRef, slice: Slice): Promise<Page<EvaluationRow>>
   /** These throw `not_found`. */
@@ -106,23 +113,11 @@ export const createEvaluations = ({
     return found
   }
 
-  const details = async (evaluation: StoredEvaluation): Promise<EvaluationDetails> => {
-    const items = await store.items(evaluation.id)
-    return {
-      ...rowOf(evaluation),
-      ...progressOf(evaluation, items),
-      items: items.map(({ position, item, result }) => ({
-        position,
-        state: result === null ? 'waiting' : 'done',
-        ...shownItem(item),
-        answer: result?.answer ?? null,
-        baseline: result?.baseline ?? null,
-      })),
-    }
-  }
+  const details = async (evaluation: StoredEvaluation): Promise<EvaluationDetails> =>
+    detailsOf(evaluation, await store.items(evaluation.id))
 
   return {
-    async start(preset, body, payer, by) {
+    async start(preset, body, payer, by, once) {
       const items = await itemsOf(preset, body)
       const evaluation: StoredEvaluation = {
         id: ids.uuid(),
@@ -145,10 +140,18 @@ export const createEvaluations = ({
         createdAt: now(),
         endedAt: null,
       }
-      if ((await store.create(evaluation, items, by)) === 'no-such-preset') {
-        throw new GatewayError('not_found', `There is no preset "${preset.slug}".`)
-      }
-      return details(evaluation)
+      const started = detailsOf(
+        evaluation,
+        items.map((item, position) => ({ position, item, result: null, answers: {} })),
+      )
+      const created = await store.create(
+        evaluation,
+        items,
+        by,
+        mapOnce(once, () => started),
+      )
+      if (created === 'no-such-preset') throw new GatewayError('not_found', `There is no preset "${preset.slug}".`)
+      return started
     },
     async estimate(preset, body, payer) {
       const items = await itemsOf(preset, body)
@@ -242,3 +245,15 @@ export const priceOf = async (pipeline: Pick<Pipeline, 'dryRun'>, principal: Pri
   }
   return { min: amount('min_usd'), max: amount('max_usd'), outputTokens: amount('max_output_tokens') }
 }
+
+const detailsOf = (evaluation: StoredEvaluation, items: readonly StoredItem[]): EvaluationDetails => ({
+  ...rowOf(evaluation),
+  ...progressOf(evaluation, items),
+  items: items.map(({ position, item, result }) => ({
+    position,
+    state: result === null ? 'waiting' : 'done',
+    ...shownItem(item),
+    answer: result?.answer ?? null,
+    baseline: result?.baseline ?? null,
+  })),
+})
