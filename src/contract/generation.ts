@@ -68,7 +68,10 @@ export const recordedGeneration = z.object({
         provider_name: z.string(),
         endpoint_id: z.string().meta({ description: 'The model and the tag of the endpoint.' }),
         model_permaslug: z.string(),
-        routed_service_tier: z.string().nullable().meta({ description: 'The service tier of the endpoint; null for an ordinary one.' }),
+        routed_service_tier: z
+          .string()
+          .exactOptional()
+          .meta({ description: 'The service tier of the endpoint; absent for an ordinary one.' }),
         status: z.int().nullable(),
         latency: z.number(),
         started_ms: z.int().nullable().meta({ description: 'When it began, after the request was planned.' }),

@@ -165,7 +165,8 @@ const providerResponse = (
     provider_name: planned.endpoint.provider.name,
     endpoint_id: planned.key,
     model_permaslug: planned.model.id,
-    routed_service_tier: planned.endpoint.serviceTier,
+    // Typed clients take a text here, or nothing.
+    ...(planned.endpoint.serviceTier === null ? {} : { routed_service_tier: planned.endpoint.serviceTier }),
     status: left ? null : statusOf(attempt),
     latency: Math.round(endedMs - startedMs),
     started_ms: Math.round(startedMs - zeroMs),

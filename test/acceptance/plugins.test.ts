@@ -220,7 +220,7 @@ describe('context-compression', () => {
 
   test('a budget has to bear what is sent, not what was left out', async () => {
     upstream.script(say('Fine.'))
-    const { json } = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.012 } })
+    const { json } = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.02 } })
     const { key } = json as { key: string }
     const body = { model: 'fake/small', max_tokens: 10, messages: long.map(({ role, content }) => ({ role, content: content.repeat(2) })) }
     expect((await infer(service, body, { key })).status).toBe(200)
