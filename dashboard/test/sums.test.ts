@@ -37,6 +37,19 @@ const listed = async (page: Page): Promise<number> => {
   return Number(await page.getByRole('table', { name: 'Requests', exact: true }).getAttribute('aria-rowcount')) - 1
 }
 
+/** Opens the first column that counts something, by keyboard; answers how many requests it counts. */
+const openColumn = async (page: Page, chart: RegExp, region: string): Promise<number> => {
+  await page.getByRole('group', { name: chart }).focus()
+  const rows = page.getByRole('region', { name: region }).locator('tbody tr')
+  const counts = await rows.evaluateAll((all) =>
+    all.map((row) => [...row.children].slice(1).reduce((sum, cell) => sum + Number(cell.textContent), 0)),
+  )
+  const chosen = counts.findIndex((count) => count > 0)
+  for (let presses = 0; presses <= chosen; presses += 1) await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  return counts[chosen] ?? -1
+}
+
 describe.skipIf(BROWSER_PATH === null)('a figure', () => {
   test('of spend, of the overview and of a column opens exactly the requests that it counts', async () => {
     const first = await services.start()
@@ -106,17 +119,14 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
 
     await page.goto(`${service.url}/dashboard/requests`)
     await listed(page)
-    const chart = page.getByRole('group', { name: /^Requests over time/ })
-    await chart.focus()
-    const columns = page.getByRole('region', { name: 'Requests over time' }).locator('tbody tr')
-    const counts = await columns.evaluateAll((rows) =>
-      rows.map((row) => [...row.children].slice(1).reduce((sum, cell) => sum + Number(cell.textContent), 0)),
-    )
-    const chosen = counts.findIndex((count) => count > 0)
-    for (let presses = 0; presses <= chosen; presses += 1) await page.keyboard.press('ArrowRight')
-    await page.keyboard.press('Enter')
+    const counted = await openColumn(page, /^Requests over time/, 'Requests over time')
     await until(() => new URL(page.url()).searchParams.has('from'), 'the range of the column')
-    expect(await listed(page)).toBe(counts[chosen] ?? -1)
+    expect(await listed(page)).toBe(counted)
+
+    await page.goto(`${service.url}/dashboard/spend?of=requests&range=24h`)
+    const spent = await openColumn(page, /^Spend by key/, 'Over time')
+    await until(() => new URL(page.url()).pathname.endsWith('/requests'), 'the requests of the column')
+    expect(await listed(page)).toBe(spent)
     visitor.check()
   })
 })

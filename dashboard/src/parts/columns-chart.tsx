@@ -28,8 +28,8 @@ interface ColumnsChartProps {
   readonly slots: readonly Slot[]
   readonly format: (value: number) => string
   readonly height?: number
-  /** Called with the time of one column, or of the columns that were dragged over. */
-  readonly onOpen?: (from: string, to: string) => void
+  /** Called with the time of one column, or of the columns that were dragged over, and how many they are. */
+  readonly onOpen?: (from: string, to: string, columns: number) => void
 }
 
 const HUES = 8
@@ -48,7 +48,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
   }
   const open = (one: number, other: number): void => {
     const [first, last] = [slots[Math.min(one, other)], slots[Math.max(one, other)]]
-    if (first !== undefined && last !== undefined) onOpen?.(first.from, last.to)
+    if (first !== undefined && last !== undefined) onOpen?.(first.from, last.to, Math.abs(other - one) + 1)
   }
   const press = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0

@@ -18,7 +18,7 @@ import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { SpendFilter } from './spend-filter.tsx'
-import { dimensionsOf, spendFilterOf } from './spend-groups.ts'
+import { dimensionsOf, requestsSearch, spendFilterOf } from './spend-groups.ts'
 import { DIMENSIONS, MEASURES, seriesOf } from './spend-series.ts'
 import { SpendTable } from './spend-table.tsx'
 import { SpendTotal } from './spend-total.tsx'
@@ -86,7 +86,11 @@ export const SpendScreen = () => {
                 {...seriesOf(data, dimensions, measure, range)}
                 format={measure === 'cost' ? money : measure === 'tokens' ? compact : count}
                 height={160}
-                onOpen={(from, to) => void navigate({ to: '.', search: (before) => ({ ...before, from, to, range: undefined }) })}
+                onOpen={(from, to, columns) =>
+                  void (columns === 1
+                    ? navigate({ to: '/requests', search: requestsSearch(filter, { from, to }) })
+                    : navigate({ to: '.', search: (before) => ({ ...before, from, to, range: undefined }) }))
+                }
               />
             </Panel>
             <Panel title="Groups" quiet>
