@@ -14,6 +14,7 @@ import { JsonBody } from '../../lib/json-body.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ContentStore } from '../../storage/content-store.ts'
 import type { ListedGeneration } from '../../storage/generation-list.ts'
+import { StorageUnavailable } from '../../storage/storage-errors.ts'
 import { answerText } from './answer-text.ts'
 
 type Report = z.output<typeof guardrailRecordedTest>
@@ -103,7 +104,10 @@ interface Content {
 
 /** A text that does not open any more is no reason to try none of the others. */
 const contentOf = async (id: string, workspaceId: string, store: Pick<ContentStore, 'get'>): Promise<Content | 'gone' | 'too_large'> => {
-  const found = await store.get(id, workspaceId).catch(() => null)
+  const found = await store.get(id, workspaceId).catch((thrown: unknown) => {
+    if (thrown instanceof StorageUnavailable) throw thrown
+    return null
+  })
   const content = found === null ? undefined : stored.safeParse(found.content).data
   if (content === undefined) return 'gone'
   const { interface: dialect, request, answer } = content
