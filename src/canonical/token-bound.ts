@@ -16,16 +16,27 @@ const FURTHER_SPACE = 7
 /** `octets`: of UTF-8, as characters. `isPassedOver`: says of a long string, without its quotes, that it is counted as something else. */
 export const mostTokens = (octets: string, isPassedOver: ((text: string) => boolean) | null = null): number => {
   let sum = 0
-  for (let at = 0; at < octets.length;) {
+  const { length } = octets
+  for (let at = 0; at < length;) {
     const unit = octets.charCodeAt(at)
     let end = at + 1
     if (isLetter(unit)) {
-      end = endOfWord(octets, end)
-      sum += costOfWord(octets, at, end)
+      // A capital begins a word, and small letters go on with it.
+      let word = unit < LOWER_A ? WORD + LETTER + CAPITAL : WORD + LETTER
+      let before = (unit | SMALL) - LOWER_A
+      for (; end < length; end += 1) {
+        const letter = octets.charCodeAt(end) - LOWER_A
+        if (letter < 0 || letter >= LETTERS) break
+        word += COST_BEHIND[before * LETTERS + letter] ?? TOKEN
+        before = letter
+      }
+      const size = end - at
+      if (size <= COMMON_MAX && isCommon(octets, at, end)) sum += TOKEN
+      else sum += Math.min(Math.max(TOKEN, word), size * TOKEN)
     } else if (unit === SPACE) {
-      while (octets.charCodeAt(end) === SPACE) end += 1
+      while (end < length && octets.charCodeAt(end) === SPACE) end += 1
       // The one before a word is the word's.
-      if (end > at + 1 || !isLetter(octets.charCodeAt(end))) sum += TOKEN + (end - at - 1) * FURTHER_SPACE
+      if (end > at + 1 || end === length || !isLetter(octets.charCodeAt(end))) sum += TOKEN + (end - at - 1) * FURTHER_SPACE
     } else if (unit === BACKSLASH) {
       const sign = octets.charCodeAt(end)
       sum += (sign === LETTER_U ? 3 : sign === LETTER_N ? 1 : 2) * TOKEN
@@ -36,7 +47,7 @@ export const mostTokens = (octets: string, isPassedOver: ((text: string) => bool
       if (closing - end >= LONG && isPassedOver(octets.slice(end, closing))) end = closing + 1
     } else {
       sum += TOKEN
-      if (isRussian(unit, octets.charCodeAt(end))) end += 1
+      if (unit >= RUSSIAN_LEAD && isRussian(unit, octets.charCodeAt(end))) end += 1
     }
     at = end
   }
@@ -52,45 +63,32 @@ const BACKSLASH = 92
 const LETTER_N = 110
 const LETTER_U = 117
 const LOWER_A = 97
+const LETTERS = 26
 
+const RUSSIAN_LEAD = 0xd0
 /** Two octets of a letter that is a token at most. */
-const isRussian = (lead: number, next: number): boolean => (lead === 0xd0 && next >= 0x90) || (lead === 0xd1 && next < 0x90)
+const isRussian = (lead: number, next: number): boolean =>
+  (lead === RUSSIAN_LEAD && next >= 0x90) || (lead === RUSSIAN_LEAD + 1 && next < 0x90)
 
-const isLower = (unit: number): boolean => unit >= LOWER_A && unit < LOWER_A + 26
 /** The bit that makes a capital small. */
 const SMALL = 32
-const isLetter = (unit: number): boolean => isLower(unit | SMALL)
+const isLetter = (unit: number): boolean => (unit | SMALL) >= LOWER_A && (unit | SMALL) < LOWER_A + LETTERS
 
-/** A capital begins a word, and small letters go on with it. */
-const endOfWord = (octets: string, from: number): number => {
-  let end = from
-  while (isLower(octets.charCodeAt(end))) end += 1
-  return end
-}
-
-const costOfWord = (octets: string, start: number, end: number): number => {
-  const first = octets.charCodeAt(start)
-  let before = (first | SMALL) - LOWER_A
-  let sum = WORD + LETTER + (isLower(first) ? 0 : CAPITAL)
-  let word = before + 1
-  for (let at = start + 1; at < end; at += 1) {
-    const letter = octets.charCodeAt(at) - LOWER_A
-    sum += FOLLOWS[before * 26 + letter] === 1 ? LETTER : TOKEN
-    word = word * 27 + letter + 1
-    before = letter
-  }
-  if (end - start <= COMMON_MAX && COMMON[word] === 1) return TOKEN
-  return Math.min(Math.max(TOKEN, sum), (end - start) * TOKEN)
+const isCommon = (octets: string, start: number, end: number): boolean => {
+  let word = 0
+  for (let at = start; at < end; at += 1) word = word * DIGITS + (octets.charCodeAt(at) | SMALL) - LOWER_A + 1
+  return COMMON[word] === 1
 }
 
 /** Letters of the longest common word. */
 const COMMON_MAX = 4
 /** Words that every tokenizer knows: a third of English. By their letters as digits from 1 to 26. */
-const COMMON = new Uint8Array(27 ** COMMON_MAX)
+const DIGITS = LETTERS + 1
+const COMMON = new Uint8Array(DIGITS ** COMMON_MAX)
 const COMMON_WORDS =
   'the of and to in that it is was for on you with as have be at this not are but from or an they by one had all we his her can if will no my has were so what when who out up do me he she more than into been its them then some time only over any may most also such made must'
 for (const word of COMMON_WORDS.split(' ')) {
-  COMMON[[...word].reduce((sum, letter) => sum * 27 + letter.charCodeAt(0) - LOWER_A + 1, 0)] = 1
+  COMMON[[...word].reduce((sum, letter) => sum * DIGITS + letter.charCodeAt(0) - LOWER_A + 1, 0)] = 1
 }
 
 /** The letters that follow each letter in English and in programs; tokenizers know such pairs. */
@@ -122,7 +120,8 @@ const FOLLOWERS: Readonly<Record<string, string>> = {
   y: 'ps',
 }
 
-const FOLLOWS = new Uint8Array(26 * 26)
+/** The cost of each letter, in the second place, behind each other one. */
+const COST_BEHIND = new Uint8Array(LETTERS * LETTERS).fill(TOKEN)
 for (const [letter, followers] of Object.entries(FOLLOWERS)) {
-  for (const follower of followers) FOLLOWS[(letter.charCodeAt(0) - LOWER_A) * 26 + follower.charCodeAt(0) - LOWER_A] = 1
+  for (const follower of followers) COST_BEHIND[(letter.charCodeAt(0) - LOWER_A) * LETTERS + follower.charCodeAt(0) - LOWER_A] = LETTER
 }
