@@ -49,7 +49,7 @@ import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { createPacedReads } from './paced-reads.ts'
-import { guardrailRecordedTestsCreate } from './routes/guardrail-recorded-tests.ts'
+import { guardrailRecordedTestsCreate, TRIAL_ANSWER_MS } from './routes/guardrail-recorded-tests.ts'
 import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
 import { requestLogRoutes } from './routes/request-log.ts'
 import { inferenceRoute } from './routes/inference.ts'
@@ -155,7 +155,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, ...parts.management })),
   ...parts.resources,
   guardrailTestsCreate(parts),
-  guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads: createPacedReads(parts.clock) }),
+  guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads: createPacedReads(parts.clock, TRIAL_ANSWER_MS) }),
 
   modelsList('/models', listing),
   modelsList('/models/user', listing),

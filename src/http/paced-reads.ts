@@ -25,7 +25,8 @@ interface Lane {
   lastBegunMs: number
 }
 
-export const createPacedReads = (clock: Clock): PacedReads => {
+/** `readMs`: more than usual where reads end by themselves, and would be refused before they do. */
+export const createPacedReads = (clock: Clock, readMs = READ_MS): PacedReads => {
   const lanes = new Map<string, Lane>()
   return {
     async run(request, operation, read) {
@@ -35,7 +36,7 @@ export const createPacedReads = (clock: Clock): PacedReads => {
       lanes.set(name, lane)
       lane.waiting += 1
       let isLate = false
-      const late = withoutProgress(clock, lane, () => (isLate = true))
+      const late = withoutProgress(clock, lane, readMs, () => (isLate = true))
       // A request that has begun keeps its turn until it has ended, even where its caller waits no longer.
       const work = lane.turns
         .run(async () => {
@@ -59,11 +60,16 @@ export const createPacedReads = (clock: Clock): PacedReads => {
 }
 
 /** Rejects once nothing of the lane has begun for so long. */
-const withoutProgress = (clock: Clock, lane: Lane, onLate: () => void): { readonly promise: Promise<never>; cancel(): void } => {
+const withoutProgress = (
+  clock: Clock,
+  lane: Lane,
+  readMs: number,
+  onLate: () => void,
+): { readonly promise: Promise<never>; cancel(): void } => {
   const askedMs = clock.monotonicMs()
   const { promise, reject } = Promise.withResolvers<never>()
   const look = (): (() => void) => {
-    const leftMs = Math.max(askedMs, lane.lastBegunMs) + READ_MS - clock.monotonicMs()
+    const leftMs = Math.max(askedMs, lane.lastBegunMs) + readMs - clock.monotonicMs()
     if (leftMs > 0) return clock.after(leftMs, () => (cancel = look()))
     onLate()
     reject(busy())

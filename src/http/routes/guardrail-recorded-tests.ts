@@ -29,6 +29,9 @@ export interface GuardrailRecordedTestParts {
   readonly largeStep: () => Promise<void>
 }
 
+/** A trial ends its reading after ten seconds; the list before it and the last content take some more. */
+export const TRIAL_ANSWER_MS = 20_000
+
 const OPERATION = 'testGuardrailOnRequests'
 /** Contents are kept as long as a workspace says, so all times are looked at. */
 const EVER = isoTimestamp(0)
