@@ -5,7 +5,7 @@ import { newestGenerations } from '../../api/generations.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { When } from '../../parts/when.tsx'
-import type { Scope } from './overview-screen.tsx'
+import type { Scope } from './scope.ts'
 
 export const LatestErrors = ({ range: { from }, workspace }: Scope) => {
   const errors = useQuery({

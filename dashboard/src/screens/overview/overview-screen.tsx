@@ -18,14 +18,9 @@ import { FirstSteps } from './first-steps.tsx'
 import { LatestErrors } from './latest-errors.tsx'
 import { ProviderHealthList } from './provider-health-list.tsx'
 import { ProviderList } from './provider-list.tsx'
+import type { Scope } from './scope.ts'
 import { TopSpend } from './top-spend.tsx'
 import { Trouble } from './trouble.tsx'
-
-/** The range that every part of the screen asks within. */
-export interface Scope {
-  readonly range: TimeRange
-  readonly workspace: string | undefined
-}
 
 export const OverviewScreen = () => {
   const search = useSearch({ strict: false })

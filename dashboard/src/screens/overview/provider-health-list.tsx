@@ -9,7 +9,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { stateOf } from '../models/provider-state.ts'
-import type { Scope } from './overview-screen.tsx'
+import type { Scope } from './scope.ts'
 
 /** Every provider with how it fares in all processes: for admins. */
 export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) => {

@@ -7,7 +7,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
-import type { Scope } from './overview-screen.tsx'
+import type { Scope } from './scope.ts'
 
 const BAD_SHARE = 0.2
 

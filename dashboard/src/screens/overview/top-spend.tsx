@@ -9,7 +9,7 @@ import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Table } from '../../parts/table.tsx'
 import { filterText } from '../requests/filter.ts'
-import type { Scope } from './overview-screen.tsx'
+import type { Scope } from './scope.ts'
 
 type Group = Usage['groups'][number]
 

@@ -1,7 +1,7 @@
 /** Versions, newest first; two of them compared. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ComponentProps, useState } from 'react'
+import { useState } from 'react'
 
 import type { PresetMove, PresetVersion } from '../../api/presets.ts'
 import { ContentDiff } from '../../diff/content-diff.tsx'
@@ -13,7 +13,8 @@ import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { contentOf } from './content-of.ts'
 import { MoveLive } from './move-live.tsx'
-import type { PresetParts } from './preset-screen.tsx'
+import type { PresetParts } from './preset-parts.ts'
+import { VersionSelect } from './version-select.tsx'
 
 interface HistoryProps extends PresetParts {
   readonly moves: readonly PresetMove[]
@@ -111,22 +112,3 @@ export const History = ({ preset, versions, moreVersions, moves, moreMoves }: Hi
     </>
   )
 }
-
-interface VersionSelectProps extends Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
-  /** Absent where a field names it. */
-  readonly label?: string
-  readonly versions: readonly PresetVersion[]
-  readonly value: number
-  readonly onChange: (version: string) => void
-}
-
-export const VersionSelect = ({ label, versions, value, onChange, ...rest }: VersionSelectProps) => (
-  <select {...rest} aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
-    {versions.map(({ version, note }) => (
-      <option key={version} value={version}>
-        v{version}
-        {note === null ? '' : ` ${note.slice(0, 40)}`}
-      </option>
-    ))}
-  </select>
-)

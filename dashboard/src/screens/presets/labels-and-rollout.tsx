@@ -1,7 +1,7 @@
 /** Names for versions, and which share of the callers gets which version. */
 import { Panel } from '../../parts/panel.tsx'
 import { Labels } from './labels.tsx'
-import type { PresetParts } from './preset-screen.tsx'
+import type { PresetParts } from './preset-parts.ts'
 import { RolloutPanel } from './rollout.tsx'
 
 export const LabelsAndRollout = (parts: PresetParts) => (

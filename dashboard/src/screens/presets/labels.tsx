@@ -10,8 +10,8 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import { VersionSelect } from './history.tsx'
-import type { PresetParts } from './preset-screen.tsx'
+import { VersionSelect } from './version-select.tsx'
+import type { PresetParts } from './preset-parts.ts'
 
 interface Move {
   readonly label: string

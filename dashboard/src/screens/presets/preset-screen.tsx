@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { preset, presetMoves, presetVersions, type PresetVersion, type PresetWithVersion } from '../../api/presets.ts'
+import { preset, presetMoves, presetVersions } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -11,13 +11,13 @@ import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
-import type { MoreRows } from '../../parts/show-more.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Editor } from './editor.tsx'
 import { Evaluations } from './evaluations/evaluations.tsx'
 import { History } from './history.tsx'
 import { LabelsAndRollout } from './labels-and-rollout.tsx'
 import { MoveLive } from './move-live.tsx'
+import type { PresetParts } from './preset-parts.ts'
 import { PresetReading } from './preset-reading.tsx'
 import { PresetSettings } from './preset-settings.tsx'
 import { UsedBy } from './used-by.tsx'
@@ -30,15 +30,6 @@ const TABS = [
   { id: 'used', title: 'Used by' },
   { id: 'settings', title: 'Settings' },
 ] as const
-
-/** The properties that every part of the screen is handed. */
-export interface PresetParts {
-  readonly preset: PresetWithVersion
-  /** Newest first. */
-  readonly versions: readonly PresetVersion[]
-  /** The way to versions that are older than these. */
-  readonly moreVersions: MoreRows
-}
 
 export const PresetScreen = () => {
   const { slug = '' } = useParams({ strict: false })

@@ -10,7 +10,7 @@ import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import type { PresetParts } from './preset-screen.tsx'
+import type { PresetParts } from './preset-parts.ts'
 
 export const PresetSettings = ({ preset: { slug, name, description, status, require_evaluation: isEvaluationRequired } }: PresetParts) => {
   const { workspace } = useSearch({ strict: false })

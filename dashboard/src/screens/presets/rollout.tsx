@@ -13,8 +13,8 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Table } from '../../parts/table.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import { VersionSelect } from './history.tsx'
-import type { PresetParts } from './preset-screen.tsx'
+import { VersionSelect } from './version-select.tsx'
+import type { PresetParts } from './preset-parts.ts'
 
 export const RolloutPanel = (parts: PresetParts) => {
   const { slug } = parts.preset

@@ -12,7 +12,7 @@ import { Table } from '../../parts/table.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
-import type { PresetParts } from './preset-screen.tsx'
+import type { PresetParts } from './preset-parts.ts'
 
 export const UsedBy = ({ preset: { slug, designated_version: live } }: PresetParts) => {
   const { workspace } = useSearch({ strict: false })

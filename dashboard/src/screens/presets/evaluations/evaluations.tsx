@@ -16,7 +16,7 @@ import { ComparedEvaluations } from './compared-evaluations.tsx'
 import { EvaluatedItems } from './evaluated-items.tsx'
 import { EvaluationRun } from './evaluation-run.tsx'
 import { StartEvaluation } from './start-evaluation.tsx'
-import type { PresetParts } from '../preset-screen.tsx'
+import type { PresetParts } from '../preset-parts.ts'
 
 export const Evaluations = (parts: PresetParts) => {
   const { preset, versions } = parts
