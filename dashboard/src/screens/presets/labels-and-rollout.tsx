@@ -2,7 +2,7 @@
 import { Panel } from '../../parts/panel.tsx'
 import { Labels } from './labels.tsx'
 import type { PresetParts } from './preset-parts.ts'
-import { RolloutPanel } from './rollout.tsx'
+import { RolloutPanel } from './rollout-panel.tsx'
 
 export const LabelsAndRollout = (parts: PresetParts) => (
   <>
