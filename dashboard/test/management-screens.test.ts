@@ -173,8 +173,8 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.reload()
     const row = page.getByRole('table', { name: 'Workspaces' }).getByRole('row').filter({ hasText: 'Team Search' })
     await row.getByRole('cell', { name: '1', exact: true }).waitFor()
-    await row.getByRole('cell', { name: '$100' }).waitFor()
-    await row.getByRole('cell', { name: '$0', exact: true }).getByRole('link').waitFor()
+    await row.getByRole('cell', { name: '$100.00 a month' }).waitFor()
+    await row.getByRole('cell', { name: /^\$0/ }).getByRole('img', { name: 'Budget of team-search: 0 %' }).waitFor()
     await page.getByRole('link', { name: 'Team Search' }).click()
     await page.getByRole('button', { name: 'Invite link' }).first().click()
     await page.getByLabel('Person').fill('ada')
@@ -182,6 +182,30 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     const link = page.getByLabel('Opens one session, once')
     await link.waitFor()
     expect(await link.textContent()).toMatch(/\/dashboard\/#login=/)
+    await visitor.checkAccessible()
+  })
+
+  test('workspaces have their members, keys, spend, budgets and credit, read at once for a whole page', async () => {
+    const service = await services.start()
+    for (let number = 0; number < 21; number += 1)
+      await manage(service, '/workspaces', { body: { name: `Team ${number}`, slug: `team-${number}` } })
+    await manage(service, '/keys?workspace_id=team-20', { body: { name: 'search key' } })
+    await manage(service, '/credits?workspace_id=team-20', { body: { amount_usd: 25 } })
+    await manage(service, '/workspaces/team-20/budgets/daily', { method: 'PUT', body: { limit_usd: 5 } })
+    const { page, ...visitor } = await signedIn(browser, service, '')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace('/api/v1', '')))
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Workspaces' }).click()
+    const row = page.getByRole('table', { name: 'Workspaces' }).getByRole('row').filter({ hasText: 'team-20' })
+    await row.waitFor()
+    expect(await row.getByRole('cell').allInnerTexts()).toEqual(
+      expect.arrayContaining(['team-20', '1', '$0', '$5.00 a day', '$25.00 of $25.00 left', 'not kept']),
+    )
+    await page.getByRole('table', { name: 'Members of Default' }).waitFor()
+    expect(asked.filter((path) => /^\/workspaces\/.*(?:members|budgets)$/.test(path))).toHaveLength(2)
+    expect(asked.filter((path) => path === '/usage')).toEqual([])
+    await row.getByRole('link', { name: '1', exact: true }).click()
+    await page.getByRole('link', { name: 'search key' }).waitFor()
     await visitor.checkAccessible()
   })
 

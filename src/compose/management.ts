@@ -22,6 +22,7 @@ import type { TextSeal } from '../storage/sealed-config.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
+import { createReadWorkspaceFigures } from '../storage/workspace-figures.ts'
 import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { createWorkspaces } from '../workspaces/workspaces.ts'
 import type { WatchedCache } from './cache-watch.ts'
@@ -116,6 +117,7 @@ export const composeManagement = (parts: {
       originOf,
       changed: customerKeys.changed,
     }),
+    readWorkspaceFigures: createReadWorkspaceFigures(database),
     async spent(workspaceId) {
       await flush()
       return credits.spent(workspaceId)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { serverToolTypes } from '../canonical/server-tool-name.ts'
 import { SERVER_TOOLS } from '../canonical/server-tools.ts'
+import { credits, workspaceBudget } from './budget.ts'
 import { keyHash } from './key.ts'
 import { presetLabel } from './preset.ts'
 
@@ -103,6 +104,33 @@ export const workspace = z
     include_byok_in_budgets: z.boolean(),
   })
   .meta({ id: 'Workspace' })
+
+export const workspacesQuery = {
+  include: z
+    .literal('figures')
+    .optional()
+    .meta({ description: '`figures`: members, keys, spend, budgets and credit of each, read for the whole page at once.' }),
+}
+
+const figures = z
+  .object({
+    members: z.int(),
+    keys: z.int().meta({ description: 'API keys that are not revoked.' }),
+    spend_this_month: z.number().meta({ description: 'US dollars since the beginning of the month (UTC), as the cost of `GET /usage`.' }),
+    budgets: z
+      .array(workspaceBudget.pick({ limit_usd: true, reset_interval: true }))
+      .meta({ id: 'WorkspaceLimits', description: 'The longest interval first.' }),
+    credit: credits.nullable().meta({ description: 'Null where no credit was ever added.' }),
+  })
+  .meta({ id: 'WorkspaceFigures' })
+
+/** As the list has it. */
+export const listedWorkspace = workspace
+  .extend({ figures: figures.optional().meta({ description: 'With `include=figures`.' }) })
+  .meta({ id: 'ListedWorkspace' })
+
+export type WorkspaceFiguresResource = z.output<typeof figures>
+export type ListedWorkspaceResource = z.output<typeof listedWorkspace>
 
 export const createWorkspaceBody = z
   .strictObject({

@@ -13,6 +13,8 @@ import type { Scope, ScopeSource } from './scope.ts'
 export interface Budgets extends ScopeSource {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
+  /** Those of them in whose budgets customers' own provider keys count. */
+  countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Throws `invalid_request` where a longer interval would not have the larger limit. */
   put(
     input: {
@@ -42,6 +44,7 @@ export const createBudgets = (parts: { database: Database; clock: Clock; ids: Id
   const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => (await store.list(workspaceId)).map(toScope)
   return {
     list: store.list,
+    countingByok: store.countingByok,
     async put({ shareByok = false, ...budget }, by) {
       const now = isoTimestamp(clock.now())
       const written = await store.put({ ...budget, id: ids.uuid(), createdAt: now, updatedAt: now }, by, {

@@ -33,6 +33,8 @@ interface PutBudgetOptions {
 export interface BudgetStore {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
+  /** Those of them in whose budgets customers' own provider keys count. */
+  countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
    * Makes or changes the budget of that interval, after `check` has seen the others; what that throws undoes everything.
    * An existing budget keeps its id and its `createdAt`.
@@ -48,6 +50,16 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
   async list(workspaceId) {
     const rows = await database.kysely.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', workspaceId).execute()
     return inOrder(rows.map(toBudget))
+  },
+  async countingByok(workspaceIds) {
+    if (workspaceIds.length === 0) return new Set()
+    const rows = await database.kysely
+      .selectFrom('workspace_budgets')
+      .select('workspace_id')
+      .where('workspace_id', 'in', workspaceIds)
+      .where('include_byok', '=', 1)
+      .execute()
+    return new Set(rows.map(({ workspace_id }) => workspace_id))
   },
   put: (budget, by, { check, shareByok }) =>
     recordChange(database, by, budget.updatedAt, async (transaction) => {

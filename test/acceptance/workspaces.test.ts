@@ -194,6 +194,41 @@ describe('what belongs to a workspace', () => {
     })
   })
 
+  test('200: with include=figures, members, keys, spend of the month, budgets and credit of each; anything else to include is 400', async () => {
+    const lone = await services.start()
+    for (const slug of ['quiet', 'busy']) await call(lone, 'POST', '/workspaces', { body: { name: slug, slug } })
+    await call(lone, 'POST', '/workspaces/busy/members/add', { body: { user_ids: ['ada', 'grace'] } })
+    const made = (await call(lone, 'POST', '/keys?workspace_id=busy', { body: { name: 'used' } })).json as { key: string }
+    const gone = (await call(lone, 'POST', '/keys?workspace_id=busy', { body: { name: 'gone' } })).json as { data: { hash: string } }
+    await call(lone, 'DELETE', `/keys/${gone.data.hash}`)
+    await call(lone, 'PUT', '/workspaces/busy/budgets/daily', { body: { limit_usd: 5 } })
+    await call(lone, 'PUT', '/workspaces/busy/budgets/monthly', { body: { limit_usd: 50.5, include_byok_in_budgets: true } })
+    for (const amount_usd of [20, -5]) await call(lone, 'POST', '/credits?workspace_id=busy', { body: { amount_usd } })
+    await infer(lone, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })
+    type Listed = { slug: string; include_byok_in_budgets: boolean; figures: object }
+    const rows = dataOf(await call(lone, 'GET', '/workspaces?include=figures')) as Listed[]
+    const figuresOf = (wanted: string) => rows.find(({ slug }) => slug === wanted)?.figures
+    expect(figuresOf('quiet')).toEqual({ members: 1, keys: 0, spend_this_month: 0, budgets: [], credit: null })
+    expect(figuresOf('busy')).toEqual({
+      members: 3,
+      keys: 1,
+      spend_this_month: 0,
+      budgets: [
+        { limit_usd: 50.5, reset_interval: 'monthly' },
+        { limit_usd: 5, reset_interval: 'daily' },
+      ],
+      credit: { total_credits: 15, total_usage: 0 },
+    })
+    expect(rows.map((row) => [row.slug, row.include_byok_in_budgets])).toEqual([
+      ['default', false],
+      ['quiet', false],
+      ['busy', true],
+    ])
+    const own = dataOf(await call(lone, 'GET', '/workspaces')) as object[]
+    expect(own[0]).not.toHaveProperty('figures')
+    expect((await call(lone, 'GET', '/workspaces?include=everything')).status).toBe(400)
+  })
+
   test('403: only keys of the default workspace make and delete workspaces', async () => {
     const made = await call(service, 'POST', '/workspaces', { key: other.management, body: { name: 'x', slug: 'more' } })
     expect([made.status, (await call(service, 'DELETE', '/workspaces/search', { key: other.management })).status]).toEqual([403, 403])

@@ -4,16 +4,20 @@ import type { z } from 'zod'
 
 import type { credits, workspaceBudget } from '../../../src/contract/budget.ts'
 import type { loginLink } from '../../../src/contract/session.ts'
-import type { WorkspaceMemberResource, WorkspaceResource } from '../../../src/contract/workspace.ts'
+import type { ListedWorkspaceResource, WorkspaceMemberResource, WorkspaceResource } from '../../../src/contract/workspace.ts'
 import { ask, segment } from './client.ts'
 import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
 export type Workspace = WorkspaceResource
+export type ListedWorkspace = ListedWorkspaceResource
 export type Member = WorkspaceMemberResource & { readonly name?: string | null; readonly email?: string | null }
 export type LoginLink = z.output<typeof loginLink>
 
 export const workspaceList = offsetList<Workspace>(['workspaces'], '/workspaces')
+
+/** With members, keys and money of each. */
+export const workspaceFigures = offsetList<ListedWorkspace>(['workspaces', 'figures'], '/workspaces', { include: 'figures' })
 
 export const workspaceOf = (id: string) =>
   queryOptions({
@@ -22,13 +26,6 @@ export const workspaceOf = (id: string) =>
   })
 
 export const membersOf = (id: string) => offsetList<Member>(['workspaces', id, 'members'], `/workspaces/${segment(id)}/members`)
-
-export const memberCountOf = (id: string) =>
-  queryOptions({
-    queryKey: ['workspaces', id, 'members', 'count'],
-    queryFn: async ({ signal }) =>
-      (await ask<{ total_count: number }>(`/workspaces/${segment(id)}/members`, { query: { limit: 1 }, signal })).total_count,
-  })
 
 export const budgetsOf = (id: string) =>
   queryOptions({

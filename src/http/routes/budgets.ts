@@ -21,7 +21,7 @@ const intervalOf = (request: RouteRequest): z.output<typeof budgetInterval> =>
   validate(budgetInterval, request.params['interval'], ['interval'])
 
 /** One setting of all budgets of a workspace says whether customers' own provider keys count. */
-export const includesByok = async (budgets: Budgets, workspaceId: string): Promise<boolean> =>
+const includesByok = async (budgets: Budgets, workspaceId: string): Promise<boolean> =>
   (await budgets.list(workspaceId)).some(({ includeByok }) => includeByok)
 
 export const budgetRoutes = ({ budgets, workspaces }: { budgets: Budgets; workspaces: Workspaces }): readonly Route[] => [

@@ -7,16 +7,18 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ActivityStore } from '../../storage/activity-store.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
+import type { ReadWorkspaceFigures } from '../../storage/workspace-figures.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Onceness } from '../answer-once.ts'
 import type { Route } from '../route.ts'
 import { sealedCursors } from '../sealed-cursors.ts'
 import { activityRoute } from './activity.ts'
 import { auditLogRoute } from './audit-log.ts'
-import { budgetRoutes, includesByok } from './budgets.ts'
+import { budgetRoutes } from './budgets.ts'
 import { byokRoutes } from './byok.ts'
 import { creditRoutes } from './credits.ts'
 import { keysCreate, keysDelete, keysGet, keysList, keysRotate, keysUpdate } from './keys.ts'
+import { createFiguresOf } from './workspace-figures.ts'
 import { workspaceRoutes } from './workspaces.ts'
 
 export interface ManagementParts {
@@ -35,6 +37,7 @@ export interface ManagementParts {
   readonly providerName: (slug: string) => string
   /** Nano-dollars that the keys of a workspace have spent, up to this moment. */
   readonly spent: (workspaceId: string) => Promise<number>
+  readonly readWorkspaceFigures: ReadWorkspaceFigures
   /** For what is created once. */
   readonly onceness: Onceness
 }
@@ -47,7 +50,7 @@ export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly R
     keysRotate(keys),
     keysUpdate(keys),
     keysDelete(keys),
-    ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: (id) => includesByok(parts.budgets, id), onceness: parts.onceness }),
+    ...workspaceRoutes({ ...parts, countingByok: parts.budgets.countingByok, figuresOf: createFiguresOf(parts) }),
     ...budgetRoutes(parts),
     ...creditRoutes(parts),
     ...byokRoutes(parts),

@@ -6,6 +6,7 @@ import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
 import {
   createWorkspaceBody,
+  listedWorkspace,
   memberId,
   memberIds,
   updateMemberBody,
@@ -13,6 +14,7 @@ import {
   workspace,
   workspaceMember,
   workspaceRef,
+  workspacesQuery,
 } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
@@ -20,14 +22,16 @@ import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, callerOf, type Route, type RouteRequest } from '../route.ts'
+import type { FiguresOf } from './workspace-figures.ts'
 
 const shared = { tag: 'Workspaces', policy: 'management', surface: 'management' } as const
 const params = { id: workspaceRef }
 
 export interface WorkspaceRouteParts {
   readonly workspaces: Workspaces
-  /** Says whether customers' own provider keys count in the budgets of the workspace. */
-  readonly includesByok: (workspaceId: string) => Promise<boolean>
+  /** Those of them in whose budgets customers' own provider keys count. */
+  readonly countingByok: (workspaceIds: readonly string[]) => Promise<ReadonlySet<string>>
+  readonly figuresOf: FiguresOf
   readonly onceness: Onceness
 }
 
@@ -35,8 +39,12 @@ export interface WorkspaceRouteParts {
 export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceRecord> =>
   workspaces.reach(callerOf(request), validate(workspaceRef, request.params['id'], ['id']))
 
-export const workspaceRoutes = ({ workspaces, includesByok, onceness }: WorkspaceRouteParts): readonly Route[] => {
-  const shown = async (record: WorkspaceRecord) => workspaceResource(record, await includesByok(record.id))
+export const workspaceRoutes = ({ workspaces, countingByok, figuresOf, onceness }: WorkspaceRouteParts): readonly Route[] => {
+  const allShown = async (records: readonly WorkspaceRecord[]) => {
+    const counting = await countingByok(records.map(({ id }) => id))
+    return records.map((record) => workspaceResource(record, counting.has(record.id)))
+  }
+  const shown = async (record: WorkspaceRecord) => workspaceResource(record, (await countingByok([record.id])).has(record.id))
   return [
     {
       ...shared,
@@ -44,12 +52,14 @@ export const workspaceRoutes = ({ workspaces, includesByok, onceness }: Workspac
       path: '/workspaces',
       operation: 'listWorkspaces',
       summary: 'List the workspaces that this key reaches, oldest first',
-      query: listPaging.query,
-      answers: { 200: { description: 'Workspaces.', schema: listOf(workspace) } },
-      errors: [400],
+      query: { ...workspacesQuery, ...listPaging.query },
+      answers: { 200: { description: 'Workspaces.', schema: listOf(listedWorkspace) } },
+      errors: [400, 503],
       async handle(request) {
+        const include = validate(workspacesQuery.include, request.query.get('include') || undefined, ['include'])
         const page = await workspaces.list(callerOf(request), listPaging.read(request.query))
-        return jsonResponse({ data: await Promise.all(page.items.map(shown)), total_count: page.totalCount })
+        const data = await allShown(page.items)
+        return jsonResponse({ data: include === undefined ? data : await figuresOf(request, data), total_count: page.totalCount })
       },
     },
     {

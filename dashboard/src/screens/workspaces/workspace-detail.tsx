@@ -27,6 +27,7 @@ import { ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { INTERVALS } from './intervals.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 
 export const WorkspaceDetail = ({ id }: { id: string }) => {
@@ -127,8 +128,6 @@ const Members = ({ id, name }: { id: string; name: string }) => {
 }
 
 const called = ({ name, user_id }: Member): string => name ?? user_id
-
-const INTERVALS = { daily: 'a day', weekly: 'a week', monthly: 'a month', lifetime: 'in all' } as const
 
 const Budgets = ({ id, name }: { id: string; name: string }) => {
   const budgets = useQuery(budgetsOf(id))

@@ -1,42 +1,47 @@
 /** The figures of a workspace in the list of all. */
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
-import { usage } from '../../api/usage.ts'
-import { budgetsOf, memberCountOf, type Workspace } from '../../api/workspaces.ts'
+import type { ListedWorkspace } from '../../api/workspaces.ts'
 import { count, money } from '../../format.ts'
+import { Meter } from '../../parts/meter.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { monthStart } from '../spend/month.ts'
+import { INTERVALS } from './intervals.ts'
 
 const MINUTE_MS = 60_000
-/** The most groups that sums have. */
-const TOP = 50
 
-export const MembersOf = ({ id }: { id: string }) => {
-  const members = useQuery(memberCountOf(id)).data
-  return <>{members === undefined ? '–' : count(members)}</>
-}
-
-export const BudgetOf = ({ id }: { id: string }) => {
-  const budget = useQuery(budgetsOf(id)).data?.find(({ reset_interval: interval }) => interval === 'monthly')
-  return <>{budget === undefined ? '–' : money(budget.limit_usd)}</>
-}
-
-/** All rows share one question. */
-export const MonthSpend = ({ of: { id, slug } }: { of: Workspace }) => {
+export const MonthSpend = ({ of: { slug, figures } }: { of: ListedWorkspace }) => {
   const nowMs = Math.ceil(useNow() / MINUTE_MS) * MINUTE_MS
-  const [from, to] = [monthStart(nowMs), new Date(nowMs).toISOString()]
-  const sums = useQuery({
-    ...usage({ from, to, interval: 'day', group_by: 'workspace', top: TOP }),
-    placeholderData: (before) => before,
-  }).data
-  if (sums === undefined) return <>–</>
-  const own = sums.groups.find(({ workspace }) => workspace === id)
-  // Nobody sums those beyond the ones that cost most by themselves.
-  if (own === undefined && sums.groups.some(({ other }) => other === true)) return <>–</>
+  if (figures === undefined) return <>–</>
+  const { budgets, spend_this_month: spent } = figures
+  const limit = budgets.find(({ reset_interval: interval }) => interval === 'monthly')?.limit_usd
   return (
-    <Link to="/spend" search={{ workspace: slug, from, to }}>
-      {money(own?.cost ?? 0)}
-    </Link>
+    <>
+      <Link to="/spend" search={{ workspace: slug, from: monthStart(nowMs), to: new Date(nowMs).toISOString() }}>
+        {money(spent)}
+      </Link>
+      {limit === undefined ? null : <Meter label={`Budget of ${slug}`} used={spent} limit={limit} />}
+    </>
   )
 }
+
+export const BudgetsOf = ({ of: { figures } }: { of: ListedWorkspace }) => (
+  <>
+    {figures?.budgets.map(({ limit_usd, reset_interval }) => `${money(limit_usd)} ${INTERVALS[reset_interval ?? 'lifetime']}`).join(', ') ||
+      '–'}
+  </>
+)
+
+export const CreditOf = ({ of: { figures } }: { of: ListedWorkspace }) => {
+  const credit = figures?.credit ?? null
+  return <>{credit === null ? '–' : `${money(credit.total_credits - credit.total_usage)} of ${money(credit.total_credits)} left`}</>
+}
+
+export const KeysOf = ({ of: { slug, figures } }: { of: ListedWorkspace }) =>
+  figures === undefined ? (
+    <>–</>
+  ) : (
+    <Link to="/keys" search={{ workspace: slug }}>
+      {count(figures.keys)}
+    </Link>
+  )

@@ -4,7 +4,8 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { currentSession } from '../../api/session.ts'
-import { createWorkspace, type Workspace, workspaceList } from '../../api/workspaces.ts'
+import { createWorkspace, type ListedWorkspace, workspaceFigures } from '../../api/workspaces.ts'
+import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -13,21 +14,15 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { WorkspaceDetail } from './workspace-detail.tsx'
-import { BudgetOf, MembersOf, MonthSpend } from './workspace-figures.tsx'
-
-/** Members and budgets are asked of each workspace by itself: a longer list goes without. */
-const ASKED_MAX = 20
-
-const MEMBERS: Column<Workspace> = { title: 'Members', align: 'right', cell: ({ id }) => <MembersOf id={id} /> }
-const BUDGET: Column<Workspace> = { title: 'Budget a month', align: 'right', cell: ({ id }) => <BudgetOf id={id} />, wideOnly: true }
+import { BudgetsOf, CreditOf, KeysOf, MonthSpend } from './workspace-figures.tsx'
 
 export const WorkspacesScreen = () => {
   const search = useSearch({ strict: false })
-  const workspaces = useInfiniteQuery(workspaceList)
+  const workspaces = useInfiniteQuery(workspaceFigures)
   const session = useQuery(currentSession)
   const [isNew, setNew] = useState(false)
   useKeys({ c: () => setNew(true) })
@@ -35,7 +30,7 @@ export const WorkspacesScreen = () => {
   return (
     <>
       <ScreenHead title="Workspaces">
-        <CopyCurl path="/workspaces" />
+        <CopyCurl path="/workspaces" query={{ include: 'figures' }} />
         <Button kind="primary" keys="c" onClick={() => setNew(true)}>
           New workspace
         </Button>
@@ -51,9 +46,11 @@ export const WorkspacesScreen = () => {
               columns={[
                 { title: 'Name', isHead: true, cell: nameCell },
                 { title: 'Slug', cell: ({ slug }) => <code>{slug}</code>, wideOnly: true },
-                ...(rows.length > ASKED_MAX ? [] : [MEMBERS]),
+                { title: 'Members', align: 'right', cell: ({ figures }) => (figures === undefined ? '–' : count(figures.members)) },
+                { title: 'Keys', align: 'right', cell: (workspace) => <KeysOf of={workspace} />, wideOnly: true },
                 { title: 'Spend this month', align: 'right', cell: (workspace) => <MonthSpend of={workspace} /> },
-                ...(rows.length > ASKED_MAX ? [] : [BUDGET]),
+                { title: 'Budget', align: 'right', cell: (workspace) => <BudgetsOf of={workspace} />, wideOnly: true },
+                { title: 'Credit', align: 'right', cell: (workspace) => <CreditOf of={workspace} />, wideOnly: true },
                 {
                   title: 'Contents of requests',
                   cell: ({ is_observability_io_logging_enabled: on }) => (on ? 'kept' : 'not kept'),
@@ -72,7 +69,7 @@ export const WorkspacesScreen = () => {
   )
 }
 
-const nameCell = ({ slug, name }: Workspace) => (
+const nameCell = ({ slug, name }: ListedWorkspace) => (
   <Link to="." search={(before) => ({ ...before, workspace: slug })} resetScroll={false}>
     {name}
   </Link>

@@ -1,0 +1,90 @@
+/** The figures of several workspaces at once, for their list: one statement for each kind, however many rows the list has. */
+import { sql } from 'kysely'
+
+import type { Database } from './database.ts'
+import type { Span } from './ledger-tables.ts'
+
+export interface WorkspaceFigures {
+  readonly members: number
+  /** Those that are not revoked. */
+  readonly keys: number
+  /** Since the given hour, without what customers' own provider keys paid. */
+  readonly spentNanos: number
+  /** By their interval. */
+  readonly limitsNanos: ReadonlyMap<Span, number>
+  /** Null where none was ever added. */
+  readonly credit: { readonly totalNanos: number; readonly spentNanos: number } | null
+}
+
+/** By id. `fromHour`: `YYYY-MM-DDTHH`, from which on spend is summed. */
+export type ReadWorkspaceFigures = (ids: readonly string[], fromHour: string) => Promise<ReadonlyMap<string, WorkspaceFigures>>
+
+export const createReadWorkspaceFigures =
+  ({ reports }: Pick<Database, 'reports'>): ReadWorkspaceFigures =>
+  async (ids, fromHour) => {
+    if (ids.length === 0) return new Map()
+    const members = await reports
+      .selectFrom('workspace_members')
+      .select((eb) => ['workspace_id as id', eb.fn.countAll<number>().as('amount')])
+      .where('workspace_id', 'in', ids)
+      .groupBy('workspace_id')
+      .execute()
+    const keys = await reports
+      .selectFrom('api_keys')
+      .select((eb) => ['workspace_id as id', eb.fn.countAll<number>().as('amount')])
+      .where('workspace_id', 'in', ids)
+      .where('deleted_at', 'is', null)
+      .groupBy('workspace_id')
+      .execute()
+    const spent = await reports
+      .selectFrom('usage_hours')
+      .select(['workspace_id as id', total('cost_nanos')])
+      .where('hour', '>=', fromHour)
+      .where('workspace_id', 'in', ids)
+      .groupBy('workspace_id')
+      .execute()
+    const budgets = await reports
+      .selectFrom('workspace_budgets')
+      .select(['workspace_id as id', 'span', 'limit_nanos'])
+      .where('workspace_id', 'in', ids)
+      .execute()
+    const credits = await reports
+      .selectFrom('credit_entries')
+      .select(['workspace_id as id', total('amount_nanos')])
+      .where('workspace_id', 'in', ids)
+      .groupBy('workspace_id')
+      .execute()
+    const used = await usedCredit(
+      { reports },
+      credits.map(({ id }) => id),
+    )
+    const amountIn = (rows: readonly { id: string; amount: number }[], wanted: string): number =>
+      rows.find(({ id }) => id === wanted)?.amount ?? 0
+    return new Map(
+      ids.map((id) => [
+        id,
+        {
+          members: amountIn(members, id),
+          keys: amountIn(keys, id),
+          spentNanos: amountIn(spent, id),
+          limitsNanos: new Map(budgets.flatMap((budget) => (budget.id === id ? [[budget.span, budget.limit_nanos] as const] : []))),
+          credit: credits.some((credit) => credit.id === id) ? { totalNanos: amountIn(credits, id), spentNanos: amountIn(used, id) } : null,
+        },
+      ]),
+    )
+  }
+
+/** All days of all keys are read for it, so only of workspaces that have credit. */
+const usedCredit = async ({ reports }: Pick<Database, 'reports'>, ids: readonly string[]) =>
+  ids.length === 0
+    ? []
+    : reports
+        .selectFrom('key_usage_days')
+        .innerJoin('api_keys', 'api_keys.hash', 'key_usage_days.key_hash')
+        .select(['api_keys.workspace_id as id', total('cost_nanos')])
+        .where('api_keys.workspace_id', 'in', ids)
+        .groupBy('api_keys.workspace_id')
+        .execute()
+
+/** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
+const total = (column: 'cost_nanos' | 'amount_nanos') => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as('amount')
