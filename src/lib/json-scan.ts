@@ -265,8 +265,8 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
 
     // Behind a value: the containers that end here, then the next value.
     for (;;) {
+      if (open.length === 0) return at
       const closing = open[open.length - 1]
-      if (closing === undefined) return at
       at = skipSpace(text, budget, at)
       if (text.charCodeAt(at) !== closing) {
         at = skipComma(text, budget, at)
@@ -300,11 +300,11 @@ const skipName = (text: string, budget: Budget, names: Names[], start: number): 
 const tooManyValues = ({ nodes }: JsonLimits): JsonLimitError => new JsonLimitError(`The body holds more than ${nodes} values.`)
 
 const skipSpace = (text: string, budget: Budget, start: number): number => {
-  // Nearly all JSON is written without white space.
-  if (text.charCodeAt(start) > 32) return start
+  // A read behind the end would make each of these reads slow, in the compiled code too. Nearly all JSON is written without white space.
+  if (start >= text.length || text.charCodeAt(start) > 32) return start
   let at = start
   for (;;) {
-    const code = text.charCodeAt(at)
+    const code = at < text.length ? text.charCodeAt(at) : 0
     if (code !== 32 && code !== 10 && code !== 13 && code !== 9) {
       budget.spaces -= at - start
       if (budget.spaces < 0) throw tooManySpaces(budget.limits)
