@@ -67,9 +67,10 @@ const sortOf = (asked: SortBy | null, { tier }: Preferences, tiered: boolean): S
 /** The weightiest reason first; each is a digit of the rank. */
 const rankOf = ({ endpoint, health, variant }: Candidate, { preferences, inputTokens }: Ordering, balanced: boolean): number => {
   const { order, tier } = preferences
-  let rank = positionIn(order, endpoint)
+  // The provider itself asked to be left alone for a while: that goes before the client's order and tier (decisions/0009).
+  let rank = Number(health.cooling)
+  rank = rank * (order.length + 1) + positionIn(order, endpoint)
   rank = rank * 4 + (tier === null ? 0 : Math.max(0, TIERS[tier].indexOf(endpoint.serviceTier)))
-  rank = rank * 2 + Number(health.cooling)
   rank = rank * 2 + Number(endpoint.contextLength !== null && inputTokens > endpoint.contextLength)
   // An explicit order is the client's own judgement of who is well.
   rank = rank * 2 + Number(balanced && health.troubled)

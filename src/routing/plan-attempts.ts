@@ -63,7 +63,7 @@ export interface Plan {
   readonly searches: boolean
   /** Why the attempts stand as they do: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */
   readonly order: string
-  /** The facts by which to remember this conversation after a success; null where there is no choice to remember. */
+  /** The facts by which to remember this conversation after a success; null where its model has one endpoint alone, or `provider.order` chose. */
   readonly stickyKey: string | null
 }
 
@@ -113,7 +113,8 @@ const fullPlan = (input: PlanInput): Plan => {
   if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))
 
   const together = preferences.partition === 'none' ? [groups.flat()] : groups
-  const isChoice = groups.length > 1 || (groups[0]?.length ?? 0) > 1
+  // Where filters leave one endpoint alone, a later request of the conversation may have the choice, and goes on there.
+  const isChoice = asked.length > 1 || (asked[0]?.model.endpoints.length ?? 0) > 1
   const stickyKey = isChoice && preferences.order.length === 0 ? conversationKey(call, input.account) : null
   const ordering = {
     preferences,

@@ -36,6 +36,11 @@ models:
     endpoints:
       - { provider: fake, model: up-broken, prices: { prompt: 1, completion: 1 } }
       - { provider: keeper, model: up-well, prices: { prompt: 9, completion: 9 } }
+  fake/limited:
+    endpoints:
+      - { provider: fake, model: up-limited, variant: ordinary, prices: { prompt: 1, completion: 1 } }
+      - { provider: fake, model: up-limited-tier, service_tier: priority, prices: { prompt: 2, completion: 2 } }
+      - { provider: keeper, model: up-free, prices: { prompt: 9, completion: 9 } }
   fake/balanced:
     endpoints:
       - { provider: fake, model: up-left, variant: left, prices: { prompt: 1, completion: 1 } }
@@ -121,6 +126,19 @@ describe('what goes to the provider', () => {
     expect(others).toEqual(new Set(['up-left', 'up-right']))
   })
 
+  test('a session goes on where its last answer came from, also where a filter had left nobody else', async () => {
+    const asked = async (provider: object): Promise<unknown> =>
+      (await chat({ model: 'fake/balanced', session_id: 'filtered', provider }))['model']
+    for (const [only, model] of [
+      ['keeper', 'up-right'],
+      ['fake/left', 'up-left'],
+      ['keeper', 'up-right'],
+    ] as const) {
+      expect(await asked({ only: [only] })).toBe(model)
+      for (let time = 0; time < 8; time += 1) expect(await asked({})).toBe(model)
+    }
+  })
+
   test('503: what fits nobody names every filter', async () => {
     const answer = await infer(service, {
       model: 'fake/one',
@@ -166,4 +184,26 @@ test('a provider that keeps failing gets no more requests, and its endpoint tell
     ],
   ])
   expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0)
+})
+
+test.each<[string, object]>([
+  ['provider.order', { provider: { order: ['fake', 'keeper'] } }],
+  ['provider.order without fallbacks', { provider: { order: ['fake', 'keeper'], allow_fallbacks: false } }],
+  ['sort', { provider: { sort: 'price' } }],
+  ['a variant of the name', { model: 'fake/limited:floor' }],
+  ['the wished service tier', { service_tier: 'priority' }],
+])('who asked for a pause by 429 comes last for as long as it asked, behind all others of %s', async (_, fields) => {
+  const sent: string[] = []
+  upstream.script((exchange) => {
+    sent.push(exchange.body.model)
+    return exchange.body.model === 'up-free'
+      ? exchange.answer(200, proseAnswer('Hi'))
+      : exchange.answer(429, '{"error":{"message":"Slow down."}}', { 'retry-after': '60' })
+  })
+  const asked = async (): Promise<unknown> => {
+    const answer = await infer(service, { model: 'fake/limited', messages: [{ role: 'user', content: 'Hi' }], ...fields })
+    return answer.json
+  }
+  for (let time = 0; time < 3; time += 1) expect(await asked()).toMatchObject({ provider: 'keeper' })
+  expect(sent.slice(-2)).toEqual(['up-free', 'up-free'])
 })
