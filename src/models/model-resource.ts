@@ -32,8 +32,14 @@ export const modelResource = (model: Model): ModelResource => {
     supported_parameters: [...model.supportedParameters],
     default_parameters: null,
     supported_voices: null,
-    links: { details: `/api/v1/models/${model.id}/endpoints` },
+    links: { details: `/api/v1/models/${pathOf(model.id)}/endpoints` },
   }
+}
+
+/** Author and slug, each one segment: a slug may have slashes of its own. */
+const pathOf = (id: string): string => {
+  const slug = id.indexOf('/') + 1
+  return id.slice(0, slug) + id.slice(slug).replaceAll('/', '%2F')
 }
 
 /** A preset as one more model, with the capabilities of the model that it resolves to (docs/contract/models.md#presets-as-models). */
@@ -47,7 +53,8 @@ export const presetAsModel = (
   name: preset.name,
   created: preset.created,
   ...(preset.description === null ? {} : { description: preset.description }),
-  links: { details: `/api/v1/presets/${preset.slug}` },
+  // Presets themselves are for management keys; this is for every key that has it in its list.
+  links: { details: `/api/v1/models/@preset/${preset.slug}` },
 })
 
 /** How old a price is; null where its date is not known. */

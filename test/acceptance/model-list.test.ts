@@ -45,6 +45,17 @@ describe('what is in it', () => {
     expect(context('@preset/fallback')).toBe(context('anthropic/claude-opus-4.8') ?? 'no model')
   })
 
+  test('nothing whose `links.details` the key may not read, or leads nowhere', async () => {
+    const { data } = await list('?sandbox_errors=true')
+    const read = await Promise.all(
+      data.map(async (model) => {
+        const { details } = model['links'] as { readonly details: string }
+        return [details, (await call(service, 'GET', details.replace('/api/v1', ''))).status]
+      }),
+    )
+    expect(read.filter(([, status]) => status !== 200)).toEqual([])
+  })
+
   test('no model that fails on purpose, unless they are asked for', async () => {
     const failing = (ids: readonly string[]): number => ids.filter((id) => /^sandbox\/(error|midstream)\//.test(id)).length
     const ids = await idsOf()
