@@ -2,24 +2,51 @@
 import { z } from 'zod'
 
 import { cursorText } from './cursor.ts'
+import { keyHash } from './key.ts'
 import { wholeNumber } from './paging.ts'
 import { preset, presetLabel, presetStatus } from './preset.ts'
+import { split } from './rollout.ts'
 import { usageSums } from './usage.ts'
 import { validate } from './validate.ts'
 
 export const presetsQuery = {
   q: z.string().max(200).optional().meta({ description: 'Part of the slug or of the name, in upper or lower case.' }),
   status: presetStatus.optional(),
-  include: z
-    .literal('usage')
-    .optional()
-    .meta({ description: '`usage`: what each preset was used for in the last 24 hours, in whole hours.' }),
+  include: z.enum(['usage', 'summary', 'usage,summary']).optional().meta({
+    description:
+      '`usage`: what each preset was used for in the last 24 hours, in whole hours. `summary`: what it serves, and who changed it last.',
+  }),
   cursor: cursorText.optional().meta({ description: 'With `count=false`: `next_cursor` of the answer before.' }),
 }
 
+const summary = z
+  .object({
+    live_version: z.int().meta({ description: 'The version that is served by its slug alone.' }),
+    model: z.string().nullable().meta({ description: 'Of that version; null where it names none, or its configuration is very long.' }),
+    splits: z.array(split).nullable().meta({ description: 'The versions of a running rollout; null where none runs.' }),
+    last_change: z
+      .object({
+        at: z.iso.datetime(),
+        user_id: z.string().nullable(),
+        user_name: z.string().nullable().meta({ description: 'What the person is called in the workspace.' }),
+        key_hash: keyHash.nullable().meta({ description: 'Null where no key was used, as by a person who is signed in.' }),
+        key_name: z.string().nullable(),
+      })
+      .nullable()
+      .meta({
+        description: 'By the audit log: of the preset, its versions, labels and rollout. Null where it has none, and for members.',
+      }),
+  })
+  .meta({ id: 'PresetSummary' })
+
+export type PresetSummary = z.output<typeof summary>
+
 /** As the list has it. */
 export const listedPreset = preset
-  .extend({ usage: z.object(usageSums).optional().meta({ description: 'With `include=usage`.' }) })
+  .extend({
+    usage: z.object(usageSums).optional().meta({ description: 'With `include=usage`.' }),
+    summary: summary.optional().meta({ description: 'With `include=summary`.' }),
+  })
   .meta({ id: 'ListedPreset' })
 
 export type ListedPresetResource = z.output<typeof listedPreset>

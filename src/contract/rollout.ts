@@ -5,7 +5,7 @@ const timestamp = z.iso.datetime()
 
 const SPLITS_MAX = 10
 
-const split = z.object({
+export const split = z.object({
   version: z.int().min(1),
   weight: z.number().min(0).max(1_000_000).meta({ description: 'Its share among the weights of all splits.' }),
 })

@@ -47,6 +47,7 @@ export interface Presets {
   isLong(query: PresetQuery): Promise<boolean>
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
   page: PresetStore['page']
+  summaries: PresetStore['summaries']
   /** These six throw `not_found` where the preset or the version does not exist in the workspace. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion>
   versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<Page<PresetVersionResource>>
@@ -120,6 +121,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     isLong: (query) => store.isLong(query),
     list: (query, slice) => store.list({ ...query, ...slice }),
     page: (query) => store.page(query),
+    summaries: (found) => store.summaries(found),
     get: async (workspaceId, slug) => (await store.get(workspaceId, slug)) ?? unknownPreset(slug),
     versions: async (workspaceId, slug, order, slice) =>
       (await store.versions({ workspaceId, slug, ascending: order === 'asc', ...slice })) ?? unknownPreset(slug),

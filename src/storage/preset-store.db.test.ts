@@ -8,6 +8,7 @@ import { testSeal } from '../../test/support/test-seal.ts'
 import type { Position } from '../contract/cursor.ts'
 import { createChangeCounter } from './change-counter.ts'
 import type { CreateVersionOutcome } from './create-preset-version.ts'
+import { createAuditLog } from './audit-log.ts'
 import { createPresetStore, type PresetPage } from './preset-store.ts'
 import { claimOf, preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
@@ -214,6 +215,29 @@ describeEachEngine('preset store', (engine) => {
     expect([await isLong(3, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'active' })]).toEqual([true, true])
     expect([await isLong(4, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'disabled' })]).toEqual([false, false])
     expect([await isLong(3, {}), await isLong(3, { status: 'active' })]).toEqual([false, false])
+  })
+
+  test('what presets serve and who changed them last is read for many at once; tests of a preset, and other workspaces, change nothing of it', async () => {
+    const database = await engine.open()
+    const { create, store, workspaceId } = await preparePresets(database)
+    const long = { model: 'openai/gpt-5.4', stop: ['x'.repeat(70_000)] }
+    const first = await create('bot', { by: { ...changedBy(), userId: 'ada' } })
+    const second = await create('long', {
+      content: { shape: 'chat', config: long, systemPrompt: null },
+      by: { ...changedBy(), userId: 'grace' },
+    })
+    const log = createAuditLog(database)
+    const entry = { objectType: 'preset' as const, objectId: 'bot', before: null, after: null }
+    await log.note({ ...entry, workspaceId, action: 'test_added' }, { ...changedBy(), userId: 'eve' }, T2)
+    await log.note({ ...entry, workspaceId, action: 'evaluation_started' }, { ...changedBy(), userId: 'eve' }, T2)
+    await log.note({ ...entry, workspaceId: 'w-other', action: 'updated' }, { ...changedBy(), userId: 'eve' }, T2)
+    const ids = [first, second].map((outcome) => (outcome.kind === 'created' ? outcome.preset.id : ''))
+    const by = { at: T0, user_name: null, key_hash: null, key_name: null }
+    expect([...(await store.summaries(ids))].toSorted(([left], [right]) => ids.indexOf(left) - ids.indexOf(right))).toEqual([
+      [ids[0] ?? '', { live_version: 1, model: 'openai/gpt-5.4', splits: null, last_change: { ...by, user_id: 'ada' } }],
+      [ids[1] ?? '', { live_version: 1, model: null, splits: null, last_change: { ...by, user_id: 'grace' } }],
+    ])
+    expect(await store.summaries([])).toEqual(new Map())
   })
 
   test('lists versions in both orders', async () => {

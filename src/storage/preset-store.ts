@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
+import type { PresetSummary } from '../contract/preset-query.ts'
 import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
@@ -11,6 +12,7 @@ import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import type { TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
@@ -25,6 +27,8 @@ export interface PresetStore {
   /** Says whether more has to be looked through for what no index answers than is counted. */
   isLong(query: PresetQuery): Promise<boolean>
   page(query: PresetQuery & { readonly after: Position | null; readonly limit: number }): Promise<PresetPage>
+  /** By id: what each of them serves, and who changed it last. */
+  summaries(ids: readonly string[]): Promise<ReadonlyMap<string, PresetSummary>>
   /** With the designated version; null if there is no such preset. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
   /** By number; null if there is no such preset. */
@@ -91,6 +95,7 @@ export const createPresetStore = (
   isLong: async ({ q, ...held }) =>
     q !== undefined && (await newestChanged(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined,
   page: (query) => pagePresets(database, query, scannedMax),
+  summaries: (ids) => readPresetSummaries(database, ids),
   get: (workspaceId, slug) => getPreset({ database, seal }, workspaceId, slug),
   versions: (input) => listVersions({ database, seal }, input),
   version: (workspaceId, slug, number) => getVersion({ database, seal }, workspaceId, slug, number),

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer, savePreset } from '../support/calls.ts'
+import { signInAs } from '../support/signed-in.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -48,6 +49,35 @@ describe('lists', () => {
     ])
     expect((await call(lone, 'GET', '/presets')).presets[0]).not.toHaveProperty('usage')
     expect((await call(lone, 'GET', '/presets?include=everything')).status).toBe(400)
+  })
+
+  test('200: with include=summary, what each serves and who changed it last; a member is not told who', async () => {
+    const lone = await services.start()
+    for (const model of ['sandbox/echo', 'sandbox/lorem']) await savePreset(lone, 'moved', { model })
+    await call(lone, 'PATCH', '/presets/moved', { body: { designated_version: 1 } })
+    await savePreset(lone, 'split', { model: 'sandbox/echo' })
+    await call(lone, 'POST', '/presets/split/responses?designate=false', { body: { model: 'sandbox/lorem' } })
+    const splits = [
+      { version: 1, weight: 90 },
+      { version: 2, weight: 10 },
+    ]
+    await call(lone, 'PUT', '/presets/split/rollout', { body: { splits, sticky: 'session' } })
+    const admin = await signInAs(lone, { user_id: 'ada', role: 'admin' })
+    await admin.ask('PATCH', '/presets/moved', { body: { description: 'Moved.' } })
+    await call(lone, 'POST', '/presets/moved/tests', { body: { name: 'greeting', messages: [{ role: 'user', content: 'Hi' }] } })
+    type Listed = { slug: string; latest_version: number; usage?: object; summary: Record<string, unknown> }
+    const listed = (answer: { json: unknown }) => (answer.json as { data: Listed[] }).data.toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
+    const [moved, split] = listed(await call(lone, 'GET', '/presets?include=summary'))
+    expect(moved).toMatchObject({
+      slug: 'moved',
+      latest_version: 2,
+      summary: { live_version: 1, model: 'sandbox/echo', splits: null, last_change: { user_id: 'ada', key_hash: null, key_name: null } },
+    })
+    expect(moved?.usage).toBeUndefined()
+    expect(split).toMatchObject({ slug: 'split', summary: { live_version: 1, splits, last_change: { key_name: expect.any(String) } } })
+    const member = await signInAs(lone, { user_id: 'grace', role: 'member' })
+    const [seen] = listed(await member.ask('GET', '/presets?include=usage,summary'))
+    expect(seen).toMatchObject({ slug: 'moved', usage: { requests: 0 }, summary: { live_version: 1, last_change: null } })
   })
 
   test('200: versions, oldest first, a page at a time', async () => {

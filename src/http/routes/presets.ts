@@ -64,8 +64,16 @@ export const presetsList = ({ presets, usageOf }: { readonly presets: Presets; r
     if (hasOnlyActive(request) && (filter.status ?? 'active') !== 'active')
       return jsonResponse({ data: [], ...(isCounted ? { total_count: 0 } : { next_cursor: null }) })
     const query = { workspaceId, ...filter, ...(hasOnlyActive(request) ? { status: 'active' as const } : {}) }
-    const shown = async (items: readonly PresetResource[]): Promise<readonly ListedPresetResource[]> =>
-      include === 'usage' ? usageOf(request, items) : items
+    const shown = async (items: readonly PresetResource[]): Promise<readonly ListedPresetResource[]> => {
+      const used = include?.startsWith('usage') === true ? await usageOf(request, items) : items
+      if (include?.endsWith('summary') !== true) return used
+      const summaries = await presets.summaries(items.map(({ id }) => id))
+      return used.map((preset) => {
+        const summary = summaries.get(preset.id)
+        if (summary === undefined) return preset
+        return { ...preset, summary: hasOnlyActive(request) ? { ...summary, last_change: null } : summary }
+      })
+    }
     const isLong = isCounted && (await presets.isLong(query))
     if (isLong && slice.offset > 0) throw mustGoByCursor()
     if (isCounted && !isLong) {

@@ -15,7 +15,6 @@ import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
-import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
@@ -28,7 +27,7 @@ export const PresetsScreen = () => {
   const { q, state = 'active', workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [creating, setCreating] = useState<'body' | 'file' | null>(null)
-  const query = { q, status: state, workspace_id: workspace, include: 'usage' }
+  const query = { q, status: state, workspace_id: workspace, include: 'usage,summary' }
   const presets = useInfiniteQuery(presetList(query))
   const isMember = useQuery(currentSession).data?.role === 'member'
   const create = (): void => setCreating(isMember ? null : 'body')
@@ -90,7 +89,7 @@ export const PresetsScreen = () => {
                     </>
                   ),
                 },
-                { title: 'Newest', cell: ({ latest_version }) => `v${latest_version}` },
+                { title: 'Live', cell: ({ summary, latest_version }) => <Live summary={summary} newest={latest_version} /> },
                 {
                   title: 'Labels',
                   wideOnly: true,
@@ -99,11 +98,7 @@ export const PresetsScreen = () => {
                       .map(([label, version]) => `${label} → v${version}`)
                       .join(', ') || <span className="faint">–</span>,
                 },
-                {
-                  title: 'State',
-                  wideOnly: true,
-                  cell: ({ status }) => <Status mark={status === 'active' ? 'ok' : 'disabled'}>{status}</Status>,
-                },
+                { title: 'Model', wideOnly: true, cell: ({ summary }) => summary?.model ?? <span className="faint">–</span> },
                 {
                   title: 'Requests, 24 h',
                   align: 'right',
@@ -120,7 +115,12 @@ export const PresetsScreen = () => {
                     usage === undefined || usage.requests === 0 ? <span className="faint">–</span> : percent(usage.errors / usage.requests),
                 },
                 { title: 'Cost', align: 'right', wideOnly: true, cell: ({ usage }) => money(usage?.cost ?? 0) },
-                { title: 'Changed', align: 'right', wideOnly: true, cell: ({ updated_at }) => <When at={updated_at} /> },
+                {
+                  title: 'Changed',
+                  align: 'right',
+                  wideOnly: true,
+                  cell: ({ updated_at, summary }) => <Changed at={updated_at} by={summary?.last_change ?? null} />,
+                },
               ]}
             />
           )}
@@ -131,6 +131,33 @@ export const PresetsScreen = () => {
     </>
   )
 }
+
+type Summary = NonNullable<Preset['summary']>
+
+/** The version that is served, or those that share the requests; and the newest where it is another. */
+const Live = ({ summary, newest }: { summary: Summary | undefined; newest: number }) => {
+  if (summary === undefined) return <>{`v${newest}`}</>
+  const { live_version: live, splits } = summary
+  const total = splits?.reduce((sum, { weight }) => sum + weight, 0) ?? 0
+  const served = splits?.map(({ version, weight }) => `v${version} ${percent(weight / total)}`).join(', ') ?? `v${live}`
+  return (
+    <>
+      {served}
+      {newest > live && splits?.some(({ version }) => version === newest) !== true ? (
+        <span className="faint"> newest v{newest}</span>
+      ) : null}
+    </>
+  )
+}
+
+const Changed = ({ at, by }: { at: string; by: Summary['last_change'] }) =>
+  by === null ? (
+    <When at={at} />
+  ) : (
+    <>
+      {by.key_name ?? by.user_name ?? by.user_id ?? 'the shell'}, <When at={by.at} />
+    </>
+  )
 
 const NoPresets = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) =>
   isFiltered ? (
