@@ -9,8 +9,9 @@ import type { Admit } from '../../src/inference/admit.ts'
 import type { Admitted } from '../../src/inference/admitted.ts'
 import { createPipeline } from '../../src/inference/pipeline.ts'
 import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
-import type { Clock } from '../../src/lib/clock.ts'
+import { type Clock, turnOf } from '../../src/lib/clock.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
+import { inTurns, LARGE_BYTES } from '../../src/lib/steps.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
@@ -189,7 +190,7 @@ export const replay = async ({
       signal: new AbortController().signal,
       text: async () => new TextDecoder().decode(given),
       object: () => Promise.reject(new TypeError('No inference takes its body as an object.')),
-      json: async () => ({ body: JsonBody.ofBytes(given), bytes: given.byteLength }),
+      json: async () => ({ body: await bodyOf(given, clock), bytes: given.byteLength }),
       consume: () => Promise.reject(new TypeError('No inference takes its body in pieces.')),
     },
     FORMATS[client],
@@ -207,6 +208,10 @@ export const replay = async ({
   const { text, broken } = await readAll(response)
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
+
+/** A large body is read in steps, as the service reads it. */
+const bodyOf = (given: Uint8Array, clock: Clock): JsonBody | Promise<JsonBody> =>
+  given.byteLength <= LARGE_BYTES ? JsonBody.ofBytes(given) : inTurns(JsonBody.readingBytes(given), () => turnOf(clock))
 
 const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
 
