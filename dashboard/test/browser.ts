@@ -3,7 +3,9 @@
  * request to another origin and an answer of 4xx or 5xx that the test did not expect fail it.
  */
 import { afterAll, afterEach, expect } from 'bun:test'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -56,7 +58,7 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
       contexts.push(context)
       context.setDefaultTimeout(patient(2500))
       const page = await context.newPage()
-      const visitor = watch(page, new URL(url).origin, await documentedCalls(baseOf(url)))
+      const visitor = watch(page, new URL(url).origin, documentedBelow(prefixOf(url)))
       await before?.(page)
       await page.goto(url)
       return visitor
@@ -96,21 +98,31 @@ const FLAGS = [
 /** Tells whether the service documents a call: programs can use what the page uses. */
 type IsDocumented = (method: string, path: string) => boolean
 
-/** Where the service is: below a path where a proxy has it there. */
-const baseOf = (url: string): URL => new URL(new URL(url).pathname.replace(/\/(?:dashboard|auth)(?:\/.*)?$/, '') || '/', url)
+/** A program of its own: what it imports has the types of the service's runtime, and these tests have those of a browser. */
+const LISTING = spawnSync(process.execPath, [join(import.meta.dir, '../../test/support/programs/documented-calls.ts')], {
+  encoding: 'utf8',
+})
 
-const documentedCalls = async (base: URL): Promise<IsDocumented> => {
-  const prefix = base.pathname.replace(/\/$/, '')
-  // A test of TLS has a certificate of its own.
-  const response = await fetch(`${base.origin}${prefix}/openapi.json`, { tls: { rejectUnauthorized: false } })
-  const { paths } = (await response.json()) as { paths: Readonly<Record<string, Readonly<Record<string, unknown>>>> }
-  const calls = Object.entries(paths).flatMap(([path, item]) => {
-    const pattern = new RegExp(`^${prefix}${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`)
-    return Object.keys(item).map((method) => ({ method: method.toUpperCase(), pattern }))
-  })
-  // The files of the page are no calls.
-  return (method, path) => path.startsWith(`${prefix}/dashboard`) || calls.some((call) => call.method === method && call.pattern.test(path))
-}
+/**
+ * Listed once for all services: one takes a quarter of a second to describe its routes. Where it lacks one of these, the call is
+ * answered with 404, which fails the test too.
+ */
+const DOCUMENTED = (JSON.parse(LISTING.stdout) as readonly (readonly [string, string])[]).map(([method, path]) => ({
+  method,
+  pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+}))
+
+/** Where the service is: below a path where a proxy has it there. */
+const prefixOf = (url: string): string => new URL(url).pathname.replace(/\/(?:dashboard|auth)(?:\/.*)?$/, '').replace(/\/$/, '')
+
+const documentedBelow =
+  (prefix: string): IsDocumented =>
+  (method, path) => {
+    if (!path.startsWith(`${prefix}/`)) return false
+    const own = path.slice(prefix.length)
+    // The files of the page are no calls.
+    return own.startsWith('/dashboard') || DOCUMENTED.some((call) => call.method === method && call.pattern.test(own))
+  }
 
 const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor => {
   const faults: string[] = []
