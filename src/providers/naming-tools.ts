@@ -62,7 +62,7 @@ function* withSentNames(attempt: Attempt, { own, formFor, namespacesFor, builtIn
   const rules = { lawful: form?.lawful ?? null, namespaces: passesAsWritten(call, own) && (namespacesFor?.(target) ?? false) }
   if (passesAsWritten(call, own)) {
     const builtIns = builtInsFor?.(target) ?? true
-    if (!mayNeedNames(call.body, form, rules.namespaces, builtIns)) return null
+    if (!mayNeedNames(call, form, rules.namespaces, builtIns)) return null
     yield
     const given = namingMembers(call.dialect, call.body)
     yield
@@ -85,10 +85,10 @@ function* withSentNames(attempt: Attempt, { own, formFor, namespacesFor, builtIn
   return { names, relays: true, attempt: { ...attempt, call: { ...call, prompt: () => sent } } }
 }
 
-/** A search of the text, so that a body whose names fit is not parsed. */
-const mayNeedNames = (body: JsonBody, form: ToolNameForm | null, namespaces: boolean, builtIns: boolean): boolean =>
+/** A search of the text, so that a body whose names fit is not parsed. Only Responses has namespaces. */
+const mayNeedNames = ({ body, dialect }: Attempt['call'], form: ToolNameForm | null, namespaces: boolean, builtIns: boolean): boolean =>
   form?.unlawfulMember.test(body.searchable) === true ||
-  (!namespaces && body.searchable.includes('"namespace"')) ||
+  (!namespaces && dialect === 'responses' && body.searchable.includes('"namespace"')) ||
   (!builtIns && BUILT_IN.test(body.searchable))
 
 const BUILT_IN = new RegExp(`"(?:${BUILT_IN_TOOLS.join('|')})(?:_call|_call_output)?"`)

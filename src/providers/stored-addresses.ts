@@ -9,11 +9,36 @@ export const isStoredAddress = (address: string): boolean => {
   return protocol === undefined || !PUBLIC.has(protocol) || FILES_OF_GOOGLE.test(hostname ?? '')
 }
 
-/** Finds JSON text that may hold one, with its slashes and the white space before it as JSON may write them. */
-export const STORED_ADDRESS = /"(?:\s|\\[nrt])*(?!https?:)[a-z][a-z0-9+._-]{0,30}:(?:\\?\/){2}|googleapis/i
+/**
+ * Says whether JSON text may hold one, with its slashes and the white space before it as JSON may write them. It looks back from
+ * slashes behind a colon, which are rarer than quotes; where there are very many, the answer is yes.
+ */
+export const mayHoldStoredAddress = (json: string): boolean => {
+  if (GOOGLE.test(json)) return true
+  SLASHES.lastIndex = 0
+  for (let count = 0; SLASHES.test(json); count += 1) {
+    if (count === LOOKED_AT_MAX) return true
+    const colon = json.lastIndexOf(':', SLASHES.lastIndex - 1)
+    if (!FOREIGN_SCHEME.test(json.slice(Math.max(0, colon - SCHEME_MAX), colon))) continue
+    if (FIRST_IN_STRING.test(json.slice(Math.max(0, colon - HEAD_AS_WRITTEN), colon))) return true
+  }
+  return false
+}
+
+const GOOGLE = /googleapis/i
+const SLASHES = /:(?:\\?\/){2}/g
+const LOOKED_AT_MAX = 10_000
+/** A scheme other than that of a public address, behind a quote or white space. Line ends within a scheme are passed over too. */
+const FOREIGN_SCHEME = /(?:["\s]|\\[bfnrt]|\\u00[012][0-9a-f])(?!https?$)[a-z](?:\\[nrt]|[a-z0-9+._-]){0,30}$/i
+/** As many characters as it takes. */
+const SCHEME_MAX = 67
+const FIRST_IN_STRING = /"(?:\s|\\[bfnrt]|\\u00[012][0-9a-f])*(?!https?$)[a-z](?:\\[nrt]|[a-z0-9+._-]){0,30}$/i
 
 /** Data and plain base64 have none. */
-const SCHEME = /^\s*(?!data:)[a-z][a-z0-9+._-]{0,30}:/i
+// oxlint-disable-next-line no-control-regex
+const SCHEME = /^[\s\0-\x1f]*(?!data:)[a-z][a-z0-9+._-]{0,30}:/i
 const HEAD = 256
+/** Each of its characters, the quote before it among them, may be written as an escape of six. */
+const HEAD_AS_WRITTEN = 6 * (HEAD + 1)
 const PUBLIC: ReadonlySet<string> = new Set(['http:', 'https:'])
 const FILES_OF_GOOGLE = /(?:^|\.)generativelanguage(?:\.[a-z0-9-]+)?\.googleapis\.com\.?$/

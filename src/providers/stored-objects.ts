@@ -9,7 +9,7 @@ import { isObject } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
 import { noFile } from './no-file.ts'
-import { isStoredAddress, STORED_ADDRESS } from './stored-addresses.ts'
+import { isStoredAddress, mayHoldStoredAddress } from './stored-addresses.ts'
 import type { Target } from './provider.ts'
 
 /** Throws `invalid_request` naming the first. `conversation`: where the dialect keeps it. */
@@ -44,7 +44,7 @@ export const refuse = (field: string, message: string): never => {
 export const refuseName = (field: string, providerName: string): never =>
   refuse(field, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
 
-const mayHold = (json: string): boolean => mayName(NAMED, json) || mayName(STORED_ADDRESS, json)
+const mayHold = (json: string): boolean => mayName(NAMED, json) || mayHoldStoredAddress(json)
 
 /** The members that name such an object. */
 const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|audio)"/

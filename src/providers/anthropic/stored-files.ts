@@ -4,12 +4,12 @@ import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
 import type { Target } from '../provider.ts'
 import { noFile } from '../no-file.ts'
-import { isStoredAddress, STORED_ADDRESS } from '../stored-addresses.ts'
+import { isStoredAddress, mayHoldStoredAddress } from '../stored-addresses.ts'
 import { refuse, refuseName } from '../stored-objects.ts'
 
 /** Throws `invalid_request` naming the first. */
 export const refuseStoredFiles = (body: JsonBody, { providerName, storedObjects }: Target): void => {
-  if (storedObjects === true || !(mayName('"file_id"', body.searchable) || mayName(STORED_ADDRESS, body.searchable))) return
+  if (storedObjects === true || !(mayName('"file_id"', body.searchable) || mayHoldStoredAddress(body.searchable))) return
   const messages: unknown = body.value('messages')
   for (const [index, message] of (Array.isArray(messages) ? (messages as unknown[]) : []).entries()) {
     const place = isObject(message) ? storedIn(message['content'], `messages[${index}].content`) : null
