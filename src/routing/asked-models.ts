@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts'
 import type { Models } from '../models/models.ts'
 import { autoModels, autoStrategy } from './auto-models.ts'
 import type { AskedModel } from './candidate.ts'
-import { shown, UNKNOWN_MODEL, unknownModel, type Removed } from './explain.ts'
+import { shown, UNKNOWN_MODEL, unknownModels, type Removed } from './explain.ts'
 import { PLAIN, resolveModel } from './resolve-model.ts'
 
 /** How the models of a request are found (docs/contract/debugging.md#routing-metadata). */
@@ -18,7 +18,7 @@ export interface AskedModels {
   readonly isPinned: boolean
 }
 
-/** Throws `not_found` where the only name is unknown. */
+/** Throws `not_found` where every name is unknown. */
 export const askedModels = ({ call, models }: { readonly call: Call; readonly models: Models }): AskedModels => {
   const asked = new Map<string, AskedModel>()
   const unknown: Removed[] = []
@@ -35,10 +35,10 @@ export const askedModels = ({ call, models }: { readonly call: Call; readonly mo
     }
     const found = resolveModel(name, models)
     if (found === undefined) {
-      if (call.models.length === 1) throw unknownModel(name, models)
       unknown.push({ model: shown(name), provider: '*', reason: UNKNOWN_MODEL })
     } else if (!asked.has(found.model.id)) asked.set(found.model.id, found)
     if (strategy === 'direct' && name.startsWith('~')) strategy = 'latest'
   }
+  if (unknown.length > 0 && unknown.length === call.models.length) throw unknownModels(call.models, models)
   return { asked: [...asked.values()], unknown, strategy, isPinned }
 }

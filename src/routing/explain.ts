@@ -31,6 +31,10 @@ export const unknownModel = (id: string, models: Models): GatewayError => {
   return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)
 }
 
+/** For a list of names, each of which is unknown. */
+export const unknownModels = (ids: readonly string[], models: Models): GatewayError =>
+  new GatewayError('not_found', [...new Set(ids)].map((id) => unknownModel(id, models).message).join(' '))
+
 /** The most models that are named where a name can mean several. */
 const MEANT_MAX = 5
 

@@ -104,7 +104,7 @@ describe('who is asked, in which order', () => {
   })
 })
 
-describe('404 not_found: an unknown model alone', () => {
+describe('404 not_found: no model that is known', () => {
   test('names it and the nearest known ones', () => {
     const { type, status, message } = refusal({ model: 'm/oen' })
     expect([type, status]).toEqual(['not_found', 404])
@@ -120,6 +120,12 @@ describe('404 not_found: an unknown model alone', () => {
     expect(() => plan({ model: 'x/gpt-5' }, createModels([model('m/gpt-5', 'a')], [], dormant))).toThrow(
       'Did you mean m/gpt-5, openai/gpt-5 (set OPENAI_API_KEY), acme/gpt-5 (set ACME_API_KEY or OTHER_API_KEY)?',
     )
+  })
+
+  test('names each of a list, once', () => {
+    const { type, status, message } = refusal({ model: 'm/oen', models: ['m/towo', 'm/oen'] })
+    expect([type, status]).toEqual(['not_found', 404])
+    expect(message).toMatch(/^The model "m\/oen" .* m\/one.*\? The model "m\/towo" .* m\/two.*\?$/)
   })
 
   test('says where to look when nothing is near', () => {
@@ -141,7 +147,11 @@ describe('503: nobody is left', () => {
       { model: 'm/two', provider: { only: ['c'], ignore: ['c'] } },
       'c for m/two (provider.ignore), d for m/two (provider.only)',
     ],
-    ['a list of unknown models', { models: ['m/x', 'm/y'] }, '* for m/x (unknown model), * for m/y (unknown model)'],
+    [
+      'a list with an unknown model',
+      { models: ['m/x', 'm/two'], provider: { only: ['a'] } },
+      '* for m/x (unknown model), c for m/two (provider.only), d for m/two (provider.only)',
+    ],
   ])('%s: the message and the metadata say which filter removed whom', (_, fields, why) => {
     const { type, status, message, metadata } = refusal(fields)
     expect([type, status]).toEqual(['provider_overloaded', 503])

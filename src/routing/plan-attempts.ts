@@ -68,7 +68,7 @@ export interface Plan {
 }
 
 /**
- * Throws `not_found` where a model is unknown (with the nearest known ids) and `provider_overloaded` as 503 where no
+ * Throws `not_found` where no model is known (with the nearest known ids) and `provider_overloaded` as 503 where no
  * provider meets the requirements, saying which filter removed which (docs/contract/routing.md#nobody-fits).
  */
 export const planAttempts = (input: PlanInput): Plan => directPlan(input) ?? fullPlan(input)

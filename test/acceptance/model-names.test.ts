@@ -42,6 +42,17 @@ describe.each(PATHS)('%s', (path) => {
     expect(await planned('gemini-2.5-pro', path)).toMatch(/^404: .*operator can set GEMINI_API_KEY/)
     expect(await planned('echo', path)).toMatch(/^404: /)
   })
+
+  test('404: a list of names of nothing, each with the nearest, whole and streamed; one that is known is enough', async () => {
+    for (const stream of [false, true]) {
+      const asked = (models: readonly string[]) => infer(service, { model: 'gpt-5.45', models, stream, ...questionFor(path) }, { path })
+      const refused = await asked(['claude-opus-4-88', 'gpt-5.45'])
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([404, null])
+      expect(refused.text).toMatch(/not_found/)
+      expect(refused.text).toMatch(/gpt-5\.45.*openai\/gpt-5\.4.*claude-opus-4-88.*anthropic\/claude-opus-4\.8/)
+      expect((await asked(['claude-opus-4-88', 'sandbox/echo'])).status).toBe(200)
+    }
+  })
 })
 
 describe('a preset of that name', () => {
