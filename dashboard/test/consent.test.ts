@@ -1,7 +1,7 @@
 /** The page on which a person allows an application a key, in a browser. */
 import { createHash } from 'node:crypto'
 
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
@@ -43,8 +43,12 @@ const startApplication = (): { origin: string; cameBack: Promise<URL>; stop(): v
 }
 
 describe.skipIf(BROWSER_PATH === null)('an application asks for a key', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start({ config: 'oauth: { enabled: true }' })
+  })
+
   test('the person signs in, sees who asks for what, allows it, and the application gets a key that works', async () => {
-    const service = await services.start({ config: 'oauth: { enabled: true }' })
     using application = disposable(startApplication())
     const visitor = await browser.visit(
       asking(service, { callback_url: `${application.origin}/done?from=here`, state: 'kept', limit: '3', usage_limit_type: 'weekly' }),
@@ -71,7 +75,6 @@ describe.skipIf(BROWSER_PATH === null)('an application asks for a key', () => {
   })
 
   test('a person who denies it comes back to the application without a code', async () => {
-    const service = await services.start({ config: 'oauth: { enabled: true }' })
     using application = disposable(startApplication())
     const visitor = await browser.visit(asking(service, { callback_url: `${application.origin}/done` }))
     await signIn(visitor, service.managementKey)
@@ -82,7 +85,6 @@ describe.skipIf(BROWSER_PATH === null)('an application asks for a key', () => {
   })
 
   test('a program in a terminal has the code shown, and hostile names are text', async () => {
-    const service = await services.start({ config: 'oauth: { enabled: true }' })
     const visitor = await browser.visit(asking(service, { key_label: '<img src=x onerror="hit=1">' }))
     await signIn(visitor, service.managementKey)
     await visitor.page.getByText('<img src=x onerror="hit=1">').waitFor()
@@ -93,10 +95,10 @@ describe.skipIf(BROWSER_PATH === null)('an application asks for a key', () => {
   })
 
   test('a person signs in at the identity provider in another tab, and goes on in this one', async () => {
-    const service = await services.start({
+    const signingIn = await services.start({
       config: `oauth: { enabled: true }\nauth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", trusted_hosts: ["${provider.host}"] } }`,
     })
-    const visitor = await browser.visit(asking(service))
+    const visitor = await browser.visit(asking(signingIn))
     visitor.expectStatus(401)
     const opened = visitor.page.waitForEvent('popup')
     await visitor.page.getByRole('link', { name: 'Sign in with your identity provider' }).click()

@@ -1,19 +1,14 @@
 /** The ten commonest jobs by keyboard alone, from the screen that people land on. Changing a preset is in presets.test.ts. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser, type Visitor } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
-
-const start = async (): Promise<{ service: Awaited<ReturnType<typeof services.start>>; visitor: Visitor }> => {
-  const service = await services.start()
-  return { service, visitor: await signedIn(browser, service, '', { permissions: ['clipboard-read', 'clipboard-write'] }) }
-}
 
 const go = async ({ page }: Visitor, key: string, title: string): Promise<void> => {
   await page.keyboard.press('g')
@@ -24,8 +19,14 @@ const go = async ({ page }: Visitor, key: string, title: string): Promise<void> 
 }
 
 describe.skipIf(BROWSER_PATH === null)('by keyboard alone', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+  const signIn = (): Promise<Visitor> => signedIn(browser, service, '', { permissions: ['clipboard-read', 'clipboard-write'] })
+
   test('why did this request fail?', async () => {
-    const { service, visitor } = await start()
+    const visitor = await signIn()
     const { id } = await chat(service, { model: 'sandbox/error/provider_overloaded' })
     const { page, check } = visitor
     await page.keyboard.press('Control+k')
@@ -39,7 +40,7 @@ describe.skipIf(BROWSER_PATH === null)('by keyboard alone', () => {
   })
 
   test('who spends what? From a group to its requests', async () => {
-    const { service, visitor } = await start()
+    const visitor = await signIn()
     await chat(service, { model: 'sandbox/lorem' })
     await go(visitor, 's', 'Spend')
     await visitor.page.getByRole('link', { name: 'First inference key' }).waitFor()
@@ -53,7 +54,7 @@ describe.skipIf(BROWSER_PATH === null)('by keyboard alone', () => {
   })
 
   test('give a colleague a key with $20', async () => {
-    const { visitor } = await start()
+    const visitor = await signIn()
     const { page } = visitor
     await go(visitor, 'k', 'Keys')
     await page.keyboard.press('c')
@@ -76,15 +77,15 @@ describe.skipIf(BROWSER_PATH === null)('by keyboard alone', () => {
   test('which provider is down?', async () => {
     const upstream = await startFakeUpstream()
     upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
-    const service = await services.start({
+    const down = await services.start({
       config: `
 providers:
   good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}", api_key: sk-upstream-secret-0123456789 }
 models:
   fake/good: { endpoints: [{ provider: good, model: up }] }`,
     })
-    await chat(service, { model: 'fake/good' })
-    const visitor = await signedIn(browser, service)
+    await chat(down, { model: 'fake/good' })
+    const visitor = await signedIn(browser, down)
     await visitor.page.locator('.trouble').waitFor()
     await visitor.tabTo(/^Good.*The engine burst/s)
     await visitor.page.keyboard.press('Enter')
@@ -94,7 +95,7 @@ models:
   })
 
   test('what does this preset do? Try it', async () => {
-    const { service, visitor } = await start()
+    const visitor = await signIn()
     const { page } = visitor
     await savePreset(service, 'support-bot', 'Answer politely.')
     await go(visitor, 'p', 'Presets')
@@ -110,7 +111,7 @@ models:
   })
 
   test('which model is quicker or cheaper for this prompt?', async () => {
-    const { visitor } = await start()
+    const visitor = await signIn()
     const { page } = visitor
     await go(visitor, 'y', 'Playground')
     await visitor.tabTo('Message 1')
@@ -135,7 +136,7 @@ models:
   })
 
   test('connect a client', async () => {
-    const { visitor } = await start()
+    const visitor = await signIn()
     const { page } = visitor
     await go(visitor, 'u', 'Set up')
     await visitor.tabTo('Create')
@@ -149,7 +150,7 @@ models:
   })
 
   test('does the guardrail catch this?', async () => {
-    const { service, visitor } = await start()
+    const visitor = await signIn()
     const { page } = visitor
     await manage(service, '/guardrails', {
       body: { name: 'pii', content_filter_builtins: [{ slug: 'email', action: 'redact' }] },
@@ -167,7 +168,7 @@ models:
   })
 
   test('who changed this, when?', async () => {
-    const { service, visitor } = await start()
+    const visitor = await signIn()
     const { page } = visitor
     await savePreset(service, 'support-bot', 'Answer politely.')
     await page.keyboard.press('Control+k')
@@ -183,7 +184,7 @@ models:
   })
 
   test('? lists the keys, and single keys can be switched off', async () => {
-    const { visitor } = await start()
+    const visitor = await signIn()
     const { page } = visitor
     await page.keyboard.press('?')
     const dialog = page.getByRole('dialog', { name: 'Keys of the keyboard' })

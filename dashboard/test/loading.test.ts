@@ -1,8 +1,8 @@
 /** How much is asked for before a person sees something, and the states that every list goes through. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 
-import { until, useServices } from '../../test/support/started-service.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -32,9 +32,14 @@ new PerformanceObserver((list) => {
 }).observe({ type: 'layout-shift', buffered: true })`
 
 describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    await chat(service, { model: '@preset/support-bot' })
+  })
+
   test('a page asks for at most six things before its first rows, with nothing in the browser’s cache', async () => {
-    const service = await services.start()
-    await chat(service, { model: 'sandbox/echo' })
     const { page } = await signedIn(browser, service)
     const session = await page.context().newCDPSession(page)
     await session.send('Network.enable')
@@ -53,9 +58,6 @@ describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
   test.each(LISTS)(
     '%s has rows of its height while it waits, says what failed in its place, keeps what it knows, and never jumps',
     async (path, operation, loaded, waiting) => {
-      const service = await services.start()
-      await savePreset(service, 'support-bot', 'Answer politely.')
-      await chat(service, { model: '@preset/support-bot' })
       const { page, ...visitor } = await signedIn(browser, service, '/settings')
       visitor.expectStatus(500)
       await page.addInitScript(SHIFTS)

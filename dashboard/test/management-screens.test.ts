@@ -1,5 +1,5 @@
 /** The screens that show and change what an admin manages: each opens, says what is there, and can be used by everybody. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
@@ -19,8 +19,12 @@ const ask = async (service: StartedService): Promise<void> => {
 }
 
 describe.skipIf(BROWSER_PATH === null)('management', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('spend is grouped, and a group leads deeper until it leads to its requests', async () => {
-    const service = await services.start()
     await ask(service)
     const { page, ...visitor } = await signedIn(browser, service, '/spend')
     const groups = page.getByRole('table', { name: 'Spend by key' })
@@ -33,7 +37,6 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
   })
 
   test('spend is told apart by two groups together, in its columns, its table and its file, and each of them leads deeper', async () => {
-    const service = await services.start()
     await ask(service)
     const { page, ...visitor } = await signedIn(browser, service, '/spend')
     await page.getByLabel('And by').selectOption({ label: '× model' })
@@ -83,7 +86,6 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
   })
 
   test('a guardrail is drafted, tried before it is saved, and saved', async () => {
-    const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
     await page.getByRole('button', { name: 'New guardrail' }).first().click()
     await page.getByLabel('Name').fill('pii')
@@ -131,7 +133,6 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
   })
 
   test('a pattern that cannot be matched in one pass is explained under its field before it is saved, and another one is not', async () => {
-    const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
     visitor.expectStatus(400)
     await page.getByRole('button', { name: 'New guardrail' }).first().click()
@@ -210,7 +211,6 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
   })
 
   test('a provider is tested, and models are found by their name', async () => {
-    const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/models')
     await page.getByRole('button', { name: 'Test Sandbox', exact: true }).click()
     await page.getByText(/, \$0/).waitFor()
@@ -222,7 +222,6 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
   })
 
   test('settings show who is signed in, and switch the theme and the keeping of contents', async () => {
-    const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/settings')
     await page.getByText('this one').waitFor()
     await page.getByRole('table', { name: 'Effective configuration' }).getByRole('rowheader').first().waitFor()

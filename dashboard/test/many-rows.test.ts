@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 
@@ -64,11 +64,13 @@ const scrolledByScreens = async (page: Page): Promise<FrameTimes> => {
   return { frameMs: await timeOf(scroll), knownMs: await timeOf(known) }
 }
 
-const startWithMany = (): Promise<StartedService> => startWithRequests(services, ROWS)
-
 describe.skipIf(BROWSER_PATH === null)('a list of ten thousand requests', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await startWithRequests(services, ROWS)
+  })
+
   test('has only the rows in view in the page, however far it is scrolled, and leads to each by keyboard', async () => {
-    const service = await startWithMany()
     const { page, check } = await signedIn(browser, service, '/requests')
     const rows = page.locator('[data-row]')
     await rows.first().waitFor()
@@ -114,7 +116,6 @@ describe.skipIf(BROWSER_PATH === null)('a list of ten thousand requests', () => 
   })
 
   test('what no index finds is found behind the records that a page looks through, and the table has all rows of the filter', async () => {
-    const service = await startWithMany()
     const { page, check } = await signedIn(browser, service, '/requests?q=cost>1')
     await page.getByText('These are all.').waitFor()
     expect(await page.locator('[data-row]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-row')))).toEqual([

@@ -1,11 +1,11 @@
 /** A tab that was open while another version was installed, and asks for a script that is gone. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { Locator, Page } from 'playwright-core'
 
-import { until, useServices } from '../../test/support/started-service.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -44,14 +44,18 @@ const PALETTE: Part = {
 }
 
 describe.skipIf(BROWSER_PATH === null)('a tab of an earlier version', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+  })
+
   test.each([
     ['reloads itself once, and shows the screen that was asked for', SCREEN, true],
     ['says so where the script of a screen is gone for good, and does not reload itself again', SCREEN, false],
     ['reloads itself once for the palette, which opens from then on', PALETTE, true],
     ['says so where the script of the palette is gone for good, and keeps its screen', PALETTE, false],
   ])('%s', async (_, part, comesBack) => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer politely.')
     const script = lateScript(part.words)
     let [isGone, documents] = [true, 0]
     const visitor = await signedIn(browser, service, '/settings', {

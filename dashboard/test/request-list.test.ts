@@ -1,9 +1,9 @@
 /** The list of requests while somebody reads it: where it stands, and what comes meanwhile. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
 
-import { until, useServices } from '../../test/support/started-service.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
 import { startWithRequests } from './many-requests.ts'
@@ -19,8 +19,12 @@ const rowAt = (page: Page, x: number, y: number): Promise<unknown> =>
   page.evaluate(`document.elementFromPoint(${x}, ${y})?.closest('[data-row]')?.dataset.row ?? null`)
 
 describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('asks for the record of a row when the pointer comes to it, and once only', async () => {
-    const service = await services.start()
     const { id } = await chat(service, { model: 'sandbox/echo' })
     const { page, check } = await signedIn(browser, service, '/requests')
     const asked: string[] = []
@@ -102,7 +106,6 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
   })
 
   test('followed live says how many were skipped', async () => {
-    const service = await services.start()
     await chat(service, { model: 'sandbox/echo' })
     const { page, check } = await signedIn(browser, service, '/requests', {
       before: async (one) => {

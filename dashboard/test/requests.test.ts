@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 
-import { until, useServices } from '../../test/support/started-service.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -10,8 +10,12 @@ const services = useServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('one request', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('its cause stands first: the provider that failed, its sentence, and every attempt with what became of it', async () => {
-    const service = await services.start()
     const failed = await fetch(`${service.api}/messages`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },
@@ -38,7 +42,6 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
   })
 
   test('the list has the columns that a person chose, the times of UTC where a person wants them, and keys by their names', async () => {
-    const service = await services.start()
     const made = await manage<{ key: string; data: { hash: string } }>(service, '/keys', { body: { name: 'ada laptop' } })
     await chat(service, { model: 'sandbox/echo' })
     const { id } = await chat({ ...service, inferenceKey: made.key }, { model: 'sandbox/lorem' })
@@ -99,7 +102,6 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
   })
 
   test('a body of two megabytes with a picture is shown by its size, and none of its data is in the page', async () => {
-    const service = await services.start()
     await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
     const picture = 'iVBORw0KGgo'.padEnd(2_000_000, 'QUJD')
     const { id } = await chat(service, {

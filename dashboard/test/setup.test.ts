@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { SNIPPETS, withModel } from '../src/snippets.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { signedIn } from './signed-in.ts'
@@ -47,17 +47,23 @@ test('the snippets of JavaScript whose packages are installed are those of the S
   expect(RUNNABLE.map(({ id }) => id)).toEqual(expect.arrayContaining(['openai-node', 'anthropic-node']))
 })
 
-test.each(RUNNABLE.map((snippet) => [snippet.name, snippet] as const))(
-  'the snippet of %s prints the answer of the model when it is run as it is shown',
-  async (_, snippet) => {
-    const service = await services.start()
-    const directory = services.directory()
-    symlinkSync(MODULES, join(directory, 'node_modules'))
-    writeFileSync(join(directory, 'snippet.mjs'), withModel(snippet, 'sandbox/echo'))
-    const ran = await Bun.$`${process.execPath} snippet.mjs`
-      .cwd(directory)
-      .env({ PATH: process.env['PATH'], HOME: directory, PATCHBAY_URL: service.url, INFERENCE_KEY: service.inferenceKey })
-      .quiet()
-    expect(ran.stdout.toString()).toContain('Hello!')
-  },
-)
+describe('run as it is shown', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
+  test.each(RUNNABLE.map((snippet) => [snippet.name, snippet] as const))(
+    'the snippet of %s prints the answer of the model when it is run as it is shown',
+    async (_, snippet) => {
+      const directory = services.directory()
+      symlinkSync(MODULES, join(directory, 'node_modules'))
+      writeFileSync(join(directory, 'snippet.mjs'), withModel(snippet, 'sandbox/echo'))
+      const ran = await Bun.$`${process.execPath} snippet.mjs`
+        .cwd(directory)
+        .env({ PATH: process.env['PATH'], HOME: directory, PATCHBAY_URL: service.url, INFERENCE_KEY: service.inferenceKey })
+        .quiet()
+      expect(ran.stdout.toString()).toContain('Hello!')
+    },
+  )
+})

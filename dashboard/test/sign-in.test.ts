@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 
 const services = useServices()
@@ -11,15 +11,18 @@ const provider = startIdentityProvider()
 const withProvider = `auth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", trusted_hosts: ["${provider.host}"] } }`
 
 describe.skipIf(BROWSER_PATH === null)('signing in', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('the page asks for a link or a key, loads nothing from elsewhere, and can be used by everybody', async () => {
-    const service = await services.start()
     const visitor = await browser.visit(`${service.url}/dashboard`)
     await visitor.page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
     await visitor.checkAccessible()
   })
 
   test('what is no key is refused in a sentence, and nothing is kept', async () => {
-    const service = await services.start()
     const visitor = await browser.visit(`${service.url}/dashboard`)
     visitor.expectStatus(401, 404)
     await visitor.page.getByLabel('Management key or sign-in link').fill('pb_mgmt_nonsense')
@@ -30,8 +33,8 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
   })
 
   test('at the identity provider is one press, and leads to the dashboard; without a provider there is no such button', async () => {
-    const service = await services.start({ config: withProvider })
-    const visitor = await browser.visit(`${service.url}/dashboard`)
+    const { url } = await services.start({ config: withProvider })
+    const visitor = await browser.visit(`${url}/dashboard`)
     const button = visitor.page.getByRole('link', { name: `Sign in with ${provider.host}` })
     await button.waitFor()
     await visitor.checkAccessible()
@@ -41,14 +44,13 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     expect(visitor.page.url()).not.toContain('login')
     visitor.check()
 
-    const without = await browser.visit(`${(await services.start()).url}/dashboard`)
+    const without = await browser.visit(`${service.url}/dashboard`)
     await without.page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
     await without.page.waitForLoadState('networkidle')
     expect(await without.page.getByRole('link', { name: /^Sign in with/ }).count()).toBe(0)
   })
 
   test('a link opens the page once, leaves the address at once, and the page it opened signs out', async () => {
-    const service = await services.start()
     const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
     const link = `${service.url}/dashboard/${new URL(printed.stdout.trim()).hash}`
     const { page, check } = await browser.visit(link)

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -36,14 +36,18 @@ const CUT = `[...document.querySelectorAll('button, a, input, select, textarea')
 })`
 
 describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    await chat(service, { model: '@preset/support-bot' })
+  })
+
   test.each([
     ['a phone of 390 pixels', 390, 780, 1],
     // A screen of 1280 by 800 pixels has no more of them then (WCAG 2.2, 1.4.10).
     ['four times the size on a screen of 1280 pixels', 320, 200, 4],
   ])('no screen is wider than %s, nothing of it is cut, and each can be used by everybody', async (_, width, height, deviceScaleFactor) => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    await chat(service, { model: '@preset/support-bot' })
     const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '', { viewport: { width, height }, deviceScaleFactor })
     expectStatus(404)
     for (const path of SCREENS) {
