@@ -88,11 +88,13 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       if (prepared.plugins !== null) prepared = await withPlugins(prepared, prepared.plugins, parts)
       const screening = screen(prepared, parts)
       screened = screening instanceof Promise ? await screening : screening
-      if (isLarge) await largeStep()
+      // A preset may make a large request of a small one.
+      const isLargeNow = isLarge || screened.call.body.searchable.length > LARGE_BYTES
+      if (isLargeNow) await largeStep()
       const planning = plan(screened, parts)
-      const reached = next(isLarge ? await inTurns(planning, turn) : atOnce(planning))
+      const reached = next(isLargeNow ? await inTurns(planning, turn) : atOnce(planning))
       const result = reached instanceof Promise ? await reached : reached
-      if (isLarge) await largeStep()
+      if (isLargeNow) await largeStep()
       return result
     } catch (thrown) {
       return new Refused(asFailure(thrown), refusalFacts(prepared, screened, parts))

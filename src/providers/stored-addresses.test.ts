@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { isStoredAddress, mayHoldStoredAddress } from './stored-addresses.ts'
+import { atOnce } from '../lib/steps.ts'
+import { isStoredAddress, lookForStoredAddress, mayHoldStoredAddress } from './stored-addresses.ts'
 
 const GAPS = ['', ' ', '\t', '\n', '\r\n', '\f', '\v', '\0', '\u001f', ' '.repeat(200), '\n'.repeat(200)]
 const SCHEMES = ['gs', 's3', 'ms', 'file', 'http', 'https', 'HTTPS', 'xhttp', 'a', 'g\ts', 'data']
@@ -43,4 +44,18 @@ test.each([
   const startedMicros = process.cpuUsage().user
   mayHoldStoredAddress(text)
   expect(process.cpuUsage().user - startedMicros).toBeLessThan(100_000)
+})
+
+test('an address is found wherever it stands in a text of megabytes', () => {
+  const filler = 'x'.repeat(512 * 1024 - 20)
+  for (const address of [String.raw`"\n gs:\/\/bucket`, '"ms://1', '"https://generativelanguage.GoogleAPIs.com/v1'])
+    for (let more = 0; more < 60; more += 1) expect(atOnce(lookForStoredAddress(`["${filler}${'y'.repeat(more)}",${address}"]`))).toBe(true)
+  expect(atOnce(lookForStoredAddress(`["${filler}","https://example.com","see gs://bucket"]`))).toBe(false)
+})
+
+test.each(['g', 'goog', ' ', String.raw`\n`])('eight million characters of %p are searched in many short steps', (text) => {
+  const steps = lookForStoredAddress(`["(${text.repeat(8_000_000 / text.length)}"]`)
+  let count = 1
+  while (steps.next().done !== true) count += 1
+  expect(count).toBeGreaterThan(14)
 })

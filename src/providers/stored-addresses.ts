@@ -1,3 +1,5 @@
+import type { Steps } from '../lib/steps.ts'
+
 /**
  * Addresses of media that mean something only to the account behind the credential of a provider: a file that was uploaded to Google
  * (https://ai.google.dev/gemini-api/docs/files), an object of a bucket (`gs://…`), an upload of Moonshot's (`ms://…`).
@@ -24,6 +26,20 @@ export const mayHoldStoredAddress = (json: string): boolean => {
   }
   return false
 }
+
+/** The same for text of any length, a piece at a time. */
+export function* lookForStoredAddress(json: string): Steps<boolean> {
+  for (let from = 0; from < json.length; from += PIECE) {
+    if (from > 0) yield
+    if (mayHoldStoredAddress(json.slice(Math.max(0, from - HEAD_AS_WRITTEN), from + PIECE + SLASHES_MAX))) return true
+  }
+  return false
+}
+
+/** Characters that are searched in one step. */
+const PIECE = 512 * 1024
+/** More characters than slashes, or a name of Google's, take behind the end of a piece. */
+const SLASHES_MAX = 16
 
 const GOOGLE = /googleapis/i
 const SLASHES = /:(?:\\?\/){2}/g

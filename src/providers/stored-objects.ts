@@ -9,13 +9,14 @@ import { isObject } from '../lib/json.ts'
 import { mayName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
 import { noFile } from './no-file.ts'
-import { isStoredAddress, mayHoldStoredAddress } from './stored-addresses.ts'
+import { isStoredAddress, lookForStoredAddress } from './stored-addresses.ts'
 import type { Target } from './provider.ts'
 
 /** Throws `invalid_request` naming the first. `conversation`: where the dialect keeps it. */
 export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 'input', target: Target): Steps<void> {
-  if (target.storedObjects === true || !mayHold(body.searchable)) return
-  const items = mayHold(body.rawSearchable(conversation) ?? '')
+  if (target.storedObjects === true || !(yield* mayHold(body.searchable))) return
+  yield
+  const items = yield* mayHold(body.rawSearchable(conversation) ?? '')
   yield* body.reading(items ? [conversation, 'tools'] : ['tools'])
   const { providerName } = target
   for (const [index, item] of (items ? listOf(body.value(conversation)) : []).entries()) {
@@ -44,7 +45,11 @@ export const refuse = (field: string, message: string): never => {
 export const refuseName = (field: string, providerName: string): never =>
   refuse(field, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
 
-const mayHold = (json: string): boolean => mayName(NAMED, json) || mayHoldStoredAddress(json)
+function* mayHold(json: string): Steps<boolean> {
+  if (mayName(NAMED, json)) return true
+  yield
+  return yield* lookForStoredAddress(json)
+}
 
 /** The members that name such an object. */
 const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|audio)"/

@@ -11,16 +11,21 @@ import { GatewayError } from '../../errors.ts'
 import { readDataUrl } from '../../lib/data-url.ts'
 import type { ReadAnswer, ReadDocument } from '../../lib/documents/read-document.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { inTurns, LARGE_BYTES } from '../../lib/steps.ts'
 import { editElements } from '../../lib/json-splice.ts'
 import type { Models } from '../../models/models.ts'
+import type { ProviderContext } from '../../providers/provider.ts'
 import { resolveModel } from '../../routing/resolve-model.ts'
 import { type FetchPage, NoPage } from '../../tools/web-fetch/fetch-page.ts'
 import { type Prepared, strictError } from '../stages.ts'
+import type { LargeStep } from '../large-steps.ts'
 import { readAgain } from '../read-again.ts'
 import { OcrFailure, type ReadByOcr } from './read-by-ocr.ts'
 import { CONVERSATION, type FilePart, filePart, textPart } from './file-places.ts'
 
 export interface ReadFilesParts {
+  readonly largeStep: LargeStep
+  readonly context: ProviderContext
   readonly models: Models
   readonly readDocument: ReadDocument
   readonly fetchPage: FetchPage
@@ -37,9 +42,12 @@ const READ_MS = 30_000
 export const readFiles = async (prepared: Prepared, options: JsonObject, parts: ReadFilesParts): Promise<Prepared> => {
   const { dialect, body, models } = prepared.call
   const field = CONVERSATION[dialect]
-  const raw = body.raw(field)
+  const large = body.searchable.length > LARGE_BYTES
+  /** Each step takes some milliseconds for megabytes. */
+  const pause = (): Promise<void> | undefined => (large ? parts.largeStep() : undefined)
   const { engine, read: readText } = readerOf(options, prepared.caller.workspaceId, parts)
-  if (raw === undefined || !raw.startsWith('[') || !takesText(engine, models, parts.models)) return prepared
+  if (body.rawSearchable(field)?.startsWith('[') !== true || !takesText(engine, models, parts.models)) return prepared
+  if (large) await inTurns(body.reading([field]), parts.context.turn ?? parts.largeStep)
   const known = dialect === 'chat' ? annotated(body.value(field)) : new Map<string, string>()
   const found = findFiles(body.value(field), dialect, field)
   if (found.length === 0) return prepared
@@ -49,16 +57,20 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   const readOnce = eachOnce(readText)
   await Promise.all(
     found.map(async ({ at, file }) => {
-      const one = await readFile(file, at, known, readOnce, parts)
+      const one = await readFile(file, at, known, readOnce, { ...parts, pause })
       if (one !== null) read.set(at, one)
     }),
   )
   if (read.size === 0) return prepared
+  await pause()
+  const raw = body.raw(field) ?? '[]'
+  await pause()
   const changed = editElements(raw, (text, index) => {
     const start = `${field}[${index}]`
     const touched = text.includes('"annotations"') || [...read.keys()].some((at) => at === start || at.startsWith(`${start}.`))
     return touched ? JSON.stringify(replaced(JSON.parse(text) as JsonValue, start, (at) => textOf(read.get(at), dialect))) : text
   })
+  await pause()
   const files = [...read.values()]
   prepared.pipeline.push({
     type: 'plugin',
@@ -224,13 +236,16 @@ const readFile = async (
   at: string,
   known: ReadonlyMap<string, string>,
   readText: ReadHashed,
-  { fetchPage }: Pick<ReadFilesParts, 'fetchPage'>,
+  { fetchPage, pause }: Pick<ReadFilesParts, 'fetchPage'> & { readonly pause: () => Promise<void> | undefined },
 ): Promise<(FileText & { readonly pages: number | null }) | null> => {
+  await pause()
   const bytes = await bytesOf(url, at, fetchPage)
   if (bytes.byteLength > BYTES_MAX) throw refused(at, 'the PDF is too large.')
   const isPdf = bytes.subarray(0, 1024).includes('%PDF-')
   if (!isPdf && !/^data:/i.test(url)) return null
+  await pause()
   const hash = createHash('sha256').update(bytes).digest('hex')
+  await pause()
   const before = known.get(hash)
   if (before !== undefined) return { hash, name, text: before, pages: null }
   return { hash, name, ...(await readText(hash, bytes, at)) }

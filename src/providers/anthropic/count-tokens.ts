@@ -1,6 +1,7 @@
 /** Anthropic's own count of what a request would cost in input tokens: the same request without what only an answer needs. */
+import { passesAsWritten } from '../../canonical/call.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonChanges } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
 import { encoded } from '../encoded.ts'
@@ -9,6 +10,7 @@ import type { Attempt, ProviderContext } from '../provider.ts'
 import { messagesUrl, ownHeaders } from './anthropic.ts'
 import { encodeAnthropicRequest } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
+import { relayChanges } from './relay-request.ts'
 
 /** The fields that the counting endpoint takes; it refuses anything else. */
 const COUNTED: ReadonlySet<string> = new Set([
@@ -43,13 +45,22 @@ export const countAnthropicTokens = async (attempt: Attempt, context: ProviderCo
   return count
 }
 
-function* countedRequest(attempt: Attempt): Steps<string> {
+function* countedRequest(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
+  const { body } = attempt.call
+  if (passesAsWritten(attempt.call, 'messages')) {
+    const changes = yield* relayChanges(attempt)
+    yield
+    return body.wireWith({ ...changes, ...withoutUncounted([...body.keys, ...Object.keys(changes)]) })
+  }
   const request = yield* encodeAnthropicRequest(attempt)
   yield
   const whole = JsonBody.ofParsed(request)
   yield
-  return whole.textWith(Object.fromEntries(whole.keys.filter((key) => !COUNTED.has(key)).map((key) => [key, null])))
+  return whole.textWith(withoutUncounted(whole.keys))
 }
+
+const withoutUncounted = (keys: readonly string[]): JsonChanges =>
+  Object.fromEntries(keys.filter((key) => !COUNTED.has(key)).map((key) => [key, null]))
 
 const readCount = (text: string): number | null => {
   try {

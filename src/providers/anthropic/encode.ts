@@ -22,9 +22,10 @@ import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export function* encodeAnthropicRequest(attempt: Attempt): Steps<string> {
-  return passesAsWritten(attempt.call, 'messages')
-    ? attempt.call.body.textWith(yield* relayChanges(attempt))
-    : yield* translated(yield* encodeContext(attempt), attempt)
+  if (!passesAsWritten(attempt.call, 'messages')) return yield* translated(yield* encodeContext(attempt), attempt)
+  const changes = yield* relayChanges(attempt)
+  yield
+  return attempt.call.body.textWith(changes)
 }
 
 /** The request body, encoded for sending. */
@@ -36,7 +37,7 @@ export function* anthropicWire(attempt: Attempt): Steps<string | Uint8Array<Arra
 }
 
 function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
-  refusePlainAddresses(attempt, false)
+  yield* refusePlainAddresses(attempt, false)
   const { stream } = attempt.call
   const { system, turns } = yield* encodeConversation(context)
   // Before the tools: what is left of the grammar is theirs.

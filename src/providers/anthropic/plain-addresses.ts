@@ -1,6 +1,8 @@
 /** Pictures and documents by `http:` addresses: Anthropic reads `https:` ones only. */
 import { isObject } from '../../lib/json.ts'
-import { mayName } from '../../lib/may-name.ts'
+import { spellsNames } from '../../lib/may-name.ts'
+import { startPace, type Steps } from '../../lib/steps.ts'
+import { startsString } from '../../lib/string-start.ts'
 import { mediaOf } from '../load-media.ts'
 import type { Attempt } from '../provider.ts'
 import { refuse } from '../stored-objects.ts'
@@ -8,9 +10,9 @@ import { isKnownVendor } from '../vendors.ts'
 import { rulesOf } from './model-rules.ts'
 
 /** Throws `invalid_request` naming the first. */
-export const refusePlainAddresses = ({ call, target }: Attempt, native: boolean): void => {
+export function* refusePlainAddresses({ call, target }: Attempt, native: boolean): Steps<void> {
   if (!readsHttpsOnly(target)) return
-  const at = native ? firstInBody(call.body) : mediaOf(call.prompt()).find(({ part }) => PLAIN.test(part.url))?.at
+  const at = native ? yield* firstInBody(call.body) : mediaOf(call.prompt()).find(({ part }) => PLAIN.test(part.url))?.at
   if (at !== undefined && at !== null) refuse(at, `${target.providerName} reads https: addresses and data: URLs, and no http: ones.`)
 }
 
@@ -19,15 +21,30 @@ const readsHttpsOnly = ({ provider, upstreamModel }: Attempt['target']): boolean
   provider === 'anthropic' || (isKnownVendor(provider) && rulesOf(upstreamModel).claude)
 
 const PLAIN = /^\s*http:/i
-const PLAIN_IN_JSON = /"(?:\s|\\[nrt])*http:/i
+const HTTP = /http:/gi
 
-const firstInBody = (body: Attempt['call']['body']): string | null => {
-  const messages = mayName(PLAIN_IN_JSON, body.rawSearchable('messages') ?? '') ? body.value('messages') : undefined
+function* firstInBody(body: Attempt['call']['body']): Steps<string | null> {
+  if (!(yield* mayHoldPlain(body.rawSearchable('messages') ?? ''))) return null
+  yield* body.reading(['messages'])
+  const messages = body.value('messages')
   for (const [index, message] of listOf(messages).entries()) {
     const at = isObject(message) ? firstIn(message['content'], `messages[${index}].content`) : null
     if (at !== null) return at
   }
   return null
+}
+
+/** A search of JSON text, in which the address may stand behind white space. */
+function* mayHoldPlain(json: string): Steps<boolean> {
+  HTTP.lastIndex = 0
+  const isStep = startPace()
+  for (let found = HTTP.exec(json); found !== null; found = HTTP.exec(json)) {
+    if (startsString(json, found.index)) return true
+    const { lastIndex } = HTTP
+    if (isStep()) yield
+    HTTP.lastIndex = lastIndex
+  }
+  return spellsNames(json)
 }
 
 const firstIn = (blocks: unknown, at: string): string | null => {

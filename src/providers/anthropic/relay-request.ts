@@ -24,9 +24,12 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 /** The changes to the client's body. */
 export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
-  refuseStoredFiles(body, attempt.target)
-  refusePlainAddresses(attempt, true)
+  yield* refuseStoredFiles(body, attempt.target)
+  yield
+  yield* refusePlainAddresses(attempt, true)
+  yield
   refuseSound(attempt)
+  yield
   // The limit counts tools that this service runs: no provider is to count them.
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null, max_tool_calls: null }
   // Null is "left out" to this service, and a fault to the provider.

@@ -2,14 +2,16 @@
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { Target } from '../provider.ts'
 import { noFile } from '../no-file.ts'
-import { isStoredAddress, mayHoldStoredAddress } from '../stored-addresses.ts'
+import { isStoredAddress, lookForStoredAddress } from '../stored-addresses.ts'
 import { refuse, refuseName } from '../stored-objects.ts'
 
 /** Throws `invalid_request` naming the first. */
-export const refuseStoredFiles = (body: JsonBody, { providerName, storedObjects }: Target): void => {
-  if (storedObjects === true || !(mayName('"file_id"', body.searchable) || mayHoldStoredAddress(body.searchable))) return
+export function* refuseStoredFiles(body: JsonBody, { providerName, storedObjects }: Target): Steps<void> {
+  if (storedObjects === true || !(mayName('"file_id"', body.searchable) || (yield* lookForStoredAddress(body.searchable)))) return
+  yield* body.reading(['messages'])
   const messages: unknown = body.value('messages')
   for (const [index, message] of (Array.isArray(messages) ? (messages as unknown[]) : []).entries()) {
     const place = isObject(message) ? storedIn(message['content'], `messages[${index}].content`) : null

@@ -1,0 +1,76 @@
+/** The searches and additions that a request goes through before it is encoded give way too, however much they look at. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import type { Presets } from '../../src/presets/presets.ts'
+import { MODEL, OWN_DIALECT, replay, type Replay } from '../support/replay.ts'
+
+setDefaultTimeout(300_000)
+
+const VENDORS = {
+  chat: { slug: 'openai', model: 'gpt-4.1' },
+  responses: { slug: 'openai', model: 'gpt-5' },
+  messages: { slug: 'anthropic', model: 'claude-sonnet-4-5' },
+}
+
+const bytesOf = (client: ClientDialect, text: string): Uint8Array => {
+  const said = [{ role: 'user', content: [{ type: client === 'responses' ? 'input_text' : 'text', text }] }]
+  const conversation = client === 'responses' ? { input: said } : { messages: said }
+  return new TextEncoder().encode(JSON.stringify({ model: MODEL, max_tokens: 100, ...conversation }))
+}
+
+/** Every place where the work may give way is counted, since time passes with each look at the clock. */
+const turnsFor = async (client: ClientDialect, body: Uint8Array, more: Partial<Replay> = {}): Promise<number> => {
+  let now = 0
+  let turns = 0
+  const clock: Clock = {
+    now: () => 0,
+    monotonicMs: () => (now += 1000),
+    after(ms, task) {
+      if (ms > 0) return () => undefined
+      turns += 1
+      setImmediate(task)
+      return () => undefined
+    },
+  }
+  const upstream = {
+    dialect: OWN_DIALECT[client],
+    reply: { status: 500, type: 'application/json', pieces: [] },
+    ...VENDORS[client],
+  } as const
+  const { sent } = await replay({ client, upstreams: [upstream], body, clock, ...more })
+  expect(sent.length).toBe(1)
+  return turns
+}
+
+test.each(CLIENT_DIALECTS)('%s: a search for addresses in a text that is four times as long takes more steps', async (client) => {
+  for (const text of ['g', 'goog', ' ']) {
+    const turns = (characters: number): Promise<number> => turnsFor(client, bytesOf(client, `(${text.repeat(characters / text.length)}`))
+    expect(await turns(10_000_000)).toBeGreaterThan((await turns(2_500_000)) + 12)
+  }
+})
+
+test.each(CLIENT_DIALECTS)(
+  '%s: a small request with a preset of 9,000 tools is planned in steps, and one without at once',
+  async (client) => {
+    const tool = (name: string) =>
+      client === 'chat' ? { type: 'function', function: { name } } : { type: 'function', name, parameters: null }
+    const presets = {
+      serve: () => ({
+        preset: { id: 'preset-1', slug: 'house', status: 'active' },
+        version: {
+          version: 1,
+          shape: client,
+          config: { model: MODEL, tools: Array.from({ length: 9000 }, (_, at) => tool(`look_${at}`)) },
+          system_prompt: null,
+        },
+        rollout: null,
+      }),
+    } as unknown as Presets
+    const small = bytesOf(client, 'x')
+    expect(await turnsFor(client, small)).toBe(0)
+    const asking = new TextEncoder().encode(new TextDecoder().decode(small).replace(`"${MODEL}"`, '"@preset/house"'))
+    expect(await turnsFor(client, asking, { presets })).toBeGreaterThan(3)
+  },
+)
