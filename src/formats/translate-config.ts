@@ -140,7 +140,8 @@ const without = (object: JsonObject, key: string): JsonObject => Object.fromEntr
 
 /** `speed: "fast"` and `service_tier: "fast"` mean the same (docs/contract/messages.md#request); tiers of one provider's own stay on its interface. */
 const translateTier = (tier: JsonValue, speed: JsonValue, { lost }: Translation): JsonValue => {
-  if (tier === null) return speed === 'fast' ? 'fast' : null
+  if (tier === null || (tier === 'auto' && speed === 'fast')) return speed === 'fast' ? 'fast' : null
+  if (speed === 'fast') lost('speed')
   if (serviceTier.safeParse(tier).success) return tier
   lost('service_tier')
   return null

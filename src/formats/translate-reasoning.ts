@@ -1,11 +1,19 @@
 /** How much a model thinks: one object of chat and Responses, two fields of Messages (docs/contract/requests.md#reasoning). */
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { pathsOf } from '../request-fields/setting-spellings.ts'
 import type { Translate, Translation } from './translation.ts'
 
 export const translateReasoning: Translate = (values, translation) => {
   const reasoning = read(values, translation)
-  return translation.to === 'messages' ? writeThinking(reasoning, translation) : [reasoning]
+  if (translation.to !== 'messages') return [reasoning]
+  if (ASKS.some((member) => reasoning[member] !== undefined)) return writeThinking(reasoning, translation)
+  // Messages has no word that only shows or hides thinking: `thinking` would turn it on.
+  for (const [index, path] of pathsOf(translation.from, 'reasoning').entries()) if (values[index] !== null) translation.lost(path)
+  return []
 }
+
+/** The members that turn thinking on or off. */
+const ASKS = ['effort', 'enabled', 'max_tokens']
 
 /** The schemas that chat and Responses share. */
 const MEMBERS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']

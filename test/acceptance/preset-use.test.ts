@@ -14,9 +14,11 @@ beforeAll(async () => {
     config: `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
   fake/one: { endpoints: [{ provider: fake, model: up-one }] }
   fake/two: { endpoints: [{ provider: fake, model: up-two }] }
+  fake/claude: { endpoints: [{ provider: claude, model: claude-haiku-4-5 }] }
 `,
   })
 })
@@ -239,6 +241,56 @@ describe('the system prompt', () => {
     const messages = await infer(service, { model: '@preset/everywhere', max_tokens: 20, messages: [user] }, { path: '/messages' })
     expect(messages.json).toMatchObject({ type: 'message', content: [{ type: 'text', text: 'Hello!' }] })
     expect(messages.headers.get('x-preset')).toBe('everywhere@1')
+  })
+})
+
+describe('on another interface', () => {
+  const dryRun = async (
+    path: string,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<{ sent: Record<string, unknown>; warnings: readonly { field: string }[] }> => {
+    const { status, json } = await infer(service, body, { path, headers: { 'X-Service-Dry-Run': 'enabled' } })
+    expect(status).toBe(200)
+    const { upstream_request: request, warnings } = json as {
+      upstream_request: { body: Record<string, unknown> }
+      warnings: readonly { field: string }[]
+    }
+    return { sent: request.body, warnings }
+  }
+
+  test('what only shows or hides thinking does not turn it on', async () => {
+    const saved: readonly [string, object, string][] = [
+      ['chat/completions', { include_reasoning: false }, 'include_reasoning'],
+      ['chat/completions', { reasoning: { exclude: true } }, 'reasoning'],
+      ['responses', { reasoning: { summary: 'auto' } }, 'reasoning'],
+    ]
+    for (const [shape, settings, field] of saved) {
+      await savePreset(service, 'shown', { model: 'fake/claude', ...settings }, shape)
+      const { sent, warnings } = await dryRun('/messages', { model: '@preset/shown', messages: [user], max_tokens: 100 })
+      expect(sent).not.toHaveProperty('thinking')
+      expect(warnings.map((warning) => warning.field)).toEqual([field])
+    }
+    await savePreset(service, 'shown', { model: 'fake/claude', reasoning: { enabled: true } }, 'chat/completions')
+    const asked = await dryRun('/messages', { model: '@preset/shown', messages: [user], max_tokens: 4000 })
+    expect(asked.sent).toHaveProperty('thinking')
+  })
+
+  test('the fast speed beside the automatic tier stays the fast tier, and beside another one is told as lost', async () => {
+    await savePreset(service, 'quick', { model: 'fake/one', max_tokens: 10, speed: 'fast', service_tier: 'auto' }, 'messages')
+    expect((await dryRun('/chat/completions', { model: '@preset/quick', messages: [user] })).sent['service_tier']).toBe('priority')
+    await savePreset(service, 'quick', { model: 'fake/one', max_tokens: 10, speed: 'fast', service_tier: 'flex' }, 'messages')
+    const { sent, warnings } = await dryRun('/chat/completions', { model: '@preset/quick', messages: [user] })
+    expect([sent['service_tier'], warnings.map(({ field }) => field)]).toEqual(['flex', ['speed']])
+  })
+
+  test('a choice of a function that is not there is told as lost', async () => {
+    const messagesTool = { name: 'look', input_schema: { type: 'object' } }
+    const body = { model: 'fake/one', max_tokens: 10, tools: [messagesTool], tool_choice: { type: 'tool', name: 'gone' } }
+    await savePreset(service, 'choosy', body, 'messages')
+    for (const request of [body, { model: '@preset/choosy', max_tokens: 10 }]) {
+      const { sent, warnings } = await dryRun('/messages', { ...request, messages: [user] })
+      expect([sent['tool_choice'], warnings.map(({ field }) => field)]).toEqual([undefined, ['tool_choice']])
+    }
   })
 })
 

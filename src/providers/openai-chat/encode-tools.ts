@@ -43,12 +43,14 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
   },
 })
 
-const encodeChoice = ({ prompt }: Translation): JsonObject => {
+const encodeChoice = ({ prompt, lose }: Translation): JsonObject => {
   const choice = prompt.toolChoice
   if (choice.type === 'auto') return {}
   if (choice.type !== 'tool') return { tool_choice: choice.type }
   const chosen = prompt.tools.find((tool: Tool) => tool.type !== 'provider' && tool.name === choice.name)
-  return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
+  if (chosen !== undefined) return { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
+  lose('tool_choice', `This provider cannot be made to call ${choice.name}; the choice is the model’s.`)
+  return {}
 }
 
 /** The web search of every dialect, by whichever name. */
