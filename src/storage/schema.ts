@@ -122,4 +122,6 @@ export const DELETED_WITH_WORKSPACE: readonly (keyof Schema)[] = [
   'files',
   'guardrail_assignments',
   'guardrails',
+  'oauth_codes',
+  'login_links',
 ]

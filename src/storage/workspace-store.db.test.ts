@@ -140,8 +140,6 @@ describeEachEngine('workspace store', (engine) => {
     hold: 'A request that still runs is settled.',
     idempotency_keys: 'Each has an end of its own.',
     ledger: 'Money that was spent is accounted for.',
-    login_links: 'Each has an end of its own.',
-    oauth_codes: 'Each has an end of its own.',
     observability_destinations: 'Their rows are emptied, and stay for what refers to them.',
     presets: 'They are history, and names in records.',
     sessions: 'Each ends with its membership.',

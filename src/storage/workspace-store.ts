@@ -291,6 +291,10 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .where('subject_kind', '=', 'member')
         .where('subject', 'in', userIds)
         .execute()
+      // Both would let the person in again: by a key of an application, or by a session.
+      for (const table of ['oauth_codes', 'login_links'] as const) {
+        await transaction.deleteFrom(table).where('workspace_id', '=', workspaceId).where('user_id', 'in', userIds).execute()
+      }
       return {
         result: removed.length,
         audit: membersAudit(

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 
 import { call, infer, type Answer } from '../support/calls.ts'
-import { signInAs, signInByKey } from '../support/signed-in.ts'
+import { loginToken, openSession, signInAs, signInByKey } from '../support/signed-in.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -50,6 +50,30 @@ describe('a code', () => {
     const body = { code, code_verifier: VERIFIER }
     await Promise.all(Array.from({ length: 5 }, () => call(own, 'POST', '/auth/keys', { key: null, body })))
     expect(((await call(own, 'GET', '/keys?q=raced&status=all')).json as { data: unknown[] }).data).toEqual([])
+  })
+
+  test('makes no key once its person is no member any more, nor once its workspace is deleted; a sign-in link opens nothing then', async () => {
+    const own = await services.start({ config: 'oauth: { enabled: true }' })
+    const workspace = (await call(own, 'POST', '/workspaces', { body: { name: 'Left', slug: 'left' } })).json as { data: { id: string } }
+    const { id } = workspace.data
+    const exchanged = async (code: string) =>
+      (await call(own, 'POST', '/auth/keys', { key: null, body: { code, code_verifier: VERIFIER } })).status
+
+    const ada = await signInAs(own, { user_id: 'ada', workspace_id: id })
+    const token = await loginToken(own, { user_id: 'ada', workspace_id: id })
+    const left = codeOf(await ada.ask('POST', '/auth/keys/code', { body: S256 }))
+    expect((await call(own, 'POST', `/workspaces/${id}/members/remove`, { body: { user_ids: ['ada'] } })).status).toBe(200)
+    expect([await exchanged(left), (await openSession(own, { token })).status]).toEqual([403, 401])
+
+    const made = (await call(own, 'POST', '/keys', { body: { name: 'app', workspace_id: id } })).json as {
+      key: string
+      data: { hash: string }
+    }
+    const pending = codeOf(await call(own, 'POST', '/auth/keys/code', { key: made.key, body: S256 }))
+    const other = await loginToken(own, { user_id: 'grace', workspace_id: id })
+    await call(own, 'DELETE', `/keys/${made.data.hash}`)
+    expect((await call(own, 'DELETE', `/workspaces/${id}`)).status).toBe(200)
+    expect([await exchanged(pending), (await openSession(own, { token: other })).status]).toEqual([403, 401])
   })
 
   test('needs its verifier, and its method', async () => {
