@@ -99,6 +99,42 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.getByText('Tried with the saved rules.').waitFor()
   })
 
+  test('each rule of a guardrail says in how many requests of the last 24 hours it found something', async () => {
+    const service = await services.start()
+    const rules = {
+      content_filter_builtins: [
+        { slug: 'email', action: 'redact' },
+        { slug: 'phone', action: 'block' },
+      ],
+      content_filters: [
+        { pattern: 'ACME-[0-9]+', action: 'flag', label: 'ACME' },
+        { pattern: 'SECRET', action: 'block' },
+        { pattern: 'HIDDEN', action: 'block' },
+      ],
+    }
+    const { data: made } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'pii', ...rules } })
+    const { data: keys } = await manage<{ data: { hash: string; kind: string }[] }>(service, '/keys')
+    await manage(service, `/guardrails/${made.id}/assignments/keys`, {
+      body: { key_hashes: keys.filter(({ kind }) => kind === 'inference').map(({ hash }) => hash) },
+    })
+    for (const content of ['Mail ada@example.com', 'Mail bo@example.com on ACME-1'])
+      await chat(service, { model: 'sandbox/echo', messages: [{ role: 'user', content }] })
+    const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
+    const row = page.getByRole('table', { name: 'Guardrails' }).getByRole('row').filter({ hasText: 'pii' })
+    await row.getByRole('cell', { name: '3', exact: true }).waitFor()
+    await row.getByRole('link', { name: 'pii' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'email' }).getByText('2 hits in 24 h', { exact: true }).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'phone' }).getByText('0 hits in 24 h', { exact: true }).waitFor()
+    expect(await page.locator('.filter-rows .hits').allInnerTexts()).toEqual([
+      '2 hits in 24 h',
+      '0 hits in 24 h',
+      '1 hit in 24 h',
+      '0 hits in 24 h, with its like',
+      '0 hits in 24 h, with its like',
+    ])
+    await visitor.checkAccessible()
+  })
+
   test('a guardrail is tried on the stored requests before it is saved: which would be blocked is linked, and other rules ask again', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')

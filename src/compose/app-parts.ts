@@ -180,6 +180,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     judgeModel: file.plugins.alignment?.model ?? null,
     moderationEndpoint: Object.keys(file.moderation.endpoints)[0] ?? null,
     moderate: createModerate(file.moderation, safeFetch, clock),
+    noteRefusedHits: parts.refusedHits.note,
     screenMs: SCREEN_MS,
     plugins: createPlugins({
       settings: file.plugins,

@@ -5,6 +5,7 @@ import type { Database } from '../storage/database.ts'
 import type { ContentStore } from '../storage/content-store.ts'
 import type { FileStore } from '../storage/file-store.ts'
 import type { EndpointHealthStore } from '../storage/endpoint-health.ts'
+import type { GuardrailHitStore } from '../storage/guardrail-hours.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { PresetStore } from '../storage/preset-store.ts'
 import { pruneLedger } from '../storage/prune-ledger.ts'
@@ -35,6 +36,7 @@ export const housekeepingJobs = (parts: {
   readonly codes: Pick<OauthCodeStore, 'deleteExpired'>
   readonly contents: Pick<ContentStore, 'deleteExpired'>
   readonly endpointHealth: Pick<EndpointHealthStore, 'deleteOlderThan'>
+  readonly guardrailHits: Pick<GuardrailHitStore, 'deleteOlderThan'>
   readonly waitingTraces: Pick<WaitingTraceStore, 'deleteOlderThan'>
   readonly files: Pick<FileStore, 'deleteLeftOver'>
   readonly retentionMs: () => number
@@ -70,6 +72,12 @@ export const housekeepingJobs = (parts: {
     everyMs: HOUR_MS,
     keptMs: () => 2 * DAY_MS,
     deleteSome: parts.endpointHealth.deleteOlderThan,
+  },
+  {
+    deletes: 'hours of guardrails',
+    everyMs: HOUR_MS,
+    keptMs: () => 2 * DAY_MS,
+    deleteSome: parts.guardrailHits.deleteOlderThan,
   },
   {
     deletes: 'ledger entries',

@@ -4,6 +4,7 @@ import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import { guardrailBudgets } from '../guardrails/budget-scopes.ts'
+import { createRefusedHits } from '../guardrails/refused-hits.ts'
 import { createGuardrails } from '../guardrails/guardrails.ts'
 import { createKeepAlive } from '../http/keep-alive.ts'
 import { createContents } from '../inference/contents/keep-contents.ts'
@@ -25,6 +26,7 @@ import { createSearchStore } from '../storage/search-store.ts'
 import { createFileStore } from '../storage/file-store.ts'
 import { createContentStore } from '../storage/content-store.ts'
 import { createGenerationList } from '../storage/generation-list.ts'
+import { createGuardrailHitStore } from '../storage/guardrail-hours.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
 import { createGuardrailStore } from '../storage/guardrail-store.ts'
@@ -122,6 +124,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   const settle = createSettle({ ledger, durations, recorder, running, sticky: routing.sticky, observe, onOvershoot })
 
   const contentStore = createContentStore(database, seal)
+  const guardrailHits = createGuardrailHitStore(database)
 
   return {
     ...base,
@@ -148,6 +151,8 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     fileStore: createFileStore(database, seal, clock),
     searching: createSearchStore(database),
     endpointHealth: createEndpointHealthStore(database),
+    guardrailHits,
+    refusedHits: createRefusedHits({ store: guardrailHits, clock }),
     contents: createContents({ store: contentStore, formats: FORMATS, clock, onError }),
     usageSeries: createUsageSeries(database),
     management,

@@ -5,6 +5,7 @@ import type { Route } from '../http/route.ts'
 import { destinationRoutes } from '../http/routes/destinations.ts'
 import { evaluationRoutes } from '../http/routes/evaluations.ts'
 import { fileRoutes } from '../http/routes/files.ts'
+import { createHitsOf } from '../http/routes/guardrail-hits.ts'
 import { guardrailRoutes } from '../http/routes/guardrails.ts'
 import { presetTestRoutes } from '../http/routes/preset-tests.ts'
 import { rolloutRoutes } from '../http/routes/rollouts.ts'
@@ -29,7 +30,13 @@ const RESOURCES: readonly ((parts: Parts, current: Current) => readonly Route[])
     const { onceness } = management
     return fileRoutes({ files: composeFiles(parts, file), clock, onError, onceness, unreadMs: file.timeouts.client_unread * 1000 })
   },
-  ({ guardrails, management }) => guardrailRoutes({ ...management, guardrails }),
+  ({ guardrails, guardrailHits, refusedHits, management }) => {
+    const flush = async (): Promise<void> => {
+      await management.flush()
+      await refusedHits.write()
+    }
+    return guardrailRoutes({ ...management, guardrails, hitsOf: createHitsOf({ guardrailHits, flush, clock: management.clock }) })
+  },
 ]
 
 export const composeResources = (parts: Parts, current: Current): readonly Route[] => RESOURCES.flatMap((routes) => routes(parts, current))

@@ -50,6 +50,7 @@ export interface Service {
 
 /** How often it is written down when keys were used last. */
 const KEY_USES_MS = 5000
+const REFUSED_HITS_MS = 5000
 
 /** The rows that requests have written since are in SQLite's log alone, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
@@ -116,6 +117,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
         contents: parts.contentStore,
         files: parts.fileStore,
         endpointHealth: parts.endpointHealth,
+        guardrailHits: parts.guardrailHits,
         waitingTraces: observability.waitingTraces,
         presets: parts.presetStore,
         sessions: createSessionStore(database),
@@ -125,6 +127,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
       onError,
     }),
     repeat(clock, KEY_USES_MS, management.keys.noteUses, (thrown) => onError(thrown, 'last uses of keys not written')),
+    repeat(clock, REFUSED_HITS_MS, parts.refusedHits.write, (thrown) => onError(thrown, 'finds of guardrails not written')),
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
     repeat(clock, ROLLOUT_CHECK_MS, parts.rollouts.check, (thrown) => log.warn({ error: thrown }, 'rollouts not checked')),
     parts.lag.start(),
@@ -174,6 +177,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
         parts.answers.close()
         await stopLedger()
         await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
+        await parts.refusedHits.write().catch((thrown: unknown) => onError(thrown, 'finds of guardrails not written'))
         await recorder.close()
         await parts.contents.flush()
         base.journal?.close()

@@ -185,6 +185,32 @@ export const guardrail = z
   })
   .meta({ id: 'Guardrail', description: 'It acts on the keys and members that it is assigned to; that of the workspace on all requests.' })
 
+export const guardrailsQuery = {
+  include: z
+    .literal('hits')
+    .optional()
+    .meta({ description: '`hits`: how often each rule found something in the last 24 hours, in whole hours.' }),
+}
+
+/** As the list has it. */
+export const listedGuardrail = guardrail
+  .extend({
+    hits: z
+      .array(
+        z.object({
+          rule: z.string().meta({
+            description: 'The placeholder of the filter, which filters may share, or the moderation endpoint.',
+            examples: ['[EMAIL]'],
+          }),
+          requests: z.int().meta({ description: 'Requests in which it found something, each counted once.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'With `include=hits`: the rules that found something, most often first.' }),
+  })
+  .meta({ id: 'ListedGuardrail' })
+
+export type ListedGuardrailResource = z.output<typeof listedGuardrail>
 export type GuardrailResource = z.output<typeof guardrail>
 export type GuardrailSettings = Omit<GuardrailResource, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>
 export type GuardrailPatch = z.output<typeof updateGuardrailBody>

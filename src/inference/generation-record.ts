@@ -1,4 +1,5 @@
 /** An answer that has ended as the row that is kept of it. Neither prompt nor answer is in it. */
+import { rulesOf } from '../canonical/guardrail-rules.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { RecordedGeneration } from '../contract/generation.ts'
@@ -143,12 +144,17 @@ const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
   return { message: sentence(error.message), provider_name: typeof provider === 'string' ? bounded(provider) : null }
 }
 
-/** The findings of guardrails are words of the request, which are kept where contents are kept. */
+/**
+ * The findings of guardrails are words of the request, which are kept where contents are kept. The rules that
+ * made them are named by their placeholders, which are none.
+ */
 const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
   const tools = serverToolsStage(loop)
   return [...pipeline, ...(tools === null ? [] : [tools])].slice(0, LIST_MAX).map((stage) => {
     const { patterns, ...data } = stage.data
-    return { ...stage, data: Array.isArray(patterns) ? { ...data, matches: patterns.length } : data }
+    if (!Array.isArray(patterns)) return { ...stage, data }
+    const rules = rulesOf(stage)
+    return { ...stage, data: { ...data, matches: patterns.length, ...(rules.length === 0 ? {} : { rules: [...rules] }) } }
   })
 }
 

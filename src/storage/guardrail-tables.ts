@@ -1,7 +1,8 @@
-/** Guardrails and whom they are assigned to. */
+/** Guardrails, whom they are assigned to, and what they found. */
 export interface GuardrailTables {
   guardrails: GuardrailsTable
   guardrail_assignments: GuardrailAssignmentsTable
+  guardrail_hours: GuardrailHoursTable
 }
 
 export interface GuardrailsTable {
@@ -28,4 +29,14 @@ export interface GuardrailAssignmentsTable {
   subject: string
   assigned_by: string | null
   created_at: string
+}
+
+/** How many requests of an hour a rule found something in. */
+export interface GuardrailHoursTable {
+  guardrail_id: string
+  /** `YYYY-MM-DDTHH`, UTC: the hour in which the requests began. */
+  hour: string
+  /** The placeholder of a filter, which several may share, or a moderation endpoint. */
+  rule: string
+  requests: number
 }

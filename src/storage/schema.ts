@@ -40,6 +40,7 @@ import { placesOfNodes } from './migrations/0024-places-of-nodes.ts'
 import { files } from './migrations/0025-files.ts'
 import { quickLists } from './migrations/0026-quick-lists.ts'
 import { quickFinds } from './migrations/0027-quick-finds.ts'
+import { guardrailHours } from './migrations/0028-guardrail-hours.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
@@ -90,6 +91,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0025-files': files(engine),
   '0026-quick-lists': quickLists,
   '0027-quick-finds': quickFinds(engine),
+  '0028-guardrail-hours': guardrailHours(engine),
 })
 
 /** The kinds of objects that entries of the audit log are about. */

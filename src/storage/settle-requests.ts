@@ -6,6 +6,7 @@ import { addEndpointHealth } from './endpoint-health.ts'
 import { charge, earliest, insertLedger, releaseScopes, type Payer, type RowName } from './charge.ts'
 import type { Database } from './database.ts'
 import { type FinishedGeneration, insertGenerations, withoutNul } from './generation-store.ts'
+import { addGuardrailHits } from './guardrail-hours.ts'
 import type { HoldScopeTable, LedgerTable } from './ledger-tables.ts'
 import { holdOffNewWindows } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
@@ -56,11 +57,9 @@ export const settleRequests = async (
   // Deleting it here counts a row once, also when the batch itself repeats it.
   const written = rows.filter((row) => inserted.delete(rowName(row)))
   const fresh = freshOf(settlements, written)
-  await addActivity(
-    transaction,
-    engine,
-    fresh.map(({ record }) => record),
-  )
+  const records = fresh.map(({ record }) => record)
+  await addActivity(transaction, engine, records)
+  await addGuardrailHits(transaction, engine, records)
   await addEndpointHealth(transaction, engine, fresh)
   await addUsageHours(transaction, engine, [
     ...fresh.map((each) => usageOfRequest(each, each.final)),

@@ -101,6 +101,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   }),
   moderate: async () => {},
   moderationEndpoint: null,
+  noteRefusedHits: () => undefined,
   judgeModel: null,
   responseCache: createResponseCache({
     store: createMemoryAnswers(MEBIBYTE, clock),

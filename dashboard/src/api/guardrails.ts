@@ -2,20 +2,21 @@
 import type { z } from 'zod'
 
 import type { guardrailRecordedTest, guardrailTest } from '../../../src/contract/guardrail-test.ts'
-import type { GuardrailResource, KeyAssignmentResource, MemberAssignmentResource } from '../../../src/contract/guardrail.ts'
+import type { KeyAssignmentResource, ListedGuardrailResource, MemberAssignmentResource } from '../../../src/contract/guardrail.ts'
 import { ask, segment } from './client.ts'
 import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
-export type Guardrail = GuardrailResource
+/** `hits` are there in the list of them. */
+export type Guardrail = ListedGuardrailResource
 export type GuardrailTest = z.output<typeof guardrailTest>
 export type RequestsTried = z.output<typeof guardrailRecordedTest>
 
 /** A draft sets these; a member that it leaves out stays as it is saved. */
-export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>>>
+export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at' | 'hits'>>>
 
 export const guardrailList = (workspace?: string) =>
-  offsetList<Guardrail>(['guardrails', { workspace }], '/guardrails', { workspace_id: workspace })
+  offsetList<Guardrail>(['guardrails', { workspace }], '/guardrails', { workspace_id: workspace, include: 'hits' })
 
 export const assignedKeys = (id: string) =>
   offsetList<KeyAssignmentResource>(['guardrails', id, 'keys'], `/guardrails/${segment(id)}/assignments/keys`)

@@ -11,6 +11,7 @@ import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import type { HitsOf } from './guardrail-hits.ts'
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
@@ -18,6 +19,7 @@ export interface GuardrailRouteParts {
   readonly guardrails: Guardrails
   readonly workspaces: Workspaces
   readonly onceness: Onceness
+  readonly hitsOf: HitsOf
 }
 
 /** The guardrail of the path, and the workspace in which it is to be looked for. */

@@ -1,7 +1,15 @@
 /** Management of guardrails (docs/contract/guardrails.md#resource). */
 import { z } from 'zod'
 
-import { createGuardrailBody, guardrail, type GuardrailResource, guardrailId, updateGuardrailBody } from '../../contract/guardrail.ts'
+import {
+  createGuardrailBody,
+  guardrail,
+  type GuardrailResource,
+  guardrailId,
+  guardrailsQuery,
+  listedGuardrail,
+  updateGuardrailBody,
+} from '../../contract/guardrail.ts'
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
@@ -15,18 +23,19 @@ import { assignmentRoutes, type GuardrailRouteParts, locate } from './guardrail-
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
-const guardrailsList = ({ guardrails }: GuardrailRouteParts): Route => ({
+const guardrailsList = ({ guardrails, hitsOf }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'GET',
   path: '/guardrails',
   operation: 'listGuardrails',
   summary: 'List guardrails, newest first',
-  query: { ...listPaging.query, ...inWorkspace },
-  answers: { 200: { description: 'Guardrails.', schema: listOf(guardrail) } },
+  query: { ...guardrailsQuery, ...listPaging.query, ...inWorkspace },
+  answers: { 200: { description: 'Guardrails.', schema: listOf(listedGuardrail) } },
   errors: [400, 404],
   async handle(request) {
+    const include = validate(guardrailsQuery.include, request.query.get('include') || undefined, ['include'])
     const page = await guardrails.list(reachOf(request).workspaceId, listPaging.read(request.query))
-    return jsonResponse({ data: page.items, total_count: page.totalCount })
+    return jsonResponse({ data: include === undefined ? page.items : await hitsOf(page.items), total_count: page.totalCount })
   },
 })
 

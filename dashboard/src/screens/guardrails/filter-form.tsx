@@ -1,8 +1,9 @@
 import { useId } from 'react'
 
 import type { FilterAction, FilterSide } from '../../../../src/contract/guardrail.ts'
+import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
-import { BUILTINS, type FilterRow, type PatternFaults } from './filter-rows.ts'
+import { BUILTINS, type FilterRow, type PatternFaults, type RowHits } from './filter-rows.ts'
 
 const ACTIONS: readonly FilterAction[] = ['block', 'redact', 'flag']
 const SIDES: readonly FilterSide[] = ['input', 'output', 'both']
@@ -10,10 +11,11 @@ const SIDES: readonly FilterSide[] = ['input', 'output', 'both']
 interface FilterFormProps {
   readonly rows: readonly FilterRow[]
   readonly faults: PatternFaults
+  readonly hits: ReadonlyMap<number, RowHits>
   readonly onRows: (rows: readonly FilterRow[]) => void
 }
 
-export const FilterForm = ({ rows, faults, onRows }: FilterFormProps) => {
+export const FilterForm = ({ rows, faults, hits, onRows }: FilterFormProps) => {
   const about = useId()
   const change = (id: number, changes: Partial<FilterRow>): void =>
     onRows(rows.map((row) => (row.id === id ? { ...row, ...changes } : row)))
@@ -37,6 +39,7 @@ export const FilterForm = ({ rows, faults, onRows }: FilterFormProps) => {
         {rows.map((row) => {
           const name = row.slug ?? (row.label || 'pattern')
           const fault = faults.get(row.id)
+          const hit = hits.get(row.id)
           return (
             <li key={row.id}>
               {row.slug === null ? (
@@ -71,6 +74,10 @@ export const FilterForm = ({ rows, faults, onRows }: FilterFormProps) => {
               >
                 ×
               </button>
+              <span className="faint hits">
+                {hit === undefined ? 'not saved' : `${count(hit.requests)} ${hit.requests === 1 ? 'hit' : 'hits'} in 24 h`}
+                {hit?.isShared === true ? ', with its like' : ''}
+              </span>
               {fault === undefined ? null : (
                 <p id={`${about}-${row.id}`} className="fault" role="alert">
                   {fault}

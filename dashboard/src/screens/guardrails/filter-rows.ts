@@ -44,6 +44,33 @@ export const rowsOf = ({ content_filter_builtins, content_filters }: Guardrail):
   })),
 ]
 
+/** The placeholder by which hits of a pattern are counted, as the service gives it. */
+const placeholderOf = ({ label, action }: { label: string | null; action: FilterAction }): string =>
+  label === null || label === '' ? (action === 'redact' ? '[REDACTED]' : '[BLOCKED]') : label.startsWith('[') ? label : `[${label}]`
+
+export interface RowHits {
+  readonly requests: number
+  /** Other patterns have the same placeholder, and the number is that of all of them. */
+  readonly isShared: boolean
+}
+
+/** By the id of its row: the requests of the last 24 hours in which it found something, as it is saved. */
+export const hitsOf = ({ content_filter_builtins, content_filters, hits }: Guardrail): ReadonlyMap<number, RowHits> => {
+  const rules = [
+    ...(content_filter_builtins ?? []).map(({ label }, id) => [id, label] as const),
+    ...(content_filters ?? []).map((filter, index) => [1000 + index, placeholderOf(filter)] as const),
+  ]
+  return new Map(
+    rules.map(([id, rule]) => [
+      id,
+      {
+        requests: hits?.find((hit) => hit.rule === rule)?.requests ?? 0,
+        isShared: rules.some(([other, same]) => other !== id && same === rule),
+      },
+    ]),
+  )
+}
+
 /** A pattern that is not written yet is no part of the draft. */
 const isDrafted = ({ slug, pattern }: FilterRow): boolean => slug === null && pattern !== ''
 

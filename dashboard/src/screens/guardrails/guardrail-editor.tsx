@@ -12,7 +12,7 @@ import { ShowMore } from '../../parts/show-more.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { AssignDialog } from './assign-dialog.tsx'
-import { draftOf, type FilterRow, patternFaults, rowsOf } from './filter-rows.ts'
+import { draftOf, type FilterRow, hitsOf, patternFaults, rowsOf } from './filter-rows.ts'
 import { FilterForm } from './filter-form.tsx'
 import { TestBox } from './test-box.tsx'
 import { TryOnRequests } from './try-on-requests.tsx'
@@ -61,7 +61,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
             {messageOf(fault)}
           </p>
         )}
-        <FilterForm rows={rows} faults={refused} onRows={change} />
+        <FilterForm rows={rows} faults={refused} hits={hitsOf(guardrail)} onRows={change} />
         <Assignments id={guardrail.id} />
       </Panel>
       <Panel title="Test">

@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { createGuardrail, type Guardrail, guardrailList } from '../../api/guardrails.ts'
+import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -27,7 +28,7 @@ export const GuardrailsScreen = () => {
   return (
     <>
       <ScreenHead title="Guardrails">
-        <CopyCurl path="/guardrails" />
+        <CopyCurl path="/guardrails" query={{ include: 'hits' }} />
         <Button kind="primary" keys="c" onClick={() => setNew(true)}>
           New guardrail
         </Button>
@@ -54,6 +55,11 @@ export const GuardrailsScreen = () => {
               columns={[
                 { title: 'Name', isHead: true, cell: nameCell },
                 { title: 'Filters', cell: filtersOf },
+                {
+                  title: 'Hits, 24 h',
+                  align: 'right',
+                  cell: ({ hits }) => count(hits?.reduce((sum, { requests }) => sum + requests, 0) ?? 0),
+                },
                 {
                   title: 'Budget',
                   cell: ({ limit_usd, reset_interval }) => (limit_usd === null ? '–' : `$${limit_usd} ${reset_interval ?? 'in all'}`),

@@ -1,0 +1,50 @@
+/**
+ * Finds in requests that are refused for them. No provider is asked, so nothing is settled that would count them: they wait in memory,
+ * and are written every so often. A process that is killed loses those that wait.
+ */
+import { rulesOf } from '../canonical/guardrail-rules.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { GuardrailHitStore, GuardrailHits } from '../storage/guardrail-hours.ts'
+
+export interface RefusedHits {
+  note(pipeline: readonly PipelineStage[]): void
+  /** Finds that cannot be written wait for the next time. */
+  write(): Promise<void>
+}
+
+/** Rules and hours that wait while storage is away; further ones are not counted. */
+const WAITING_MAX = 10_000
+
+export const createRefusedHits = ({ store, clock }: { store: Pick<GuardrailHitStore, 'add'>; clock: Clock }): RefusedHits => {
+  let waiting = new Map<string, GuardrailHits>()
+  const count = (hit: GuardrailHits): void => {
+    const key = `${hit.hour} ${hit.guardrail_id} ${hit.rule}`
+    const known = waiting.get(key)
+    if (known === undefined && waiting.size >= WAITING_MAX) return
+    waiting.set(key, { ...hit, requests: (known?.requests ?? 0) + hit.requests })
+  }
+  return {
+    note(pipeline) {
+      const hour = isoTimestamp(clock.now()).slice(0, 'YYYY-MM-DDTHH'.length)
+      const found = new Map<string, GuardrailHits>()
+      for (const stage of pipeline) {
+        if (stage.type !== 'guardrail') continue
+        for (const rule of rulesOf(stage))
+          found.set(`${stage.guardrail_id} ${rule}`, { guardrail_id: stage.guardrail_id, hour, rule, requests: 1 })
+      }
+      for (const hit of found.values()) count(hit)
+    },
+    async write() {
+      if (waiting.size === 0) return
+      const hits = [...waiting.values()]
+      waiting = new Map()
+      try {
+        await store.add(hits)
+      } catch (thrown) {
+        for (const hit of hits) count(hit)
+        throw thrown
+      }
+    },
+  }
+}
