@@ -35,7 +35,11 @@ afterAll(() => void server.close())
 
 const local = `http://127.0.0.1:${port}`
 
-const post = async (url: string, parts: Partial<SafeFetchParts> = {}, more: { timeoutMs?: number; maxBytes?: number } = {}) => {
+const post = async (
+  url: string,
+  parts: Partial<SafeFetchParts> = {},
+  more: { timeoutMs?: number; maxBytes?: number; bodyElsewhere?: boolean } = {},
+) => {
   received.length = 0
   const fetch = createSafeFetch({ clock: systemClock, trustedHosts: [], resolve: async () => ['93.184.216.34'], ...parts })
   return fetch({
@@ -127,9 +131,21 @@ describe('redirects', () => {
     expect(received.at(-1)).toMatchObject({ method: 'GET', body: '' })
   })
 
+  test('another host gets the body only where the caller says so', async () => {
+    answer = to(308, `http://other.example:${port}/end`)
+    const parts = { trustedHosts: ['127.0.0.1', 'other.example'], resolve: async () => ['127.0.0.1'] }
+    expect(await refusal(post(`${local}/`, parts))).toContain('to another host')
+    expect(received.map(({ path }) => path)).toEqual(['/'])
+    expect((await post(`${local}/`, parts, { bodyElsewhere: true })).text).toBe('end')
+    expect(received.at(-1)).toMatchObject({ method: 'POST', body: '{"a":1}' })
+    answer = to(303, `http://other.example:${port}/end`)
+    expect((await post(`${local}/`, parts)).text).toBe('end')
+    expect(received.at(-1)).toMatchObject({ method: 'GET', body: '' })
+  })
+
   test('another host is told no credential', async () => {
     answer = to(307, `http://other.example:${port}/end`)
-    await post(`${local}/`, { trustedHosts: ['127.0.0.1', 'other.example'], resolve: async () => ['127.0.0.1'] })
+    await post(`${local}/`, { trustedHosts: ['127.0.0.1', 'other.example'], resolve: async () => ['127.0.0.1'] }, { bodyElsewhere: true })
     expect(received.at(-1)?.headers).toMatchObject({ host: `other.example:${port}`, 'content-type': 'application/json' })
     expect(received.at(-1)?.headers.authorization).toBeUndefined()
   })
@@ -151,7 +167,7 @@ describe('redirects', () => {
           port: asked === 443 ? (secure.address() as AddressInfo).port : port,
         }),
       }
-      expect((await post('https://same.example/', parts)).text).toBe('end')
+      expect((await post('https://same.example/', parts, { bodyElsewhere: true })).text).toBe('end')
       expect(received.at(-1)?.headers).toMatchObject({ host: 'same.example', 'content-type': 'application/json' })
       expect(received.at(-1)?.headers.authorization).toBeUndefined()
     } finally {

@@ -41,6 +41,8 @@ export interface SafeRequest {
   readonly signal?: AbortSignal
   /** How many redirects are followed; absent: three. */
   readonly redirects?: number
+  /** A redirect may take the body to another host; absent: such a redirect is refused. */
+  readonly bodyElsewhere?: boolean
   /** Why an address, the first or that of a redirect, is not to be asked; null: it may be. */
   readonly refuse?: (url: URL) => string | null
   /** Says whether the answer may be compressed. */
@@ -86,7 +88,19 @@ export const createSafeFetch = ({
   dial = (address, port) => ({ address, port }),
 }: SafeFetchParts): SafeFetch => {
   const rules: Rules = { trusted: new Set(trustedHosts.map((host) => host.toLowerCase())), trustedBy, plainHttp }
-  return async ({ url, headers, body, method = 'POST', timeoutMs, maxBytes, signal, redirects = HOPS_MAX, refuse, compressed = false }) => {
+  return async ({
+    url,
+    headers,
+    body,
+    method = 'POST',
+    timeoutMs,
+    maxBytes,
+    signal,
+    redirects = HOPS_MAX,
+    refuse,
+    compressed = false,
+    bodyElsewhere = false,
+  }) => {
     const connection = new AbortController()
     const leave = (): void => connection.abort()
     if (signal?.aborted === true) leave()
@@ -112,7 +126,10 @@ export const createSafeFetch = ({
         })
         if (location === null) return response
         if (hop === redirects) throw new UnsafeRequest(`more than ${redirects} redirects`, 'redirects')
-        step = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, rules))
+        const next = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, rules))
+        if (next.method !== 'GET' && !bodyElsewhere && !isSameHost(step.url, next.url))
+          throw new UnsafeRequest('a redirect of what was sent to another host', 'redirects')
+        step = next
       }
     }
     try {
@@ -240,10 +257,12 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const redirected = (from: Hop, status: number, url: URL): Hop => {
   const keeps = status === 307 || status === 308
   const type = from.headers['content-type']
-  const isSame = url.host === from.url.host && (url.protocol === from.url.protocol || url.protocol === 'https:')
-  const headers = isSame ? from.headers : type === undefined ? {} : { 'content-type': type }
+  const headers = isSameHost(from.url, url) ? from.headers : type === undefined ? {} : { 'content-type': type }
   return { url, method: keeps ? from.method : 'GET', headers, body: keeps ? from.body : '' }
 }
+
+/** Plain text after TLS counts as another host. */
+const isSameHost = (from: URL, to: URL): boolean => to.host === from.host && (to.protocol === from.protocol || to.protocol === 'https:')
 
 const responseOf = (
   status: number,
