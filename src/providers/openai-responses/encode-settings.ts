@@ -2,6 +2,8 @@
 import type { OutputFormat } from '../../canonical/prompt.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { settingFields } from '../../request-fields/request-fields.ts'
+import { SETTING_OUTCOMES } from '../loss-table.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 import type { Translation } from '../translation.ts'
 import { thinksNot } from './encode-reasoning.ts'
@@ -20,40 +22,26 @@ export interface EncodedSettings {
 }
 
 export const encodeSettings = (translation: Translation, context: SettingsContext): EncodedSettings => {
-  const { setting } = translation
   const fields = present({
-    temperature: setting('temperature'),
-    top_p: setting('topP'),
-    max_output_tokens: setting('maxOutputTokens'),
-    top_logprobs: setting('topLogprobs'),
+    ...Object.fromEntries(PLAIN.map(([name, field]) => [field, translation.setting(name) as JsonValue | undefined])),
     reasoning: reasoning(translation),
     text: text(translation, context),
     include: include(translation, context),
-    parallel_tool_calls: setting('parallelToolCalls'),
-    service_tier: setting('serviceTier'),
-    metadata: setting('metadata') as JsonObject | undefined,
     ...user(translation),
-    prompt_cache_key: setting('promptCacheKey'),
-    prompt_cache_options: setting('promptCacheOptions') as JsonValue | undefined,
-    truncation: setting('truncation'),
   })
   return { fields, paths: pathsOf(translation) }
 }
 
+/** The settings that are fields of their own here, and are written as they are. One of the two names of the end user may take the place of the other. */
+const PLAIN = [...settingFields('responses')].flatMap(([name, [field]]): [SettingName, string][] =>
+  SETTING_OUTCOMES[name]['openai-responses'] === 'kept' && name !== 'safetyIdentifier' ? [[name, field]] : [],
+)
+
 /** The settings under which losses of the dialect's fields are reported. */
 const REPORTED_UNDER: Readonly<Record<string, SettingName>> = {
-  temperature: 'temperature',
-  top_p: 'topP',
-  max_output_tokens: 'maxOutputTokens',
-  top_logprobs: 'topLogprobs',
+  ...Object.fromEntries(PLAIN.map(([name, field]) => [field, name])),
   reasoning: 'reasoning',
   'text.verbosity': 'verbosity',
-  parallel_tool_calls: 'parallelToolCalls',
-  service_tier: 'serviceTier',
-  metadata: 'metadata',
-  prompt_cache_key: 'promptCacheKey',
-  prompt_cache_options: 'promptCacheOptions',
-  truncation: 'truncation',
 }
 
 const pathsOf = ({ prompt: { settings } }: Translation): Readonly<Record<string, string>> =>
