@@ -1,4 +1,6 @@
 /** The searches and additions that a request goes through before it is encoded give way too, however much they look at. */
+import { createHash } from 'node:crypto'
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -74,3 +76,20 @@ test.each(CLIENT_DIALECTS)(
     expect(await turnsFor(client, asking, { presets })).toBeGreaterThan(3)
   },
 )
+
+test('a PDF that is read as text is looked at in more steps where it is larger', async () => {
+  const turns = (bytes: number): Promise<number> => {
+    const pdf = Buffer.from(`%PDF-1.4\n${'x'.repeat(bytes)}`)
+    const hash = createHash('sha256').update(pdf).digest('hex')
+    const known = { type: 'file', file: { hash, content: [{ type: 'text', text: 'An invoice.' }] } }
+    const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${pdf.toString('base64')}` }
+    const messages = [
+      { role: 'assistant', content: 'It is an invoice.', annotations: [known] },
+      { role: 'user', content: [{ type: 'file', file }] },
+    ]
+    const plugins = [{ id: 'file-parser', pdf: { engine: 'pdf-text' } }]
+    return turnsFor('chat', new TextEncoder().encode(JSON.stringify({ model: MODEL, messages, plugins })))
+  }
+  expect(await turns(1000)).toBe(0)
+  expect(await turns(4_000_000)).toBeGreaterThan((await turns(1_000_000)) + 12)
+})
