@@ -16,12 +16,12 @@ export const MonthSpend = ({ of: { slug, figures } }: { of: ListedWorkspace }) =
   const { budgets, spend_this_month: spent } = figures
   const limit = budgets.find(({ reset_interval: interval }) => interval === 'monthly')?.limit_usd
   return (
-    <>
+    <span className="row end">
       <Link to="/spend" search={{ workspace: slug, from: monthStart(nowMs), to: new Date(nowMs).toISOString() }}>
         {money(spent)}
       </Link>
       {limit === undefined ? null : <Meter label={`Budget of ${slug}`} used={spent} limit={limit} />}
-    </>
+    </span>
   )
 }
 
