@@ -4,6 +4,7 @@ import { NO_COST } from '../src/canonical/cost.ts'
 import { ERROR_TYPES, errorRow, type ErrorType, type GatewayError } from '../src/errors.ts'
 import { messagesFormat } from '../src/formats/anthropic-messages/anthropic-messages.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../src/formats/format.ts'
+import { inWholeTexts } from '../src/formats/whole-texts.ts'
 import { chatFormat } from '../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../src/formats/openai-responses/openai-responses.ts'
 import { errorHeaders } from '../src/http/error-boundary.ts'
@@ -46,7 +47,7 @@ const wholeBody = (format: ClientFormat, type: ErrorType): unknown => {
 /** The last event of a stream in which something was said. */
 const lastEvent = (format: ClientFormat, type: ErrorType): unknown => {
   const { error, head } = failing('midstream', type)
-  const stream = format.openStream(head)
+  const stream = inWholeTexts(format.openStream(head))
   const text = stream.frames([{ events: [{ type: 'text', text: 'Lorem ipsum' }] }]) + stream.fail(error, TAIL)
   const events = new SseDecoder().push(new TextEncoder().encode(text)).filter(({ data }) => data !== '[DONE]')
   return JSON.parse(events.at(-1)?.data ?? 'null')

@@ -2,7 +2,7 @@
 import type { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonChanges, JsonObject } from '../lib/json.ts'
-import type { AnswerHead, AnswerTail, StreamRenderer } from './format.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer, Written } from './format.ts'
 
 /** `resp_…`, `msg_…`: an id that names the same generation as its `gen-…`. */
 export const dialectId = (prefix: string, head: AnswerHead): string => `${prefix}_${head.generationId.replace(/^gen-/, '')}`
@@ -33,7 +33,7 @@ export const addedMembers = (body: JsonBody, tail: AnswerTail): JsonChanges => {
 }
 
 /** The renderer, with its terminal states enforced: after `finish` or `fail` nothing more can be written. */
-export const endingOnce = (renderer: StreamRenderer): StreamRenderer => {
+export const endingOnce = <Text extends Written>(renderer: StreamRenderer<Text>): StreamRenderer<Text> => {
   let ended = false
   const assertOpen = (): void => {
     if (ended) throw new Error('A stream was written to after its end.')

@@ -62,14 +62,17 @@ export interface AnswerTail {
   readonly alignment?: JsonObject
 }
 
+/** Text of an event stream; a long one in pieces, between which others are to get their turn: each is made when it is asked for. */
+export type Written = string | Iterable<string>
+
 /**
  * Renders one stream. Every method answers with the text of whole SSE frames, '' where there is nothing to say.
  * It is a state machine: `finish` and `fail` are terminal and end with `data: [DONE]`; a call after them throws.
  */
-export interface StreamRenderer {
-  frames(frames: readonly Frame[]): string
-  finish(tail: AnswerTail): string
-  fail(error: GatewayError, tail: AnswerTail | null): string
+export interface StreamRenderer<Text extends Written = string> {
+  frames(frames: readonly Frame[]): Text
+  finish(tail: AnswerTail): Text
+  fail(error: GatewayError, tail: AnswerTail | null): Text
 }
 
 export interface ClientFormat {
@@ -87,7 +90,7 @@ export interface ClientFormat {
    */
   renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): Steps<string>
 
-  openStream(head: AnswerHead): StreamRenderer
+  openStream(head: AnswerHead): StreamRenderer<Written>
 
   /**
    * The body of an error that stands alone. `head` is null before routing; after it, the body names the generation.

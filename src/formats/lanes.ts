@@ -1,13 +1,16 @@
 import type { ClientDialect } from '../canonical/call.ts'
-import type { StreamRenderer } from './format.ts'
+import type { StreamRenderer, Written } from './format.ts'
 import { nativeText } from './relay-text.ts'
 
 /**
  * One stream in one of two lanes: relayed, where the first frames bring the upstream's own text in this dialect, else
  * rendered from events. The lane never changes: an answer has one upstream, and two lifecycles cannot be woven.
  */
-export const inOneLane = (dialect: ClientDialect, lanes: { relay(): StreamRenderer; render(): StreamRenderer }): StreamRenderer => {
-  let lane: StreamRenderer | null = null
+export const inOneLane = <Text extends Written>(
+  dialect: ClientDialect,
+  lanes: { relay(): StreamRenderer<Text>; render(): StreamRenderer<Text> },
+): StreamRenderer<Text | ''> => {
+  let lane: StreamRenderer<Text> | null = null
   return {
     frames(frames) {
       if (frames.length === 0) return ''

@@ -125,6 +125,7 @@ class Answer implements StatusReporter {
           onInternalError,
           onUnread,
           clock,
+          turn: pipeline.turn,
           unreadMs,
           openRenderer: () => this.#format.openStream(this.#head()),
           tail: () => this.#tail(),

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { decoded, finish, frames, HEAD, TAIL, text } from '../../test/support/answers.ts'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import type { Frame } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
-import type { StreamRenderer } from '../formats/format.ts'
+import type { StreamRenderer, Written } from '../formats/format.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { inWholeTexts } from '../formats/whole-texts.ts'
+import { turnOf } from '../lib/clock.ts'
 import { openEventStream } from './event-stream.ts'
 import { createKeepAlive } from './keep-alive.ts'
 
@@ -18,7 +20,7 @@ const KEEP_ALIVE = ': SERVICE PROCESSING\n\n'
 const open = ({
   openRenderer = () => chatFormat.openStream(HEAD),
   unreadMs = 60_000,
-}: { openRenderer?: () => StreamRenderer; unreadMs?: number } = {}) => {
+}: { openRenderer?: () => StreamRenderer<Written>; unreadMs?: number } = {}) => {
   const clock = createFakeClock()
   const seen = { left: 0, faults: [] as unknown[] }
   const written: string[] = []
@@ -31,6 +33,7 @@ const open = ({
       onUnread: () => undefined,
       onInternalError: (fault) => seen.faults.push(fault),
       clock,
+      turn: () => turnOf(clock),
       unreadMs,
     },
     createKeepAlive(clock, 10_000),
@@ -62,7 +65,7 @@ const open = ({
 describe('the bytes', () => {
   test('are what the renderer says of every frame, and end with the end marker', () => {
     const { stream, bytes, seen, socket, clock } = open()
-    const renderer = chatFormat.openStream(HEAD)
+    const renderer = inWholeTexts(chatFormat.openStream(HEAD))
     const expected = ANSWER.map((frame) => renderer.frames([frame])).join('') + renderer.finish(TAIL)
     for (const frame of ANSWER) expect(stream.take([frame])).toBeUndefined()
     stream.finish()
@@ -208,13 +211,91 @@ describe('a client that leaves', () => {
   })
 })
 
+describe('a long text', () => {
+  const LONG = 'x'.repeat(2_500_000)
+  const long = () =>
+    open({ openRenderer: () => ({ ...chatFormat.openStream(HEAD), frames: () => ['a', LONG], finish: () => ['b', LONG, 'c'] }) })
+
+  test('goes out in parts, with turns for others between them, and no comment falls into it', async () => {
+    const { stream, bytes, written, clock, socket } = long()
+    const taken = stream.take(frames(text('x')))
+    expect(written).toEqual([])
+    for (let part = 1; part <= 4; part += 1) {
+      clock.advance(20_000)
+      await turn()
+      expect(written).toHaveLength(part)
+    }
+    await taken
+    stream.finish()
+    stream.finish()
+    for (let part = 1; part <= 5; part += 1) {
+      expect(socket.state).toBe('open')
+      clock.advance(20_000)
+      await turn()
+    }
+    expect(socket.state).toBe('ended')
+    expect(bytes() === `a${LONG}b${LONG}c`).toBe(true)
+    clock.advance(60_000)
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('is cut between characters, never within one', async () => {
+    const emoji = `x${'\u{1F600}'.repeat(1_200_000)}`
+    const { stream, bytes, written, clock } = open({ openRenderer: () => ({ ...chatFormat.openStream(HEAD), frames: () => [emoji] }) })
+    const taken = stream.take(frames(text('x')))
+    for (let part = 1; part <= 3; part += 1) {
+      clock.advance(0)
+      await turn()
+    }
+    await taken
+    expect(written).toHaveLength(3)
+    expect(bytes() === emoji).toBe(true)
+  })
+
+  test('is complete before the failure that ends the answer', async () => {
+    const { stream, bytes, clock, socket } = open({
+      openRenderer: () => ({ ...chatFormat.openStream(HEAD), frames: () => [LONG], fail: () => 'failed' }),
+    })
+    void stream.take(frames(text('x')))
+    clock.advance(0)
+    await turn()
+    stream.fail(new GatewayError('timeout'))
+    expect(socket.state).toBe('open')
+    for (let part = 1; part <= 3; part += 1) {
+      clock.advance(0)
+      await turn()
+    }
+    expect(socket.state).toBe('ended')
+    expect(bytes() === `${LONG}failed`).toBe(true)
+  })
+
+  test('goes no further where the client leaves, or does not read', async () => {
+    for (const leave of ['leaves', 'does not read'] as const) {
+      const { stream, written, clock, socket, seen } = long()
+      socket.full = leave === 'does not read'
+      stream.finish()
+      clock.advance(0)
+      await turn()
+      if (leave === 'leaves') socket.leave()
+      else clock.advance(80_000)
+      await turn()
+      clock.advance(60_000)
+      await turn()
+      expect([written.length, seen.left, clock.waiting]).toEqual([1, 1, 0])
+    }
+  })
+})
+
 describe('a fault of our own rendering', () => {
   const bug = (): never => {
     throw new TypeError('a bug')
   }
-  const broken = (method: 'frames' | 'finish' | 'fail') => (): StreamRenderer => ({ ...chatFormat.openStream(HEAD), [method]: bug })
+  const broken = (method: 'frames' | 'finish' | 'fail') => (): StreamRenderer<Written> => ({
+    ...chatFormat.openStream(HEAD),
+    [method]: bug,
+  })
 
-  test.each<[string, () => StreamRenderer]>([
+  test.each<[string, () => StreamRenderer<Written>]>([
     ['in a frame', broken('frames')],
     ['in the end', broken('finish')],
     ['in a failure', broken('fail')],

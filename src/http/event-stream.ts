@@ -5,15 +5,16 @@
  */
 import type { TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
-import type { AnswerTail, StreamRenderer } from '../formats/format.ts'
+import type { AnswerTail, StreamRenderer, Written } from '../formats/format.ts'
 import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Turn } from '../lib/steps.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { openResponseWriter } from './response-writer.ts'
 
 export interface EventStreamParts {
   /** Called when the first frames or the failure are there to be rendered. */
-  readonly openRenderer: () => StreamRenderer
+  readonly openRenderer: () => StreamRenderer<Written>
   readonly tail: () => AnswerTail
   /** The client is gone: the upstream must be closed. */
   readonly leave: () => void
@@ -21,6 +22,8 @@ export interface EventStreamParts {
   /** Called with what the client leaves unread, and has read again. */
   readonly onUnread: (change: number) => void
   readonly clock: Clock
+  /** Lets others have their turn between two parts of a long text. */
+  readonly turn: Turn
   /** A client that takes nothing for this long is disconnected; the rest of its answer is discarded. */
   readonly unreadMs: number
 }
@@ -43,10 +46,16 @@ export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 }
 
+/** To encode as many characters, and to hand them to the socket, takes a millisecond. */
+const WRITTEN_AT_ONCE = 1024 * 1024
+
 export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, openWriter = openResponseWriter): EventStream => {
-  const { clock } = parts
-  let renderer: StreamRenderer | null = null
+  const { clock, turn } = parts
+  let renderer: StreamRenderer<Written> | null = null
   let ended = false
+  let concluding = false
+  /** A long text that is on its way: no other text may fall into its events. */
+  let underway: Promise<void> | null = null
   let takenMs = clock.monotonicMs()
 
   const end = (): void => {
@@ -63,33 +72,67 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
 
   const silence = keepAlive.watch(() => {
     if (ended) return
-    if (!writer.full) void writer.write(KEEP_ALIVE_FRAME)
-    else if (clock.monotonicMs() - takenMs >= parts.unreadMs) {
+    if (!writer.full) {
+      if (underway === null) void writer.write(KEEP_ALIVE_FRAME)
+    } else if (clock.monotonicMs() - takenMs >= parts.unreadMs) {
       writer.cut()
       gone()
     }
   })
 
   /** A fault of our own rendering: no honest end can be written any more, so the connection breaks. */
-  const rendered = (render: (renderer: StreamRenderer) => string): string | null => {
-    try {
-      return render((renderer ??= parts.openRenderer()))
-    } catch (thrown) {
-      return broken(thrown)
-    }
-  }
-
-  const broken = (thrown: unknown): null => {
+  const broken = (thrown: unknown): void => {
     parts.onInternalError(thrown)
     writer.cut()
     gone()
-    return null
   }
 
-  const conclude = (render: (renderer: StreamRenderer) => string): void => {
+  const written = (text: string): ReturnType<TakeFrames> => {
+    const behind = writer.write(text)
+    if (behind === undefined) takenMs = clock.monotonicMs()
+    return behind
+  }
+
+  const writeParts = async (pieces: Iterable<string>): Promise<void> => {
+    for (const piece of pieces) {
+      let from = 0
+      do {
+        let to = from + WRITTEN_AT_ONCE
+        // Either half of a character alone is no text.
+        if (piece.codePointAt(to - 1) !== piece.charCodeAt(to - 1)) to += 1
+        await turn()
+        if (ended) return
+        await written(piece.slice(from, to))
+        from = to
+      } while (from < piece.length)
+    }
+  }
+
+  const writeInTurns = (pieces: Iterable<string>): Promise<void> => {
+    underway = writeParts(pieces).finally(() => {
+      underway = null
+    })
+    return underway
+  }
+
+  const conclude = (render: (renderer: StreamRenderer<Written>) => Written): void => {
+    if (ended || concluding) return
+    concluding = true
+    const last = (): void => {
+      try {
+        const text = render((renderer ??= parts.openRenderer()))
+        if (typeof text === 'string') endWith(text)
+        else void writeInTurns(text).then(() => endWith(''), broken)
+      } catch (thrown) {
+        broken(thrown)
+      }
+    }
+    if (underway === null) last()
+    else void underway.then(last, broken)
+  }
+
+  const endWith = (text: string): void => {
     if (ended) return
-    const text = rendered(render)
-    if (text === null) return
     end()
     writer.end(text)
   }
@@ -99,7 +142,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     take(frames) {
       // The client has left; what still comes is read for its usage alone.
       if (ended) return undefined
-      let text: string
+      let text: Written
       try {
         text = (renderer ??= parts.openRenderer()).frames(frames)
       } catch (thrown) {
@@ -109,9 +152,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
         return undefined
       }
       silence.touch()
-      const behind = writer.write(text)
-      if (behind === undefined) takenMs = clock.monotonicMs()
-      return behind
+      return typeof text === 'string' ? written(text) : writeInTurns(text)
     },
     open: () => void writer.write(KEEP_ALIVE_FRAME),
     finish: () => conclude((opened) => opened.finish(parts.tail())),

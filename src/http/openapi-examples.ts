@@ -6,6 +6,7 @@ import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { inWholeTexts } from '../formats/whole-texts.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { atOnce } from '../lib/steps.ts'
@@ -29,7 +30,7 @@ export const exampleHead = (): AnswerHead => ({
 /** The answer of each inference interface to its example request: whole, and as a stream. */
 export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObject; readonly stream: string } => {
   const format = EXAMPLE_FORMATS[dialect]
-  const stream = format.openStream(exampleHead())
+  const stream = inWholeTexts(format.openStream(exampleHead()))
   const text = FRAMES.map((frame) => stream.frames([frame])).join('') + stream.finish(TAIL)
   const answer: Frame = { events: FRAMES.flatMap(({ events }) => events) }
   return { body: JSON.parse(atOnce(format.renderAnswer(exampleHead(), answer, TAIL, null))) as JsonObject, stream: text }

@@ -330,6 +330,14 @@ const expectShortSteps = async (body: Uint8Array, client: ClientDialect, dialect
   expect(longest).toBeLessThanOrEqual(limit)
 }
 
+describe('no step of a large answer that is told as a stream on Responses takes longer', () => {
+  const body = bytesOf('responses', [{ role: 'user', content: 'x' }], { stream: true })
+
+  test.each(UPSTREAM_DIALECTS)('from %s: its end repeats the text four times', async (dialect) => {
+    await expectShortSteps(body, 'responses', dialect, wholeAnswer(dialect, 'Say yes to it.\n'.repeat(1_100_000)))
+  })
+})
+
 describe('no step of a hostile request takes long', () => {
   const shape = fc.constantFrom<(client: ClientDialect) => Uint8Array>(
     (client) =>

@@ -9,7 +9,8 @@ import type { UrlCitation } from '../../src/canonical/prompt.ts'
 import { openProof } from '../../src/canonical/reasoning.ts'
 import type { ReasoningProof } from '../../src/canonical/reasoning.ts'
 import { usageOf } from '../../src/canonical/usage.ts'
-import type { AnswerHead, AnswerTail, StreamRenderer } from '../../src/formats/format.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../../src/formats/format.ts'
+import { inWholeTexts } from '../../src/formats/whole-texts.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { SseDecoder } from '../../src/lib/sse.ts'
 import type { SseEvent } from '../../src/lib/sse.ts'
@@ -73,8 +74,10 @@ export const used: ModelEvent = { type: 'usage', usage: TAIL.usage }
 export const frames = (...events: readonly ModelEvent[]): Frame[] => events.map((event) => ({ events: [event] }))
 
 /** The whole text of a stream that ends well. */
-export const streamed = (renderer: StreamRenderer, given: readonly Frame[], tail: AnswerTail = TAIL): string =>
-  given.map((frame) => renderer.frames([frame])).join('') + renderer.finish(tail)
+export const streamed = (opened: StreamRenderer<Written>, given: readonly Frame[], tail: AnswerTail = TAIL): string => {
+  const renderer = inWholeTexts(opened)
+  return given.map((frame) => renderer.frames([frame])).join('') + renderer.finish(tail)
+}
 
 export const decoded = (stream: string): SseEvent[] => new SseDecoder().push(new TextEncoder().encode(stream))
 

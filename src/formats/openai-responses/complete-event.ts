@@ -1,4 +1,5 @@
 /** An upstream's event with what strict clients need of it and some upstreams leave out (docs/contract/responses.md#stream). */
+import { LARGE_BYTES } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
@@ -26,7 +27,8 @@ const neededBy = (type: string, json: string, begun: readonly string[]): JsonTex
   if (TEXT_EVENTS.has(type)) return json.includes('"logprobs"') ? null : { logprobs: '[]' }
   if (type === 'response.function_call_arguments.done') return json.includes('"name"') ? null : nameOf(json, begun)
   if (type === SOURCE_EVENT) return SOURCE_MEMBERS.every((name) => json.includes(`"${name}"`)) ? null : {}
-  return ITEM_EVENTS.has(type) && lacksMembers(json) ? {} : null
+  // In a long text the members are found by reading it: quotes make each search take tens of milliseconds.
+  return ITEM_EVENTS.has(type) && (json.length > LARGE_BYTES || lacksMembers(json)) ? {} : null
 }
 
 type JsonTexts = Readonly<Record<string, string>>

@@ -11,8 +11,11 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 /** Says whether text comes between calls of tools or answers; set where the service ran some (docs/contract/responses.md#server-tools). */
 export type MessagePhase = 'commentary' | 'final_answer'
 
+/** To join one text would copy it. */
+export const listed = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : texts.join(','))
+
 export const messageItem = (id: string, status: ItemStatus, parts: readonly string[], phase: MessagePhase | null): string =>
-  `{"type":"message","id":${JSON.stringify(id)},"role":"assistant","status":"${status}","content":[${parts.join(',')}]` +
+  `{"type":"message","id":${JSON.stringify(id)},"role":"assistant","status":"${status}","content":[${listed(parts)}]` +
   (phase === null ? '}' : `,"phase":"${phase}"}`)
 
 /** `encrypted`: its `encrypted_content`, where it has one. */
@@ -21,7 +24,7 @@ export const reasoningItem = (
   status: ItemStatus,
   { summary, content, encrypted }: { summary: readonly string[]; content: readonly string[]; encrypted: string | null },
 ): string =>
-  `{"type":"reasoning","id":${JSON.stringify(id)},"status":"${status}","summary":[${summary.join(',')}],"content":[${content.join(',')}]` +
+  `{"type":"reasoning","id":${JSON.stringify(id)},"status":"${status}","summary":[${listed(summary)}],"content":[${listed(content)}]` +
   (encrypted === null ? '}' : `,"encrypted_content":${JSON.stringify(encrypted)}}`)
 
 export interface ItemCall {

@@ -20,7 +20,7 @@ import {
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { openStream } from './render-stream.ts'
+import { openStream } from './render-stream.test-kit.ts'
 import { responsesUsage } from './usage.ts'
 
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'responses', json: native }, events })

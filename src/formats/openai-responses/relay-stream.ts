@@ -6,10 +6,10 @@ import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
-import { atOnce } from '../../lib/steps.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
-import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../format.ts'
 import { bodyOfParsed, eventType, nativeText, oneLine } from '../relay-text.ts'
 import { completeEvent } from './complete-event.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
@@ -18,7 +18,7 @@ import { watchProgress } from './relay-progress.ts'
 import { missingOfResponse, responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
 
-export class ResponseRelay implements StreamRenderer {
+export class ResponseRelay implements StreamRenderer<Written> {
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
   readonly #progress = watchProgress()
@@ -36,28 +36,42 @@ export class ResponseRelay implements StreamRenderer {
     this.#head = head
   }
 
-  frames(frames: readonly Frame[]): string {
+  frames(frames: readonly Frame[]): Written {
     let out = ''
+    const before: string[] = []
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
       const json = nativeText(frame, 'responses')
       if (json === null || this.#terminal !== null) continue
       const type = eventType(json)
       this.#progress.see(type, json, frame.events)
-      out += this.#relay(type, json)
+      const relayed = this.#relay(type, json)
+      if (relayed.length > LARGE_BYTES) {
+        before.push(out, relayed)
+        out = ''
+      } else out += relayed
     }
-    return out
+    return before.length === 0 ? out : [...before, out]
   }
 
-  finish(tail: AnswerTail): string {
+  finish(tail: AnswerTail): Written {
     if (this.#terminal === null) {
       const outcome = outcomeOf(this.#ending)
       const output = this.#progress.output()
       return this.#end({ outcome, output, tail, more: metadataMember(tail) })
     }
-    const type = eventType(this.#terminal)
-    const body = bodyOfParsed(completeEvent(type, this.#terminal, this.#upstreamNumber(), []))
-    const response = atOnce(relayedResponse(this.#head, bodyOfParsed(responseOf(body)), tail))
+    const ending = this.#relayedEnd(this.#terminal, tail)
+    return this.#terminal.length > LARGE_BYTES ? lastOf(ending) : atOnce(ending)
+  }
+
+  *#relayedEnd(terminal: string, tail: AnswerTail): Steps<string> {
+    const type = eventType(terminal)
+    const body = bodyOfParsed(completeEvent(type, terminal, this.#upstreamNumber(), []))
+    yield
+    const relayed = bodyOfParsed(responseOf(body))
+    yield
+    const response = yield* relayedResponse(this.#head, relayed, tail)
+    yield
     return eventFrame(type, oneLine(this.#renumbered(body.textWith({ response })))) + DONE_FRAME
   }
 
@@ -128,6 +142,14 @@ export class ResponseRelay implements StreamRenderer {
   #upstreamNumber(): number {
     const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
     return typeof number === 'number' ? number + 1 : this.#count
+  }
+}
+
+/** One piece, and an empty one for each step before it. */
+function* lastOf(steps: Steps<string>): Generator<string, void, undefined> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    yield step.value ?? ''
+    if (step.done === true) return
   }
 }
 

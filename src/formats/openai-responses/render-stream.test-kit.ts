@@ -1,6 +1,10 @@
 import { frames, HEAD, streamed } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
-import { openStream } from './render-stream.ts'
+import type { AnswerHead, StreamRenderer } from '../format.ts'
+import { inWholeTexts } from '../whole-texts.ts'
+import { openStream as openWritten } from './render-stream.ts'
+
+export const openStream = (head: AnswerHead): StreamRenderer => inWholeTexts(openWritten(head))
 
 export const USAGE =
   '{"input_tokens":17,"input_tokens_details":{"cached_tokens":4,"cache_write_tokens":3},"output_tokens":8,' +

@@ -25,7 +25,6 @@ import {
 } from '../../../test/support/answers.ts'
 import type { AnswerContents } from '../../../test/support/answers.ts'
 import { GatewayError } from '../../errors.ts'
-import { openStream } from './render-stream.ts'
 import { renderAnswer as rendering } from './render.ts'
 import {
   USAGE,
@@ -39,6 +38,7 @@ import {
   textItem,
   callEvents,
   completed,
+  openStream,
 } from './render-stream.test-kit.ts'
 import { atOnce } from '../../lib/steps.ts'
 

@@ -2,10 +2,11 @@
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
 import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
-import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
+import type { AnswerHead, AnswerTail, Echo, StreamRenderer, Written } from '../format.ts'
 import { inOneLane } from '../lanes.ts'
 import { IN_PROGRESS, outcomeOf, outcomeOfFailure } from './outcome.ts'
 import type { Outcome } from './outcome.ts'
@@ -15,16 +16,18 @@ import { responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
 
 /** `response.created`, the items, one terminal event with the full response, `[DONE]`. */
-export const openStream = (head: AnswerHead): StreamRenderer =>
+export const openStream = (head: AnswerHead): StreamRenderer<Written> =>
   endingOnce(inOneLane('responses', { relay: () => new ResponseRelay(head), render: () => new ResponseStream(head) }))
 
-class ResponseStream implements StreamRenderer {
+class ResponseStream implements StreamRenderer<Written> {
   readonly #response: (state: ResponseState) => string
   readonly #items: OutputItems
   readonly #blocks: BlockSequence
   readonly #ending = watchEnding()
   readonly #echoes: readonly Echo[]
   #out = ''
+  /** The pieces before it, where one of them is long. */
+  #before: string[] = []
   #sequence = 0
 
   constructor(head: AnswerHead) {
@@ -34,7 +37,7 @@ class ResponseStream implements StreamRenderer {
     this.#blocks = new BlockSequence(this.#items)
   }
 
-  frames(frames: readonly Frame[]): string {
+  frames(frames: readonly Frame[]): Written {
     if (frames.length > 0) this.#begin()
     for (const frame of frames) {
       for (const event of frame.events) {
@@ -45,7 +48,7 @@ class ResponseStream implements StreamRenderer {
     return this.#take()
   }
 
-  finish(tail: AnswerTail): string {
+  finish(tail: AnswerTail): Written {
     this.#begin()
     const outcome = outcomeOf(this.#ending)
     this.#closeItems(outcome)
@@ -53,7 +56,7 @@ class ResponseStream implements StreamRenderer {
   }
 
   /** Items that a real failure leaves open get no `done` event: agents run a tool call as soon as its item is done. */
-  fail(error: GatewayError, tail: AnswerTail | null): string {
+  fail(error: GatewayError, tail: AnswerTail | null): Written {
     this.#begin()
     const outcome = outcomeOfFailure(error)
     if (outcome.status === 'incomplete') this.#closeItems(outcome)
@@ -79,19 +82,27 @@ class ResponseStream implements StreamRenderer {
     this.#items.closeLast()
   }
 
-  #terminal(state: ResponseState): string {
+  #terminal(state: ResponseState): Written {
     this.#emit(`response.${state.outcome.status}`, `"response":${this.#response(state)}`)
-    return this.#take() + DONE_FRAME
+    this.#out += DONE_FRAME
+    return this.#take()
   }
 
   #emit(type: string, members: string): void {
-    this.#out += eventFrame(type, `{"type":"${type}",${members},"sequence_number":${this.#sequence}}`)
+    const event = eventFrame(type, `{"type":"${type}",${members},"sequence_number":${this.#sequence}}`)
     this.#sequence += 1
+    if (event.length > LARGE_BYTES) {
+      this.#before.push(this.#out, event)
+      this.#out = ''
+    } else this.#out += event
   }
 
-  #take(): string {
+  #take(): Written {
     const out = this.#out
     this.#out = ''
-    return out
+    if (this.#before.length === 0) return out
+    const pieces = [...this.#before, out]
+    this.#before = []
+    return pieces
   }
 }

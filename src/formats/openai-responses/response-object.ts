@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { dialectId, tierMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { missingMembers } from '../missing-members.ts'
+import { listed } from './items.ts'
 import type { Outcome } from './outcome.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -42,7 +43,7 @@ export const responseWriter = (head: AnswerHead): ((state: ResponseState) => str
       error: outcome.error,
       incomplete_details: outcome.incompleteReason === null ? null : { reason: outcome.incompleteReason },
     }
-    return `${start}${inner(explained)},"output":[${output.join(',')}],${echo},${inner(end)}${text}${rest === '' ? '' : `,${rest}`}}`
+    return `${start}${inner(explained)},"output":[${listed(output)}],${echo},${inner(end)}${text}${rest === '' ? '' : `,${rest}`}}`
   }
 }
 

@@ -26,6 +26,10 @@ export class AnswerCapture {
   }
 
   #write({ events, native }: Frame): void {
+    if (this.#bytes + leastBytes({ events, native }) > ANSWER_BYTES_MAX) {
+      this.#giveUp()
+      return
+    }
     for (const event of events) {
       if (event.type !== 'server-tool-end') continue
       for (const picture of event.outcome.pictures ?? []) this.#pictureBytes += picture.length
@@ -44,3 +48,18 @@ export class AnswerCapture {
     this.#frames = []
   }
 }
+
+/** A frame is written as so many bytes or more: a large one is given up before any work on it. */
+const leastBytes = ({ events, native }: Pick<Frame, 'events'> & { readonly native: Frame['native'] | undefined }): number => {
+  if (native !== undefined) return native.json.length
+  let least = events.length * EVENT_BYTES
+  for (const event of events) {
+    if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') least += event.text.length
+    else if (event.type === 'tool-arguments') least += event.json.length
+    else if (event.type === 'image') least += event.url.length
+  }
+  return least
+}
+
+/** The shortest event, as JSON. */
+const EVENT_BYTES = 20

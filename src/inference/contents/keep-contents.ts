@@ -13,7 +13,7 @@ import { answerHead, answerTail } from '../answer-head.ts'
 import { createContentRoom } from '../tracing/content-room.ts'
 import type { Planned } from '../stages.ts'
 import { KeptAnswer } from './kept-answer.ts'
-import { atOnce } from '../../lib/steps.ts'
+import { atOnce, LARGE_BYTES } from '../../lib/steps.ts'
 
 export interface Contents {
   /** To be called before the run; null where nothing of it is kept. */
@@ -59,7 +59,7 @@ export const createContents = ({ store, formats, clock, onError }: ContentsParts
       // One in each turn of the event loop: requests go on between them.
       await turnOf(clock)
       try {
-        await store.insert([storedContent(job, formats)])
+        await store.insert([await storedContent(job, formats, clock)])
       } catch (thrown) {
         onError(thrown, 'the contents of a request were not stored')
       } finally {
@@ -97,8 +97,17 @@ export const createContents = ({ store, formats, clock, onError }: ContentsParts
   }
 }
 
-const storedContent = ({ admitted, finished, answer, retentionDays }: Job, formats: ContentsParts['formats']): StoredContent => {
+/** The request and the answer may each be megabytes, which are read in a turn of their own. */
+const storedContent = async (
+  { admitted, finished, answer, retentionDays }: Job,
+  formats: ContentsParts['formats'],
+  clock: Clock,
+): Promise<StoredContent> => {
   const { generationId, createdMs, request } = finished
+  const asked = requestContent(request)
+  if (request.bytes > LARGE_BYTES) await turnOf(clock)
+  const answered = answerContent(admitted, answer, formats[request.call.dialect])
+  if (answer.isLarge) await turnOf(clock)
   return {
     id: generationId,
     workspaceId: request.caller.workspaceId,
@@ -106,8 +115,8 @@ const storedContent = ({ admitted, finished, answer, retentionDays }: Job, forma
     expiresAt: isoTimestamp(createdMs + retentionDays * DAY_MS),
     content: {
       interface: request.call.dialect,
-      ...requestContent(request),
-      ...answerContent(admitted, answer, formats[request.call.dialect]),
+      ...asked,
+      ...answered,
       error: errorContent(finished),
     },
   }

@@ -1,9 +1,13 @@
 /** The frames that were sent to a client, kept to be stored as they went out, up to a bound. */
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
 import type { ContentRoom } from '../tracing/content-room.ts'
 
 /** Characters of what one answer says. */
 const ANSWER_MAX = 1024 * 1024
+
+/** Characters of an upstream's own text, which is read again to be stored: of a longer one what it says is kept. */
+const NATIVE_MAX = 2 * ANSWER_MAX
 
 export class KeptAnswer {
   readonly #room: ContentRoom
@@ -27,6 +31,10 @@ export class KeptAnswer {
     return this.#isCut
   }
 
+  get isLarge(): boolean {
+    return this.#held > LARGE_BYTES
+  }
+
   /** Null where nothing was said. A whole answer that came as one is as its provider wrote it. */
   get answer(): Frame | null {
     const [only] = this.#frames
@@ -48,7 +56,7 @@ export class KeptAnswer {
       return
     }
     this.#held += length
-    this.#frames.push(frame)
+    this.#frames.push(frame.native !== undefined && frame.native.json.length > NATIVE_MAX ? { events: frame.events } : frame)
   }
 }
 

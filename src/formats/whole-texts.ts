@@ -1,0 +1,10 @@
+import type { StreamRenderer, Written } from './format.ts'
+
+/** The same renderer, each text in one piece: for examples and other short streams. */
+export const inWholeTexts = (renderer: StreamRenderer<Written>): StreamRenderer => ({
+  frames: (frames) => whole(renderer.frames(frames)),
+  finish: (tail) => whole(renderer.finish(tail)),
+  fail: (error, tail) => whole(renderer.fail(error, tail)),
+})
+
+const whole = (written: Written): string => (typeof written === 'string' ? written : [...written].join(''))
