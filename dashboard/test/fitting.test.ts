@@ -27,4 +27,16 @@ describe.skipIf(BROWSER_PATH === null)('on a screen of 1280 pixels', () => {
     expect((bar?.x ?? 0) + (bar?.width ?? 0)).toBeLessThanOrEqual((border?.x ?? 0) + (border?.width ?? 0))
     await visitor.checkAccessible()
   })
+
+  test('the head of Presets is one line', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/presets')
+    await page.getByRole('searchbox', { name: 'Filter presets' }).waitFor()
+    const title = await page.getByRole('heading', { name: 'Presets', level: 1 }).boundingBox()
+    const filter = await page.getByRole('searchbox', { name: 'Filter presets' }).boundingBox()
+    const button = await page.getByRole('button', { name: 'New preset' }).first().boundingBox()
+    const middle = (box: typeof title): number => (box?.y ?? 0) + (box?.height ?? 0) / 2
+    expect(Math.abs(middle(title) - middle(filter))).toBeLessThan(4)
+    expect(Math.abs(middle(title) - middle(button))).toBeLessThan(4)
+    await visitor.checkAccessible()
+  })
 })
