@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat } from './calls.ts'
+import { chat, manage } from './calls.ts'
 import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
@@ -36,6 +36,24 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     upstream.script(say('well'))
     await chat(service, { model: 'fake/good' })
     await trouble.waitFor({ state: 'detached' })
+    visitor.check()
+  })
+
+  test('says what the month costs of its budget, and nothing where there is none', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service)
+    const figures = page.locator('.figures > div')
+    const ofBudget = figures.filter({ hasText: 'Spend this month, of its budget' })
+    await figures.first().waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await ofBudget.count()).toBe(0)
+    await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 500 } })
+    await page.reload()
+    await ofBudget.waitFor()
+    expect(await ofBudget.getByRole('link').textContent()).toBe('$0 of $500.00')
+    await visitor.checkAccessible()
+    await ofBudget.getByRole('link').click()
+    await page.getByText('Forecast for the month').waitFor()
     visitor.check()
   })
 })

@@ -16,6 +16,7 @@ import { rangeOf, type TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { LatestErrors } from './latest-errors.tsx'
+import { MonthOfBudget } from './month-of-budget.tsx'
 import { ProviderHealthList } from './provider-health-list.tsx'
 import { ProviderList } from './provider-list.tsx'
 import type { Scope } from './scope.ts'
@@ -89,6 +90,7 @@ const Figures = ({ range, workspace }: Scope) => {
                 <dt>First token, p50</dt>
                 <dd>{duration(all?.ttft_p50)}</dd>
               </div>
+              <MonthOfBudget workspace={workspace} />
             </dl>
             <ColumnsChart
               label="Requests over time"
