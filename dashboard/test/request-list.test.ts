@@ -79,6 +79,19 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
     check()
   })
 
+  test('says how many requests were found where all of them are loaded, and else that there may be more', async () => {
+    const service = await startWithRequests(services, 150)
+    const { page, ...visitor } = await signedIn(browser, service, '/requests?q=status:ok')
+    await page.getByText('100+ found', { exact: true }).waitFor()
+    await page.locator('.rows-scroller').evaluate((element) => element.scrollTo(0, element.scrollHeight))
+    const found = page.getByText(/^\d+ found$/)
+    await found.waitFor()
+    const rows = Number(await page.getByRole('table', { name: 'Requests', exact: true }).getAttribute('aria-rowcount')) - 1
+    expect(rows).toBeGreaterThanOrEqual(150)
+    expect(await found.textContent()).toBe(`${rows} found`)
+    await visitor.checkAccessible()
+  })
+
   test('followed live has what fits the filter alone, moves nothing below the pointer, and says how many came', async () => {
     const service = await services.start()
     for (let count = 0; count < 3; count += 1) await chat(service, { model: 'sandbox/echo' })

@@ -4,6 +4,7 @@ import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-route
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
 import { generationList, generationsCsv, type GenerationRow } from '../../api/generations.ts'
+import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -96,6 +97,8 @@ export const RequestsScreen = () => {
                 </button>
               ) : isLive && live.fault === null ? (
                 'Following: new requests appear here as they end.'
+              ) : !isLive && rows.length > 0 ? (
+                foundOf(rows.length, list.hasNextPage)
               ) : null}
               {live.skipped > 0 ? ` ${live.skipped} were skipped: more came than can be shown.` : null}
               {live.fault === null ? null : ` ${live.fault}`}
@@ -133,6 +136,9 @@ export const RequestsScreen = () => {
     </>
   )
 }
+
+/** Lists have no total: all are counted where all are here, and else it is said that there may be more. */
+const foundOf = (loaded: number, hasMore: boolean): string => (hasMore ? `${count(loaded)}+ found` : `${count(loaded)} found`)
 
 const NOTHING = (): void => undefined
 
