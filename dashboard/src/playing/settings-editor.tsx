@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 
 import type { PresetShape } from '../api/presets.ts'
 import { Field } from '../parts/field.tsx'
+import { FormOrJson } from '../parts/form-or-json.tsx'
 import { JsonEditor } from '../parts/json-editor.tsx'
 import { type Lock, lockIn, lockSentence } from './locks.ts'
 import { ModelInput } from './model-input.tsx'
@@ -26,14 +27,7 @@ export const SettingsEditor = ({ shape, settings, onChange, withModel = false, l
   const [asJson, setAsJson] = useState(false)
   return (
     <div className="stack">
-      <div className="segmented" role="group" aria-label="Settings as">
-        <button type="button" aria-pressed={!asJson} onClick={() => setAsJson(false)}>
-          Form
-        </button>
-        <button type="button" aria-pressed={asJson} onClick={() => setAsJson(true)}>
-          JSON
-        </button>
-      </div>
+      <FormOrJson label="Settings as" asJson={asJson} onChoose={setAsJson} />
       {asJson ? (
         <SettingsJson settings={settings} onChange={onChange} />
       ) : (

@@ -1,12 +1,8 @@
 import { useId } from 'react'
 
-import type { FilterAction, FilterSide } from '../../../../src/contract/guardrail.ts'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
-import { BUILTINS, type FilterRow, type PatternFaults, type RowHits } from './filter-rows.ts'
-
-const ACTIONS: readonly FilterAction[] = ['block', 'redact', 'flag']
-const SIDES: readonly FilterSide[] = ['input', 'output', 'both']
+import { BUILTINS, FILTER_ACTIONS, FILTER_SIDES, type FilterRow, type PatternFaults, type RowHits } from './filter-rows.ts'
 
 interface FilterFormProps {
   readonly rows: readonly FilterRow[]
@@ -64,8 +60,13 @@ export const FilterForm = ({ rows, faults, hits, onRows }: FilterFormProps) => {
               ) : (
                 <code>{row.slug}</code>
               )}
-              <Choice label={`Action of ${name}`} of={ACTIONS} value={row.action} onChoose={(action) => change(row.id, { action })} />
-              <Choice label={`Side of ${name}`} of={SIDES} value={row.side} onChoose={(side) => change(row.id, { side })} />
+              <Choice
+                label={`Action of ${name}`}
+                of={FILTER_ACTIONS}
+                value={row.action}
+                onChoose={(action) => change(row.id, { action })}
+              />
+              <Choice label={`Side of ${name}`} of={FILTER_SIDES} value={row.side} onChoose={(side) => change(row.id, { side })} />
               <button
                 type="button"
                 className="icon-button"

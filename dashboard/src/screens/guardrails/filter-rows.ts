@@ -1,5 +1,5 @@
 /** Filters as the form has them: one row each, built-in or a pattern. */
-import type { BuiltinSlug, FilterAction, FilterSide } from '../../../../src/contract/guardrail.ts'
+import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../../../../src/contract/guardrail.ts'
 import { ApiError } from '../../api/api-error.ts'
 import type { Guardrail, GuardrailDraft } from '../../api/guardrails.ts'
 
@@ -11,7 +11,13 @@ export interface FilterRow {
   readonly label: string
   readonly action: FilterAction
   readonly side: FilterSide
+  /** The form has no field for it, and keeps it. */
+  readonly scanScope?: ScanScope | undefined
 }
+
+export const FILTER_ACTIONS: readonly FilterAction[] = ['block', 'redact', 'flag']
+export const FILTER_SIDES: readonly FilterSide[] = ['input', 'output', 'both']
+export const SCAN_SCOPES: readonly ScanScope[] = ['user_only', 'all_messages']
 
 export const BUILTINS: readonly BuiltinSlug[] = [
   'email',
@@ -26,13 +32,14 @@ export const BUILTINS: readonly BuiltinSlug[] = [
 ]
 
 export const rowsOf = ({ content_filter_builtins, content_filters }: Guardrail): readonly FilterRow[] => [
-  ...(content_filter_builtins ?? []).map(({ slug, action, applies_to }, id) => ({
+  ...(content_filter_builtins ?? []).map(({ slug, action, applies_to, scan_scope }, id) => ({
     id,
     slug,
     pattern: '',
     label: '',
     action,
     side: applies_to,
+    scanScope: scan_scope,
   })),
   ...(content_filters ?? []).map(({ pattern, label, action, applies_to }, index) => ({
     id: 1000 + index,
@@ -92,12 +99,14 @@ export const patternFaults = (rows: readonly FilterRow[], thrown: unknown): Patt
 }
 
 export const draftOf = (rows: readonly FilterRow[]): GuardrailDraft => {
-  const builtins = rows.flatMap(({ slug, action, side }) => (slug === null ? [] : [{ slug, action, applies_to: side, label: undefined }]))
+  const builtins = rows.flatMap(({ slug, action, side, scanScope }) =>
+    slug === null ? [] : [{ slug, action, applies_to: side, ...(scanScope === undefined ? {} : { scan_scope: scanScope }) }],
+  )
   const patterns = rows
     .filter(isDrafted)
     .map(({ pattern, label, action, side }) => ({ pattern, label: label === '' ? null : label, action, applies_to: side }))
   return {
-    content_filter_builtins: builtins.length === 0 ? null : builtins.map(({ slug, action, applies_to }) => ({ slug, action, applies_to })),
+    content_filter_builtins: builtins.length === 0 ? null : builtins,
     content_filters: patterns.length === 0 ? null : patterns,
   } as GuardrailDraft
 }

@@ -7,6 +7,7 @@ import { assignedKeys, assignedMembers, deleteGuardrail, type Guardrail, saveGua
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
+import { FormOrJson } from '../../parts/form-or-json.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -14,11 +15,14 @@ import { toast } from '../../shell/toasts.tsx'
 import { AssignDialog } from './assign-dialog.tsx'
 import { draftOf, type FilterRow, hitsOf, patternFaults, rowsOf } from './filter-rows.ts'
 import { FilterForm } from './filter-form.tsx'
+import { FilterJsonEditor } from './filter-json-editor.tsx'
 import { TestBox } from './test-box.tsx'
 import { TryOnRequests } from './try-on-requests.tsx'
 
 export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const [rows, setRows] = useState<readonly FilterRow[]>(() => rowsOf(guardrail))
+  const [asJson, setAsJson] = useState(false)
+  const [isUnread, setUnread] = useState(false)
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<unknown>(null)
   const [tested, setTested] = useState<unknown>(null)
@@ -28,9 +32,14 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(rowsOf(guardrail)))
   // The test box tries what is typed, so a pattern is refused before it is saved.
   const refused = patternFaults(rows, fault ?? tested)
-  const change = (next: readonly FilterRow[]): void => {
+  const change = (next: readonly FilterRow[] | null): void => {
     setFault(null)
-    setRows(next)
+    setUnread(next === null)
+    if (next !== null) setRows(next)
+  }
+  const choose = (json: boolean): void => {
+    setAsJson(json)
+    setUnread(false)
   }
   const save = (): void => {
     setBusy(true)
@@ -50,7 +59,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
             <Button kind="danger" onClick={() => setAct('delete')}>
               Delete
             </Button>
-            <Button kind="primary" onClick={save} busy={busy} disabled={!isChanged}>
+            <Button kind="primary" onClick={save} busy={busy} disabled={!isChanged || isUnread}>
               Save
             </Button>
           </span>
@@ -61,7 +70,14 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
             {messageOf(fault)}
           </p>
         )}
-        <FilterForm rows={rows} faults={refused} hits={hitsOf(guardrail)} onRows={change} />
+        <div className="stack">
+          <FormOrJson label="Rules as" asJson={asJson} onChoose={choose} />
+          {asJson ? (
+            <FilterJsonEditor rows={rows} faults={refused} onRows={change} />
+          ) : (
+            <FilterForm rows={rows} faults={refused} hits={hitsOf(guardrail)} onRows={change} />
+          )}
+        </div>
         <Assignments id={guardrail.id} />
       </Panel>
       <Panel title="Test">

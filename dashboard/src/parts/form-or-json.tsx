@@ -1,0 +1,11 @@
+/** Chooses how the same object is edited. */
+export const FormOrJson = ({ label, asJson, onChoose }: { label: string; asJson: boolean; onChoose: (asJson: boolean) => void }) => (
+  <div className="segmented" role="group" aria-label={label}>
+    <button type="button" aria-pressed={!asJson} onClick={() => onChoose(false)}>
+      Form
+    </button>
+    <button type="button" aria-pressed={asJson} onClick={() => onChoose(true)}>
+      JSON
+    </button>
+  </div>
+)
