@@ -12,6 +12,7 @@ describe('the filter of requests', () => {
     ['cost>0.01 latency>2s', { min_cost_usd: '0.01', min_latency_ms: '2000' }],
     ['latency>250ms cost>$1', { min_latency_ms: '250', min_cost_usd: '1' }],
     ['content:yes req-abc', { has_content: 'true', request_id: 'req-abc' }],
+    ['has_preset:no content:no', { has_preset: 'false', has_content: 'false' }],
     ['', {}],
   ])('%s', (text, query) => {
     expect(readFilter(text)).toEqual({ query, faults: [] })

@@ -68,7 +68,7 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
 
     const { page, ...visitor } = await signedIn(browser, service, '/spend?group=preset&range=24h')
     const groups = page.getByRole('table', { name: 'Spend by preset' })
-    for (const slug of ['support-bot', 'classifier']) {
+    for (const slug of ['support-bot', 'classifier', 'no preset']) {
       const row = groups.getByRole('row').filter({ has: page.getByRole('link', { name: slug }) })
       await row.waitFor()
       const requests = Number(await row.getByRole('cell').nth(2).textContent())

@@ -33,6 +33,7 @@ export const generationFilters = {
     .optional()
     .meta({ description: 'Requests that took at least so long from their beginning to their end.' }),
   has_content: z.enum(['true', 'false']).optional(),
+  has_preset: z.enum(['true', 'false']).optional().meta({ description: '`false`: requests that used no preset.' }),
 }
 
 export const generationListQuery = {

@@ -27,6 +27,7 @@ export interface GenerationFilter {
   readonly minCostNanos?: number | undefined
   readonly minTotalMs?: number | undefined
   readonly hasContent?: boolean | undefined
+  readonly hasPreset?: boolean | undefined
 }
 
 type Generations = ExpressionBuilder<Schema, 'generations'>
@@ -60,6 +61,7 @@ const CONDITIONS: readonly Condition[] = [
   ({ minCostNanos }, eb) => (minCostNanos === undefined ? null : eb('cost_nanos', '>=', minCostNanos)),
   ({ minTotalMs }, eb) => (minTotalMs === undefined ? null : eb('total_ms', '>=', minTotalMs)),
   ({ hasContent }) => (hasContent === undefined ? null : hasContent ? CONTENT : sql<SqlBool>`not ${CONTENT}`),
+  ({ hasPreset }, eb) => (hasPreset === undefined ? null : eb('preset_id', hasPreset ? 'is not' : 'is', null)),
 ]
 
 /** With one value the rows come in the order of the index, and are not sorted. */

@@ -22,16 +22,17 @@ const made = fc.record({
   cancelled: fc.boolean(),
   error: fc.constantFrom(null, 'timeout'),
   nanos: fc.nat({ max: 3 }),
+  preset: fc.constantFrom(null, 'preset-1'),
 })
 type Made = typeof made extends fc.Arbitrary<infer Value> ? Value : never
 
-const recordOf = ({ second, key, model, provider, workspace, cancelled, error, nanos }: Made, index: number): GenerationRecord => ({
+const recordOf = ({ second, key, model, provider, workspace, cancelled, error, nanos, preset }: Made, index: number): GenerationRecord => ({
   id: `gen-${String(index).padStart(3, '0')}`,
   createdAt: `2026-11-20T10:00:0${second}.000Z`,
   workspaceId: workspace,
   keyHash: key.repeat(64),
-  presetId: null,
-  presetVersion: null,
+  presetId: preset,
+  presetVersion: preset === null ? null : 1,
   model,
   provider,
   streamed: false,
@@ -54,6 +55,9 @@ const FILTERS: readonly (readonly [Partial<GenerationFilter>, (one: Made) => boo
   [{ status: 'error', keyHash: 'a'.repeat(64) }, ({ error, key }) => error !== null && key === 'a'],
   [{ model: 'm/1', provider: 'p' }, ({ model, provider }) => model === 'm/1' && provider === 'p'],
   [{ hasContent: true }, () => false],
+  [{ hasPreset: false }, ({ preset }) => preset === null],
+  [{ hasPreset: true, workspaceId: 'w-2' }, ({ preset, workspace }) => preset !== null && workspace === 'w-2'],
+  [{ hasPreset: false, status: 'error' }, ({ preset, error }) => preset === null && error !== null],
 ]
 
 describeEachEngine('the list of requests', (engine) => {
@@ -90,7 +94,17 @@ describeEachEngine('the list of requests', (engine) => {
 
   test('a page looks through so many records and no more: what lies behind them is on the next one', async () => {
     const database = await engine.open()
-    const one: Made = { second: 1, key: 'a', model: 'm/1', provider: 'p', workspace: 'w-1', cancelled: false, error: null, nanos: 0 }
+    const one: Made = {
+      second: 1,
+      key: 'a',
+      model: 'm/1',
+      provider: 'p',
+      workspace: 'w-1',
+      cancelled: false,
+      error: null,
+      nanos: 0,
+      preset: null,
+    }
     const requests = [{ ...one, provider: 'q', second: 0 }, ...Array.from({ length: 2 * SCANNED - 1 }, () => one)]
     await createLedgerStore(database).settle(requests.map((request, index) => settlementOf(recordOf(request as Made, index))))
     const list = createGenerationList(database, SCANNED)

@@ -162,6 +162,8 @@ describe('the list of requests', () => {
     expect(await ids('preset=nothing')).toEqual([])
     // Also where other conditions would have an index of their own.
     expect(await ids('preset=nothing&status=ok&has_content=true')).toEqual([])
+    expect(await ids('has_preset=false')).toEqual([failed, good])
+    expect(await ids('has_preset=true')).toEqual([])
     expect(await ids('min_cost_usd=1')).toEqual([])
     expect(await ids('min_latency_ms=0')).toEqual([failed, good])
     expect(await ids('min_latency_ms=99999999')).toEqual([])

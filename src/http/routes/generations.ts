@@ -99,6 +99,7 @@ const readFilter = async (
     minCostNanos: asked.min_cost_usd === undefined ? undefined : (scaledDecimal(asked.min_cost_usd, NANO_PLACES) ?? undefined),
     minTotalMs: asked.min_latency_ms === undefined ? undefined : Number(asked.min_latency_ms),
     hasContent: asked.has_content === undefined ? undefined : asked.has_content === 'true',
+    hasPreset: asked.has_preset === undefined ? undefined : asked.has_preset === 'true',
   }
 }
 

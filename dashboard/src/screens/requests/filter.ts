@@ -10,6 +10,9 @@ export interface ReadFilter {
   readonly faults: readonly { readonly word: string; readonly reason: string }[]
 }
 
+const YES_NO = ['yes', 'no']
+const TRUTH: Readonly<Record<string, string>> = { yes: 'true', no: 'false' }
+
 /** By the name that people type: the parameter, and for some what its values are. */
 export const FILTER_KEYS: Readonly<Record<string, { readonly parameter: string; readonly values?: readonly string[] }>> = {
   status: { parameter: 'status', values: ['ok', 'error', 'cancelled'] },
@@ -23,10 +26,10 @@ export const FILTER_KEYS: Readonly<Record<string, { readonly parameter: string; 
   session: { parameter: 'session_id' },
   request: { parameter: 'request_id' },
   interface: { parameter: 'interface', values: ['chat', 'responses', 'messages', 'embeddings'] },
-  content: { parameter: 'has_content', values: ['yes', 'no'] },
+  content: { parameter: 'has_content', values: YES_NO },
+  has_preset: { parameter: 'has_preset', values: YES_NO },
 }
 
-const CONTENT: Readonly<Record<string, string>> = { yes: 'true', no: 'false' }
 const LEAST: Readonly<Record<string, string>> = { cost: 'min_cost_usd', latency: 'min_latency_ms' }
 
 /** `key:value`, with quotes around a value that holds spaces. */
@@ -56,7 +59,7 @@ const readPair = (query: Record<string, string>, name: string, value: string): s
   if (known.parameter in query) return `${name} is there twice`
   const version = name === 'preset' ? /^(.+)@(\d+)$/.exec(value) : null
   if (version !== null) query['preset_version'] = version[2] ?? ''
-  query[known.parameter] = version?.[1] ?? (name === 'content' ? (CONTENT[value] ?? '') : value)
+  query[known.parameter] = version?.[1] ?? (known.values === YES_NO ? (TRUTH[value] ?? '') : value)
   return null
 }
 

@@ -10,6 +10,9 @@ const FILTERS = ['key', 'model', 'provider', 'preset', 'user_id', 'workspace_id'
 
 export type SpendFilterValues = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>
 
+/** The part that a list of requests is narrowed to; sums have no filter for those without a preset. */
+export type CountedFilter = SpendFilterValues & { readonly has_preset?: 'no' }
+
 export const spendFilterOf = (search: Search): SpendFilterValues =>
   Object.fromEntries(
     FILTERS.flatMap((name) => {
@@ -47,13 +50,14 @@ export const dimensionsOf = ({ group, and }: Search): Dimensions => {
 /** One step deeper: the rest of the address, or, where nothing is left to split, the part whose requests are meant. */
 export type Lead =
   | { readonly kind: 'deeper'; readonly search: Search }
-  | { readonly kind: 'requests'; readonly filter: SpendFilterValues }
+  | { readonly kind: 'requests'; readonly filter: CountedFilter }
   | null
 
 /** Null for what no filter can name: the others together, and what has no value. */
 export const leadOf = (group: UsageGroup, dimension: Dimension, dimensions: Dimensions, filter: SpendFilterValues): Lead => {
   const narrowed = countedBy(group, [dimension], filter)
   if (narrowed === null) return null
+  if (narrowed.has_preset !== undefined) return { kind: 'requests', filter: narrowed }
   const other = dimensions.find((one) => one !== undefined && one !== dimension)
   const deeper = other ?? DEEPER[dimension]
   if (deeper !== null && (other !== undefined || filter[PARAMETERS[deeper]] === undefined))
@@ -62,14 +66,15 @@ export const leadOf = (group: UsageGroup, dimension: Dimension, dimensions: Dime
 }
 
 /** The filter of exactly those requests that the group counts; null where no filter can name them. */
-export const countedBy = (group: UsageGroup, dimensions: Dimensions, filter: SpendFilterValues): SpendFilterValues | null => {
+export const countedBy = (group: UsageGroup, dimensions: Dimensions, filter: SpendFilterValues): CountedFilter | null => {
   if (group.other === true) return null
-  const narrowed: Partial<Record<(typeof FILTERS)[number], string>> = { ...filter }
+  const narrowed: Partial<Record<(typeof FILTERS)[number], string>> & { has_preset?: 'no' } = { ...filter }
   for (const dimension of dimensions) {
     if (dimension === undefined) continue
     const value = group[dimension]
-    if (value === null || value === undefined) return null
-    narrowed[PARAMETERS[dimension]] = value
+    if (value !== null && value !== undefined) narrowed[PARAMETERS[dimension]] = value
+    else if (dimension === 'preset') narrowed.has_preset = 'no'
+    else return null
   }
   return narrowed
 }
@@ -85,8 +90,11 @@ const WORDS: Readonly<Record<(typeof FILTERS)[number], string | null>> = {
 }
 
 /** The address of the list of these requests. Sums are of whole hours: the list has the time that was summed. */
-export const requestsSearch = (filter: SpendFilterValues, { from, to }: Pick<TimeRange, 'from' | 'to'>): Search => ({
-  q: filterText(Object.fromEntries(FILTERS.flatMap((name) => (WORDS[name] === null ? [] : [[WORDS[name], filter[name]]])))),
+export const requestsSearch = (filter: CountedFilter, { from, to }: Pick<TimeRange, 'from' | 'to'>): Search => ({
+  q: filterText({
+    ...Object.fromEntries(FILTERS.flatMap((name) => (WORDS[name] === null ? [] : [[WORDS[name], filter[name]]]))),
+    has_preset: filter.has_preset,
+  }),
   from,
   to,
   // The list is narrowed to a workspace by the switch, which knows it by its id too.

@@ -65,7 +65,7 @@ interface GroupProps extends SpendTableProps {
 const GroupLink = ({ group, used, dimension, dimensions, filter }: GroupProps & { readonly dimension: Dimension }) => {
   const name = valueName(group, dimension)
   const lead = leadOf(group, dimension, dimensions, filter)
-  if (lead === null) return <>{name}</>
+  if (lead === null) return group.other === true ? <span title={OTHERS}>{name}</span> : <>{name}</>
   return lead.kind === 'deeper' ? (
     <Link to="." search={(before) => ({ ...before, ...lead.search })}>
       {name}
@@ -76,6 +76,8 @@ const GroupLink = ({ group, used, dimension, dimensions, filter }: GroupProps & 
     </Link>
   )
 }
+
+const OTHERS = 'All groups together that are not listed by themselves: no filter of requests names them.'
 
 const Requests = ({ group, used, dimensions, filter }: GroupProps) => {
   const counted = countedBy(group, dimensions, filter)
