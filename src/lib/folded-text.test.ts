@@ -66,7 +66,8 @@ test('every stretch of it is found again where it is written, in order and witho
         const [start, end] = [text.startOf(at), text.endOf(at + 1)]
         expect(start).toBeGreaterThanOrEqual(last === before ? before : start)
         expect(end).toBeGreaterThan(start)
-        expect(folded(written.slice(start - before, end - before))).toContain(read.charAt(at - before))
+        // It may be half of a character, which `toContain` would not find.
+        expect(folded(written.slice(start - before, end - before)).includes(read.charAt(at - before))).toBe(true)
         last = start
       }
       expect(text.startOf(before + read.length)).toBe(before + written.length)

@@ -15,7 +15,7 @@ let service: StartedService
 beforeAll(async () => {
   service = await services.start({
     config: `
-timeouts: { body: 0.6, body_idle: 0.2, client_unread: 1 }
+timeouts: { body: 0.6, body_idle: 0.2, client_unread: 3 }
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
@@ -143,6 +143,7 @@ models:
     socket.write(body)
     await until(() => upstream.exchanges.length > before, 'the upstream to be asked')
     await until(async () => /patchbay_running_generations 0/.test(await (await fetch(`${service.url}/metrics`)).text()), 'the answer')
+    await until(async () => (await unreadAt(service)) > 0, 'the answer to wait for its reader')
     await until(async () => (await unreadAt(service)) === 0, 'the client to be given up')
     expect(await read()).not.toContain('"finish_reason":"stop"')
   }, 120_000)
