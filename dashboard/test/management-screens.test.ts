@@ -1,6 +1,8 @@
 /** The screens that show and change what an admin manages: each opens, says what is there, and can be used by everybody. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
+import type { Locator } from 'playwright-core'
+
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
@@ -16,6 +18,12 @@ const ask = async (service: StartedService): Promise<void> => {
     body: JSON.stringify({ model: 'sandbox/lorem', messages: [{ role: 'user', content: 'x' }] }),
   })
   await answer.text()
+}
+
+const lastSeen = async (members: Locator, person: string): Promise<string | undefined> => {
+  const titles = await members.getByRole('columnheader').allInnerTexts()
+  const row = members.getByRole('row').filter({ has: members.page().getByRole('rowheader', { name: person }) })
+  return (await row.getByRole('cell').allInnerTexts())[titles.indexOf('Last seen') - 1]
 }
 
 describe.skipIf(BROWSER_PATH === null)('management', () => {
@@ -229,6 +237,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await manage(service, '/keys?workspace_id=team-20', { body: { name: 'search key' } })
     await manage(service, '/credits?workspace_id=team-20', { body: { amount_usd: 25 } })
     await manage(service, '/workspaces/team-20/budgets/daily', { method: 'PUT', body: { limit_usd: 5 } })
+    await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['user_ada'] } })
     const { page, ...visitor } = await signedIn(browser, service, '')
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace('/api/v1', '')))
@@ -238,7 +247,10 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     expect(await row.getByRole('cell').allInnerTexts()).toEqual(
       expect.arrayContaining(['team-20', '1', '$0', '$5.00 a day', '$25.00 of $25.00 left', 'not kept']),
     )
-    await page.getByRole('table', { name: 'Members of Default' }).waitFor()
+    const members = page.getByRole('table', { name: 'Members of Default' })
+    await members.waitFor()
+    expect(await lastSeen(members, 'Owner')).toMatch(/^(?:just now|1 min ago)$/)
+    expect(await lastSeen(members, 'user_ada')).toBe('–')
     expect(asked.filter((path) => /^\/workspaces\/.*(?:members|budgets)$/.test(path))).toHaveLength(2)
     expect(asked.filter((path) => path === '/usage')).toEqual([])
     await row.getByRole('link', { name: '1', exact: true }).click()

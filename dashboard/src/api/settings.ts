@@ -16,10 +16,12 @@ export const serviceFacts = queryOptions({
   queryFn: async ({ signal }) => (await ask<{ data: ServiceFacts }>('/service', { signal })).data,
 })
 
-export const sessionList = queryOptions({
-  queryKey: ['sessions'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly SessionResource[] }>('/sessions', { signal })).data,
-})
+export const sessionList = (workspace?: string) =>
+  queryOptions({
+    queryKey: ['sessions', { workspace }],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: readonly SessionResource[] }>('/sessions', { query: { workspace_id: workspace }, signal })).data,
+  })
 
 export const endSessionOf = async (id: string): Promise<void> => {
   await ask(`/sessions/${segment(id)}`, { method: 'DELETE' })

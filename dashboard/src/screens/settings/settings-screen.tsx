@@ -41,7 +41,7 @@ export const SettingsScreen = () => {
 }
 
 const Sessions = () => {
-  const sessions = useQuery(sessionList)
+  const sessions = useQuery(sessionList())
   return (
     <Panel title="Sessions">
       <Loaded query={sessions} rows={2}>

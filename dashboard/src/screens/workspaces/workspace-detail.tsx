@@ -2,6 +2,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 
+import type { SessionResource } from '../../../../src/contract/session.ts'
+import { sessionList } from '../../api/settings.ts'
 import {
   budgetsOf,
   changeMember,
@@ -43,6 +45,7 @@ export const WorkspaceDetail = ({ id }: { id: string }) => {
 
 const Members = ({ id, name }: { id: string; name: string }) => {
   const members = useInfiniteQuery(membersOf(id))
+  const sessions = useQuery(sessionList(id))
   const [inviting, setInviting] = useState(false)
   const [leaving, setLeaving] = useState<Member | null>(null)
   const setRole = (member: Member, role: string): void => {
@@ -56,58 +59,63 @@ const Members = ({ id, name }: { id: string; name: string }) => {
     <Panel title={`Members of ${name}`} actions={<Button onClick={() => setInviting(true)}>Invite link</Button>}>
       <Loaded query={members} rows={4}>
         {(rows) => (
-          <Table
-            label={`Members of ${name}`}
-            rows={rows}
-            rowKey={({ user_id }) => user_id}
-            empty={<Empty action={<Button onClick={() => setInviting(true)}>Invite link</Button>}>Nobody is a member yet.</Empty>}
-            columns={[
-              { title: 'Person', isHead: true, cell: called },
-              { title: 'Mail', cell: ({ email }) => email ?? '–', wideOnly: true },
-              {
-                title: 'Role',
-                cell: (member) => (
-                  <select
-                    aria-label={`Role of ${called(member)}`}
-                    value={member.role}
-                    onChange={(event) => setRole(member, event.target.value)}
-                  >
-                    <option value="admin">admin</option>
-                    <option value="member">member</option>
-                  </select>
-                ),
-              },
-              {
-                title: 'Keys',
-                cell: ({ user_id }) => (
-                  <Link to="/keys" search={{ q: user_id }}>
-                    keys
-                  </Link>
-                ),
-                wideOnly: true,
-              },
-              {
-                title: 'Spend',
-                cell: ({ user_id }) => (
-                  <Link to="/spend" search={{ user_id, group: 'key' }}>
-                    spend
-                  </Link>
-                ),
-                wideOnly: true,
-              },
-              { title: 'Since', cell: ({ created_at }) => <When at={created_at} />, wideOnly: true },
-              {
-                title: 'Actions',
-                align: 'right',
-                cell: (member) => (
-                  <Menu
-                    label={`Actions for ${called(member)}`}
-                    items={[{ label: 'Remove', onSelect: () => setLeaving(member), isDanger: true }]}
-                  />
-                ),
-              },
-            ]}
-          />
+          <Loaded query={sessions} rows={4}>
+            {(open) => (
+              <Table
+                label={`Members of ${name}`}
+                rows={rows}
+                rowKey={({ user_id }) => user_id}
+                empty={<Empty action={<Button onClick={() => setInviting(true)}>Invite link</Button>}>Nobody is a member yet.</Empty>}
+                columns={[
+                  { title: 'Person', isHead: true, cell: called },
+                  { title: 'Mail', cell: ({ email }) => email ?? '–', wideOnly: true },
+                  {
+                    title: 'Role',
+                    cell: (member) => (
+                      <select
+                        aria-label={`Role of ${called(member)}`}
+                        value={member.role}
+                        onChange={(event) => setRole(member, event.target.value)}
+                      >
+                        <option value="admin">admin</option>
+                        <option value="member">member</option>
+                      </select>
+                    ),
+                  },
+                  {
+                    title: 'Keys',
+                    cell: ({ user_id }) => (
+                      <Link to="/keys" search={{ q: user_id }}>
+                        keys
+                      </Link>
+                    ),
+                    wideOnly: true,
+                  },
+                  {
+                    title: 'Spend',
+                    cell: ({ user_id }) => (
+                      <Link to="/spend" search={{ user_id, group: 'key' }}>
+                        spend
+                      </Link>
+                    ),
+                    wideOnly: true,
+                  },
+                  { title: 'Last seen', cell: ({ user_id }) => <LastSeen of={user_id} sessions={open} />, wideOnly: true },
+                  { title: 'Since', cell: ({ created_at }) => <When at={created_at} />, wideOnly: true },
+                  {
+                    title: 'Actions',
+                    align: 'right',
+                    cell: (member) => (
+                      <Menu
+                        label={`Actions for ${called(member)}`}
+                        items={[{ label: 'Remove', onSelect: () => setLeaving(member), isDanger: true }]}
+                      />
+                    ),
+                  },
+                ]}
+              />
+            )}
+          </Loaded>
         )}
       </Loaded>
       <ShowMore list={members} shown={members.data?.length ?? 0} />
@@ -124,6 +132,22 @@ const Members = ({ id, name }: { id: string; name: string }) => {
         </Confirm>
       )}
     </Panel>
+  )
+}
+
+/** By the sessions that are open: one that ended says nothing any more. */
+const LastSeen = ({ of: person, sessions }: { of: string; sessions: readonly SessionResource[] }) => {
+  const [last] = sessions
+    .filter(({ user_id }) => user_id === person)
+    .map(({ last_used_at }) => last_used_at)
+    .toSorted()
+    .toReversed()
+  return last === undefined ? (
+    <span className="faint" title="None of the last 100 sessions that are open is theirs.">
+      –
+    </span>
+  ) : (
+    <When at={last} />
   )
 }
 
