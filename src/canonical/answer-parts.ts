@@ -6,6 +6,12 @@ import type { Frame, ModelEvent } from './event.ts'
 const PART_CHARACTERS = 16 * 1024
 const PART_EVENTS = 500
 
+/**
+ * The most calls, blocks, items and sources of an answer (decisions/0102): some steps of the work on one that is passed on as it came
+ * are not cut. No model writes so many within its limit of output.
+ */
+export const PARTS_MAX = 10_000
+
 /** The same events, texts cut into pieces. What an upstream wrote itself is not among them. */
 export function* partsOfAnswer(frames: readonly Frame[]): Generator<Frame, void, undefined> {
   let events: ModelEvent[] = []

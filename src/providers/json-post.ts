@@ -6,6 +6,7 @@ import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { unusable } from './classify-failure.ts'
+import { requireFewParts } from './parts-of-answer.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
 import { retryHint } from './retry-hint.ts'
 import { joinedText, type PieceReader, type UpstreamResponse } from './upstream.ts'
@@ -97,19 +98,21 @@ export interface WholeAnswer {
   readonly body: unknown
 }
 
-/** Behind a large one others get their turn. Throws `provider_unavailable` for what is not JSON. */
+/** Behind a large one others get their turn. Throws `provider_unavailable` for what is not JSON, or has too many parts. */
 export const readWholeAnswer = async (
   response: UpstreamResponse,
   { target }: Pick<Attempt, 'target'>,
   { turn }: Pick<ProviderContext, 'turn'>,
 ): Promise<WholeAnswer> => {
   const text = await response.text(WHOLE_BODY_MAX)
+  let body: unknown
   try {
-    const body = turn === undefined || text.length <= LARGE_BYTES ? parseExact(text) : await inTurns(parseExactInSteps(text), turn)
-    return { text, body }
+    body = turn === undefined || text.length <= LARGE_BYTES ? parseExact(text) : await inTurns(parseExactInSteps(text), turn)
   } catch (cause) {
     throw unusable(target, 'answered with something that is not JSON.', cause)
   }
+  requireFewParts(text, body, target)
+  return { text, body }
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../lib/sse.ts'
 import { unusable } from './classify-failure.ts'
+import { requireFewParts } from './parts-of-answer.ts'
 import type { Target } from './provider.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
@@ -105,11 +106,14 @@ interface Thrown {
 }
 
 const bodyOf = (event: SseEvent, target: Target): unknown => {
+  let body: unknown
   try {
-    return parseExact(event.data)
+    body = parseExact(event.data)
   } catch (cause) {
     throw unusable(target, 'sent a stream event that is not JSON.', cause)
   }
+  requireFewParts(event.data, body, target)
+  return body
 }
 
 /** The meaning of an event that does not count where it fails: one behind the end, or one that the connection may have cut. */

@@ -1,7 +1,9 @@
 /** Counts the output of one attempt as it comes. */
+import { PARTS_MAX } from '../../canonical/answer-parts.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
+import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { IMAGE_CHARACTERS } from './estimated-tokens.ts'
 
@@ -41,6 +43,7 @@ export class AnswerSoFar implements AttemptOutput {
   reportedUsage: Usage | null = null
   characters = 0
   uncountedCharacters = 0
+  #parts = 0
 
   /** `oneCall`: the client's dialect has room for one call of a tool. */
   constructor(clock: Clock, oneCall: boolean) {
@@ -52,7 +55,7 @@ export class AnswerSoFar implements AttemptOutput {
     this.losses.push(warning)
   }
 
-  /** `rewritten`: the client's text is written from the events. */
+  /** `rewritten`: the client's text is written from the events. Throws for more parts than an answer may have. */
   observe(frames: readonly Frame[], rewritten: boolean): void {
     for (const { events, native } of frames) {
       for (const event of events) {
@@ -63,6 +66,7 @@ export class AnswerSoFar implements AttemptOutput {
             this.#deliver(event.text.length)
             break
           case 'tool-call':
+            this.#part()
             this.#deliver(event.name.length)
             if (this.#oneCall && event.index > 0) this.#leaveOut(FURTHER_CALLS)
             break
@@ -81,11 +85,14 @@ export class AnswerSoFar implements AttemptOutput {
             this.upstreamId = event.upstreamId
             break
           case 'image':
+            this.#part()
             this.#deliver(IMAGE_CHARACTERS)
+            break
+          case 'reasoning-end':
+            this.#part()
             break
           case 'text-break':
           case 'citation':
-          case 'reasoning-end':
           case 'logprobs':
           // No provider sends these.
           case 'server-tool-start':
@@ -98,6 +105,13 @@ export class AnswerSoFar implements AttemptOutput {
         }
       }
     }
+  }
+
+  /** Those of a stream come one by one, and what is written at its end repeats all of them. Some providers send the same source in each event. */
+  #part(): void {
+    this.#parts += 1
+    if (this.#parts > PARTS_MAX)
+      throw new GatewayError('provider_unavailable', `The provider sent an answer of more than ${PARTS_MAX} parts.`)
   }
 
   #lack(kind: string): void {

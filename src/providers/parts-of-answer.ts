@@ -1,0 +1,46 @@
+/** Bounds of what one answer holds, so that no step of the work on it grows with what a broken provider sends. */
+import { PARTS_MAX } from '../canonical/answer-parts.ts'
+import { isObject } from '../lib/json.ts'
+import { unusable } from './classify-failure.ts'
+import type { Target } from './provider.ts'
+
+/** The members, in the dialects of all providers, under which an answer's calls, blocks, items and sources stand. Others say nothing of their own. */
+const HOLDERS = [
+  'response',
+  'item',
+  'output',
+  'choices',
+  'message',
+  'delta',
+  'content',
+  'tool_calls',
+  'reasoning_details',
+  'annotations',
+  'images',
+  'summary',
+  'citations',
+  'candidates',
+  'parts',
+] as const
+
+/** The shortest JSON in which so many entries fit: none below it is looked through. */
+const LEAST_CHARACTERS = 2 * PARTS_MAX
+
+/** Throws `provider_unavailable` for an answer, or an event of a stream, that has too many parts. `text`: the JSON of `body`. */
+export const requireFewParts = (text: string, body: unknown, target: Target): void => {
+  if (text.length < LEAST_CHARACTERS) return
+  const waiting: unknown[] = [body]
+  let parts = 0
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (Array.isArray(one)) {
+      parts += one.length
+      if (parts > PARTS_MAX) throw unusable(target, `sent an answer of more than ${PARTS_MAX} parts.`)
+      for (const entry of one as readonly unknown[]) if (isObject(entry)) waiting.push(entry)
+    } else if (isObject(one)) {
+      for (const name of HOLDERS) {
+        const held = one[name]
+        if (typeof held === 'object' && held !== null) waiting.push(held)
+      }
+    }
+  }
+}
