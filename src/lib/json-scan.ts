@@ -141,6 +141,19 @@ export const scanElements = (text: string): JsonSpan[] => {
   }
 }
 
+/** Where the elements of the array at `from` stand, each found when it is asked for; its result is where the array ends. Throws JsonTextError. */
+export function* elementsFrom(text: string, from: number): Generator<JsonSpan, number, undefined> {
+  const budget = budgetOf(UNLIMITED)
+  let at = skipSpace(text, budget, from + 1)
+  for (let first = true; text.charCodeAt(at) !== CLOSING_BRACKET; first = false) {
+    if (!first) at = skipComma(text, budget, at)
+    const end = skipValue(text, at, budget)
+    yield { start: at, end }
+    at = skipSpace(text, budget, end)
+  }
+  return at + 1
+}
+
 /** A value with what it holds: members by name, the last of a name counting, or elements. */
 export interface JsonTree extends JsonSpan {
   /** Where the name of a member begins. */

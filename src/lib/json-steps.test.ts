@@ -66,6 +66,15 @@ describe('what is read in steps is what is read at once', () => {
     for (const bad of [text + behind, text.slice(0, -1), text.slice(0, 200_000)]) expect(() => atOnce(parseExactInSteps(bad))).toThrow()
   })
 
+  test('a list of its own is read, with none, one or many elements, short and long, and nothing behind it', () => {
+    const long = 'x'.repeat(200_000)
+    for (const list of [[], [1], [long], [1, long, 2], [long, long], Array.from({ length: 150_000 }, () => [1])]) {
+      const text = JSON.stringify(list, null, 1).padEnd(140_000)
+      expect(atOnce(parseExactInSteps(text))).toEqual(list)
+      for (const bad of [`${text}]`, text.trimEnd().slice(0, -1)]) expect(() => atOnce(parseExactInSteps(bad))).toThrow()
+    }
+  })
+
   test('a name that stands for a prototype is a member, and large integers stay as they were written', () => {
     const text = `{"a":{"__proto__":"${'x'.repeat(200_000)}","n":12345678901234567890}}`
     expect(JSON.stringify(readAll(JsonBody.read(text)))).toBe(text.slice(5, -1))
@@ -79,6 +88,18 @@ describe('what is read in steps is what is read at once', () => {
   ])('%s is refused', (_, text) => {
     expect(() => readAll(JsonBody.read(text))).toThrow(JsonTextError)
   })
+})
+
+test('the elements of a list are looked for a few at a time: those before a fault are read before it is found', () => {
+  const stepsBeforeFault = (elements: number): number => {
+    const reading = parseExactInSteps(`[${'{"b":[1]},'.repeat(elements)}{"b":01}]`)
+    let taken = 0
+    expect(() => {
+      while (reading.next().done !== true) taken += 1
+    }).toThrow(JsonTextError)
+    return taken
+  }
+  expect(stepsBeforeFault(160_000)).toBeGreaterThan(stepsBeforeFault(40_000) + 6)
 })
 
 describe('what is written in steps is what is written at once', () => {

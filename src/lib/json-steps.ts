@@ -1,6 +1,6 @@
 /** JSON of megabytes is parsed and written a piece at a time: the engine does either in one go, for tens of milliseconds. */
 import { isExactInteger, parseExact } from './exact-json.ts'
-import { type JsonTree, JsonTextError, scanTree, skipString } from './json-scan.ts'
+import { elementsFrom, JsonTextError, scanTree, skipString } from './json-scan.ts'
 import { isObject, type JsonValue } from './json.ts'
 import type { Steps } from './steps.ts'
 
@@ -38,10 +38,10 @@ export function* parseInSteps(text: JsonText, start: number, end: number): Steps
   if (end - start <= PIECE) return parse(read(start, end))
   yield
   if (held[start] === '"') return yield* parseString(text, start, end)
+  if (held[start] === '[') return yield* parseElements(text, start, end)
   const tree = scanTree(held, 1, start)
-  if (tree.end !== end) throw new JsonTextError('Something stands behind the JSON.')
+  if (tree.end !== end) throw behindJson()
   yield
-  if (tree.elements !== undefined) return yield* parseElements(text, tree.elements)
   if (tree.members === undefined) return parse(read(start, end))
   const members: [string, JsonValue][] = []
   for (const { start: valueStart, end: valueEnd, nameStart = 0 } of tree.members.values()) {
@@ -51,21 +51,34 @@ export function* parseInSteps(text: JsonText, start: number, end: number): Steps
   return Object.fromEntries(members)
 }
 
-/** Neighbours are parsed together. */
-function* parseElements(text: JsonText, elements: readonly JsonTree[]): Steps<JsonValue> {
-  const { read, parse } = text
+/** Neighbours are parsed together, before those behind them are looked for. */
+function* parseElements(text: JsonText, start: number, end: number): Steps<JsonValue> {
+  const { held, read, parse } = text
   const values: JsonValue[] = []
-  for (let first = 0; first < elements.length;) {
-    const { start = 0, end = 0 } = elements[first] ?? {}
-    let last = first
-    while ((elements[last + 1]?.end ?? Number.POSITIVE_INFINITY) - start <= PIECE) last += 1
-    if (last === first) values.push(yield* parseInSteps(text, start, end))
-    else for (const value of parse(`[${read(start, elements[last]?.end ?? end)}]`) as readonly JsonValue[]) values.push(value)
-    first = last + 1
+  const elements = elementsFrom(held, start)
+  let from = 0
+  let to = 0
+  const parsed = function* (): Steps<void> {
+    if (to - from > PIECE) values.push(yield* parseInSteps(text, from, to))
+    else if (to > from) for (const value of parse(`[${read(from, to)}]`) as readonly JsonValue[]) values.push(value)
     yield
   }
-  return values
+  for (;;) {
+    const { done, value } = elements.next()
+    if (done === true) {
+      yield* parsed()
+      if (value !== end) throw behindJson()
+      return values
+    }
+    if (to > from && value.end - from > PIECE) {
+      yield* parsed()
+      from = value.start
+    } else if (to === from) from = value.start
+    to = value.end
+  }
 }
+
+const behindJson = (): JsonTextError => new JsonTextError('Something stands behind the JSON.')
 
 function* parseString({ held, read, parse }: JsonText, start: number, end: number): Steps<string> {
   const pieces: string[] = []
