@@ -25,6 +25,11 @@ describe.skipIf(BROWSER_PATH === null)('the audit log', () => {
 
     const changed = entries.filter({ hasText: 'ada laptop' }).filter({ hasText: 'updated' })
     await changed.getByText(`${me[0]?.user_id} (key`).waitFor()
+    // The kind of the object, and how the person was known: whole also where the name of the person is cut.
+    expect(await changed.locator('.audit-what').innerText()).toBe('updated api key ada laptop')
+    const by = await changed.locator('.audit-who').boundingBox()
+    const how = await changed.locator('.audit-who').getByText('(key').last().boundingBox()
+    expect((how?.x ?? 0) + (how?.width ?? 0)).toBeLessThanOrEqual((by?.x ?? 0) + (by?.width ?? 0) + 1)
     await changed.locator('summary').click()
     expect(await changed.getByRole('row').filter({ hasText: 'limit' }).first().innerText()).toMatch(/limit\s+20\s+50/)
     await visitor.checkAccessible()

@@ -77,7 +77,7 @@ const ObjectSelect = ({ chosen, choose }: { chosen: string; choose: (object: str
       <option value="">every object</option>
       {[...objects].map((object) => (
         <option key={object} value={object}>
-          {object.replaceAll('_', ' ')}
+          {wordsOf(object)}
         </option>
       ))}
     </select>
@@ -94,9 +94,9 @@ const Entries = ({ entries }: { entries: readonly AuditEntry[] }) =>
           <span className="audit-when">
             <When at={entry.created_at} exact />
           </span>
-          <span className="audit-who cut">{whoOf(entry)}</span>
+          <Who of={entry} />
           <span className="audit-what">
-            <strong>{entry.action}</strong> <ObjectLink of={entry} />
+            <strong>{wordsOf(entry.action)}</strong> <span className="faint">{wordsOf(entry.object_type)}</span> <ObjectLink of={entry} />
           </span>
           <AuditChange of={entry} />
         </li>
@@ -104,8 +104,18 @@ const Entries = ({ entries }: { entries: readonly AuditEntry[] }) =>
     </ol>
   )
 
-const whoOf = ({ user_id, key_hash, session_id }: AuditEntry): string => {
+const wordsOf = (name: string): string => name.replaceAll('_', ' ')
+
+/** A long name is cut, and not what follows it. */
+const Who = ({ of: { user_id, key_hash, session_id } }: { of: AuditEntry }) => {
+  const by = session_id !== null ? 'session' : key_hash === null ? 'shell' : `key ${key_hash.slice(0, 6)}`
   const person = user_id ?? 'somebody'
-  if (session_id !== null) return `${person} (session)`
-  return key_hash === null ? `${person} (shell)` : `${person} (key ${key_hash.slice(0, 6)})`
+  return (
+    <span className="audit-who">
+      <span className="cut" title={person}>
+        {person}
+      </span>{' '}
+      <span>({by})</span>
+    </span>
+  )
 }
