@@ -130,4 +130,17 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.getByRole('region', { name: 'Compare' }).locator('del', { hasText: 'briefly' }).waitFor()
     await checkAccessible()
   })
+
+  test('opens with its first part where the address names one that there is not, as a request does', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { id } = await chat(service, { model: '@preset/support-bot' })
+    const { page, check } = await signedIn(browser, service, '/presets/support-bot?tab=versions')
+    await page.getByLabel('System prompt').waitFor()
+    expect(await page.locator('.tab.current').innerText()).toBe('Edit')
+    await page.goto(`${service.url}/dashboard/requests/${id}?tab=usage`)
+    await page.getByRole('heading', { name: 'Asked for' }).waitFor()
+    expect(await page.locator('.tab.current').innerText()).toBe('Overview')
+    check()
+  })
 })

@@ -26,3 +26,7 @@ export const Tabs = ({ label, tabs, current, parameter = 'tab' }: TabsProps) => 
     ))}
   </nav>
 )
+
+/** The tab that the address names; the first one where it names none that there is. */
+export const tabNamed = <Id extends string>(tabs: readonly [{ readonly id: Id }, ...(readonly { readonly id: Id }[])], name?: string): Id =>
+  (tabs.find(({ id }) => id === name) ?? tabs[0]).id

@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
+import { tabNamed, Tabs } from '../../parts/tabs.tsx'
 import { ModelTable } from './model-table.tsx'
 import { ProviderTable } from './provider-table.tsx'
 import { TestAll } from './test-provider.tsx'
@@ -16,7 +16,7 @@ const TABS = [
 ] as const
 
 export const ModelsScreen = () => {
-  const tab = useSearch({ strict: false })['tab'] === 'models' ? 'models' : 'providers'
+  const tab = tabNamed(TABS, useSearch({ strict: false })['tab'])
   const tests = useProviderTests()
   return (
     <>

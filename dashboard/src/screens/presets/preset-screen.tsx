@@ -11,7 +11,7 @@ import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
+import { tabNamed, Tabs } from '../../parts/tabs.tsx'
 import { Editor } from './editor.tsx'
 import { Evaluations } from './evaluations/evaluations.tsx'
 import { History } from './history.tsx'
@@ -57,7 +57,8 @@ export const PresetScreen = () => {
 
 const Preset = (parts: PresetParts) => {
   const { slug, designated_version: live, name } = parts.preset
-  const { tab = 'edit', workspace } = useSearch({ strict: false })
+  const { tab: named, workspace } = useSearch({ strict: false })
+  const tab = tabNamed(TABS, named)
   const queries = useQueryClient()
   const moves = useInfiniteQuery(presetMoves(slug, { workspace_id: workspace }))
   const [isRollingBack, setRollingBack] = useState(false)

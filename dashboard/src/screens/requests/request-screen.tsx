@@ -9,7 +9,7 @@ import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
+import { tabNamed, Tabs } from '../../parts/tabs.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { Cause } from './cause.tsx'
@@ -83,7 +83,7 @@ const RecordedRequest = ({ id }: { id: string }) => {
 }
 
 const RequestDetail = ({ record }: { record: Generation }) => {
-  const { tab = 'overview' } = useSearch({ strict: false })
+  const tab = tabNamed(TABS, useSearch({ strict: false })['tab'])
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => title.current?.focus(), [record.id])
   return (
