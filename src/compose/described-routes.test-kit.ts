@@ -11,5 +11,5 @@ export const describedMounts = (): readonly Mount[] => {
   const part = PART as never
   const resources = composeResources(part, { file: configFileSchema.parse({}), pipeline: part })
   const parts = new Proxy({ resources }, { get: (known, name) => (name === 'resources' ? known.resources : PART) })
-  return routeTable(parts as AppParts, () => ({}))
+  return routeTable(parts as AppParts, { json: () => Promise.resolve(''), page: () => Promise.resolve('') })
 }

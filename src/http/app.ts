@@ -13,8 +13,8 @@ import type { BodyRoom, BodySpace } from '../limits/body-room.ts'
 import type { AddressRange } from '../lib/address-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
+import { inTurns } from '../lib/steps.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
@@ -173,13 +173,13 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
 
 const doorsOf = ({ keys, signIn }: AppParts): Doors => ({ keys, door: signIn?.door ?? null })
 
-const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Route[] => [
+const serviceRoutes = (parts: AppParts, described: Described): readonly Route[] => [
   welcome(parts.dashboard === null ? '/docs' : '/dashboard'),
   healthLive(),
   healthReady(parts.ready),
   metricsText(parts.metrics),
-  openapiJson(document),
-  docsPage(once(() => referencePage(document()))),
+  openapiJson(described.json),
+  docsPage(described.page),
   ...(parts.dashboard === null ? [] : dashboardRoutes(parts.dashboard)),
   ...(parts.oauth === null ? [] : consentRoutes(parts.oauth)),
   ...(parts.oidc === null ? [] : oidcRoutes(parts.oidc)),
@@ -203,24 +203,36 @@ export interface App {
 
 const UNKNOWN: Peers = { addressOf: () => '' }
 
+/** The description of the API, as a machine and as a person reads it; made when it is asked for first. */
+export interface Described {
+  readonly json: () => Promise<string>
+  readonly page: () => Promise<string>
+}
+
 /** Every route, below every base that it is reached by. */
-export const routeTable = (parts: AppParts, document: () => JsonObject): readonly Mount[] => {
+export const routeTable = (parts: AppParts, described: Described): readonly Mount[] => {
   const api = apiRoutes(parts)
   return [
     { base: API_BASE, routes: api },
     { base: ALIAS_BASE, routes: api },
-    { base: '', routes: serviceRoutes(parts, document) },
+    { base: '', routes: serviceRoutes(parts, described) },
   ]
 }
 
 export const createApp = (parts: AppParts): App => {
-  const mounts = routeTable(parts, () => document())
-  const document: () => JsonObject = once(() =>
-    openapiDocument(
-      mounts.filter(({ base }) => base !== ALIAS_BASE),
-      { version: parts.version },
+  const document = once(() =>
+    inTurns(
+      openapiDocument(
+        mounts.filter(({ base }) => base !== ALIAS_BASE),
+        { version: parts.version },
+      ),
+      parts.largeStep,
     ),
   )
+  const mounts: readonly Mount[] = routeTable(parts, {
+    json: once(async () => JSON.stringify(await document())),
+    page: once(async () => inTurns(referencePage(await document()), parts.largeStep)),
+  })
   const router = createRouter(mounts)
   const doors = doorsOf(parts)
   const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }

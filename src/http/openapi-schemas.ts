@@ -5,6 +5,7 @@
 import { z } from 'zod'
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 
 export interface SchemaBook {
   /** A request's schema, and whether it may be left out. The schema must be one of those the book was made of. */
@@ -15,10 +16,10 @@ export interface SchemaBook {
 }
 
 /** Throws TypeError where two schemas have one name, or where a schema that contains itself has none. */
-export const schemaBook = (inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): SchemaBook => {
+export function* schemaBook(inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): Steps<SchemaBook> {
   const owners = new Map<string, unknown>()
-  const read = convert(inputs, 'input', owners)
-  const written = convert(outputs, 'output', owners)
+  const read = yield* convert(inputs, 'input', owners)
+  const written = yield* convert(outputs, 'output', owners)
   const split = namesThatDiffer(read.named, written.named)
   const inputName = (name: string): string => (split.has(name) ? `${name}Input` : name)
   const components: Record<string, JsonObject> = {}
@@ -28,7 +29,10 @@ export const schemaBook = (inputs: readonly z.ZodType[], outputs: readonly z.Zod
     }
     components[name] = schema
   }
-  for (const [name, schema] of read.named) add(inputName(name), renameReferences(schema, inputName))
+  for (const [name, schema] of read.named) {
+    add(inputName(name), renameReferences(schema, inputName))
+    yield
+  }
   for (const [name, schema] of written.named) add(name, schema)
   return {
     input(schema) {
@@ -41,20 +45,29 @@ export const schemaBook = (inputs: readonly z.ZodType[], outputs: readonly z.Zod
 }
 
 interface Converted {
-  readonly named: ReadonlyMap<string, JsonObject>
-  readonly asked: ReadonlyMap<z.ZodType, { readonly at: JsonObject; readonly optional: boolean }>
+  readonly named: Map<string, JsonObject>
+  readonly asked: Map<z.ZodType, { readonly at: JsonObject; readonly optional: boolean }>
 }
 
-const found = (converted: Converted, schema: z.ZodType): { readonly at: JsonObject; readonly optional: boolean } => {
-  const place = converted.asked.get(schema)
+const found = ({ asked }: Converted, schema: z.ZodType): { readonly at: JsonObject; readonly optional: boolean } => {
+  const place = asked.get(schema)
   if (place === undefined) throw new TypeError('The schema is not one of those that were converted.')
   return place
 }
 
-/** All schemas of one direction in one conversion, as members of one object: each name is then met, and checked, once. */
-const convert = (schemas: readonly z.ZodType[], io: 'input' | 'output', owners: Map<string, unknown>): Converted => {
-  const distinct = [...new Set(schemas)]
-  const whole = z.toJSONSchema(z.object(Object.fromEntries(distinct.map((schema, position) => [`s${position}`, schema]))), {
+/** All schemas of one direction, a step each. */
+function* convert(schemas: readonly z.ZodType[], io: 'input' | 'output', owners: Map<string, unknown>): Steps<Converted> {
+  const converted: Converted = { named: new Map(), asked: new Map() }
+  for (const schema of new Set(schemas)) {
+    convertOne(schema, io, owners, converted)
+    yield
+  }
+  return converted
+}
+
+/** As the member of an object, which shows whether it may be left out; the named schemas within it are new or known. */
+const convertOne = (schema: z.ZodType, io: 'input' | 'output', owners: Map<string, unknown>, { named, asked }: Converted): void => {
+  const whole = z.toJSONSchema(z.object({ schema }), {
     io,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
@@ -68,17 +81,13 @@ const convert = (schemas: readonly z.ZodType[], io: 'input' | 'output', owners: 
   })
   const json = asObject(JSON.parse(JSON.stringify(whole)))
   const definitions = Object.entries(asObject(json['$defs'] ?? {}))
-  const nameOf = new Map(definitions.map(([name, schema]) => [name, name.startsWith('__') ? nameOfUnnamed(asObject(schema)) : name]))
-  const finish = (schema: JsonValue | undefined): JsonObject =>
-    renameReferences(tidy(asObject(schema ?? {})), (name) => nameOf.get(name) ?? name)
-  const required = new Set(Array.isArray(json['required']) ? json['required'] : [])
-  const members = asObject(json['properties'] ?? {})
-  return {
-    named: new Map(definitions.map(([name, schema]) => [nameOf.get(name) ?? name, finish(schema)])),
-    asked: new Map(
-      distinct.map((schema, position) => [schema, { at: finish(members[`s${position}`]), optional: !required.has(`s${position}`) }]),
-    ),
+  const nameOf = new Map(definitions.map(([name, one]) => [name, name.startsWith('__') ? nameOfUnnamed(asObject(one)) : name]))
+  const finish = (one: JsonValue | undefined): JsonObject => renameReferences(tidy(asObject(one ?? {})), (name) => nameOf.get(name) ?? name)
+  for (const [key, definition] of definitions) {
+    const name = nameOf.get(key) ?? key
+    if (!named.has(name)) named.set(name, finish(definition))
   }
+  asked.set(schema, { at: finish(asObject(json['properties'] ?? {})['schema']), optional: !Array.isArray(json['required']) })
 }
 
 /** Only `z.json()` contains itself without having a name. */

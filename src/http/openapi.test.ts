@@ -6,9 +6,12 @@ import { ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMEN
 import type { JsonObject } from '../lib/json.ts'
 import { ERROR_SCHEMAS } from './openapi-errors.ts'
 import { describedMounts } from '../compose/described-routes.test-kit.ts'
-import { openapiDocument } from './openapi.ts'
+import { openapiDocument as describing } from './openapi.ts'
 import { entriesOf, listAt, objectAt, textAt } from '../reference/read-json.ts'
 import type { Route, Surface } from './route.ts'
+import { atOnce } from '../lib/steps.ts'
+
+const openapiDocument = (...given: Parameters<typeof describing>): JsonObject => atOnce(describing(...given))
 
 const info = { version: '1.2.3' }
 
@@ -134,6 +137,11 @@ describe('the document of the real routes', () => {
     expect(textAt(objectAt(objectAt(answer, 'content'), 'text/event-stream'), 'example')).toEndWith('data: [DONE]\n\n')
     expect(Object.keys(objectAt(answer, 'headers'))).toContain('X-Generation-Id')
     expect(Object.keys(objectAt(answer, 'headers'))).toContain('X-Preset')
+  })
+
+  test('is made in a step for each schema and each operation, between which other requests get their turn', () => {
+    const operations = Object.values(objectAt(document, 'paths')).flatMap((item) => Object.keys(item as JsonObject))
+    expect([...describing(describedMounts(), info)].length).toBeGreaterThan(2 * operations.length)
   })
 
   test('is the same for the same routes', () => {

@@ -3,6 +3,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import { z } from 'zod'
 
 import type { JsonObject } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 import { ERROR_SCHEMAS, errorResponseName, errorResponseObject, errorStatuses, errorTypeTable } from './openapi-errors.ts'
 import { BODY_EXAMPLES, answerExamples } from './openapi-examples.ts'
 import { schemaBook, type SchemaBook } from './openapi-schemas.ts'
@@ -19,10 +20,10 @@ export interface Mount {
  * A pure function of its arguments. A route that is mounted twice is described at its first place. Throws TypeError
  * where two routes have one operation id, or two schemas one name.
  */
-export const openapiDocument = (mounts: readonly Mount[], info: { readonly version: string }): JsonObject => {
+export function* openapiDocument(mounts: readonly Mount[], info: { readonly version: string }): Steps<JsonObject> {
   const operations = operationsOf(mounts)
   const routes = operations.map(({ route }) => route)
-  const book = schemaBook(routes.flatMap(inputSchemas), [...routes.flatMap(outputSchemas), ...Object.values(ERROR_SCHEMAS)])
+  const book = yield* schemaBook(routes.flatMap(inputSchemas), [...routes.flatMap(outputSchemas), ...Object.values(ERROR_SCHEMAS)])
   const responses = new Map<string, JsonObject>()
   const paths: Record<string, Record<string, JsonObject>> = {}
   for (const { path, route } of operations) {
@@ -35,6 +36,7 @@ export const openapiDocument = (mounts: readonly Mount[], info: { readonly versi
     })
     const item = (paths[path] ??= {})
     item[route.method.toLowerCase()] = operationObject(route, book, errors)
+    yield
   }
   const used = new Set(routes.map(({ tag }) => tag))
   return {

@@ -4,15 +4,18 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 
 import type { JsonObject } from '../lib/json.ts'
-import { openapiDocument } from '../http/openapi.ts'
+import { openapiDocument as describing } from '../http/openapi.ts'
 import { describedMounts } from '../compose/described-routes.test-kit.ts'
 import { REFERENCE_PAGE_POLICY, referencePage } from './reference-page.ts'
 import { curlCommand } from './code-view.ts'
 import { readDocument } from './document-reader.ts'
 import { entriesOf, objectAt } from './read-json.ts'
+import { atOnce } from '../lib/steps.ts'
+
+const openapiDocument = (...given: Parameters<typeof describing>): JsonObject => atOnce(describing(...given))
 
 const document = openapiDocument(describedMounts(), { version: '1.2.3' })
-const page = referencePage(document)
+const page = atOnce(referencePage(document))
 
 const all = (pattern: RegExp, text = page): string[] => [...text.matchAll(pattern)].map(([, found]) => found ?? '')
 
@@ -84,6 +87,10 @@ describe('the page of the real routes', () => {
     expect(body).toMatch(/<dfn>io_logging_api_key_ids<\/dfn>.{0,200}<p>Hashes of the keys/s)
   })
 
+  test('is made in a step for each operation and each schema, between which other requests get their turn', () => {
+    expect([...referencePage(document)].length).toBeGreaterThan(page.match(/<section class="schema"/g)?.length ?? Infinity)
+  })
+
   test('is smaller than 1.5 MB', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(1_500_000)
   })
@@ -125,7 +132,7 @@ describe('hostile text', () => {
     )
 
   test('is shown as text wherever it stands', () => {
-    const html = referencePage(hostileDocument())
+    const html = atOnce(referencePage(hostileDocument()))
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
     expect(html).not.toMatch(/<script|<img|<b>/)
     expect(unbalanced(html)).toEqual([])

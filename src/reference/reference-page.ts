@@ -5,13 +5,14 @@
 import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 import { codeBlock } from './code-view.ts'
 import { type DocumentReader, type OperationGroup, readDocument } from './document-reader.ts'
 import { errorsChapter } from './errors-view.ts'
 import { type Markup, anchor, html, prose } from './markup.ts'
 import { methodBadge, operationView } from './operation-view.ts'
 import { entriesOf, objectAt, textAt } from './read-json.ts'
-import { schemaSections, schemaView } from './schema-view.ts'
+import { schemaSections, type SchemaView, schemaView } from './schema-view.ts'
 import { REFERENCE_STYLE } from './style.ts'
 
 /** The Content-Security-Policy of the page: its one style sheet is allowed by its hash, its icon is inside it. */
@@ -20,10 +21,17 @@ export const REFERENCE_PAGE_POLICY = `default-src 'none'; style-src 'sha256-${cr
 /** Exactly what the hash was made of: a template of its own would be indented. */
 const STYLE_ELEMENT: Markup = { markup: `<style>${REFERENCE_STYLE}</style>` }
 
-/** The whole page, complete HTML. It takes a good part of a second the first time: render it once and keep it. */
-export const referencePage = (document: JsonObject): string => {
+/** The whole page, complete HTML, in steps. In all they take a good part of a second the first time: render it once and keep it. */
+export function* referencePage(document: JsonObject): Steps<string> {
   const reader = readDocument(document)
+  yield
   const view = schemaView(reader)
+  yield
+  const chapters: Markup[] = []
+  for (const group of reader.groups) chapters.push(yield* chapterOf(group, reader, view))
+  const schemas = yield* schemaSections(reader, view)
+  const errors = errorsChapter(reader)
+  yield
   const info = objectAt(document, 'info')
   const title = textAt(info, 'title')
   return html`<!doctype html>
@@ -47,21 +55,23 @@ export const referencePage = (document: JsonObject): string => {
           <summary>Contents</summary>
           <nav aria-label="Contents">${contents(reader)}</nav>
         </details>
-        <main>
-          ${overview(reader)}
-          ${reader.groups.map(
-            (group) =>
-              html`<section class="chapter" id="${anchor('tag', group.name)}">
-                <h2>${group.name}</h2>
-                <div class="lead">${prose(group.description)}</div>
-                ${group.operations.map((entry) => operationView(reader, view, entry))}
-              </section> `,
-          )}
-          ${errorsChapter(reader)} ${schemaSections(reader, view)}
-        </main>
+        <main>${overview(reader)} ${chapters} ${errors} ${schemas}</main>
         <a class="up" href="#overview" aria-label="To the top">↑</a>
       </body>
     </html> `.markup
+}
+
+function* chapterOf({ name, description, operations }: OperationGroup, reader: DocumentReader, view: SchemaView): Steps<Markup> {
+  const views: Markup[] = []
+  for (const entry of operations) {
+    views.push(operationView(reader, view, entry))
+    yield
+  }
+  return html`<section class="chapter" id="${anchor('tag', name)}">
+    <h2>${name}</h2>
+    <div class="lead">${prose(description)}</div>
+    ${views}
+  </section> `
 }
 
 const ICON =

@@ -1,5 +1,6 @@
 /** A schema as lists of fields that can be opened. How much opens in place is bounded; the rest is a link away. */
 import type { JsonObject } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { type Markup, anchor, html, prose } from './markup.ts'
 import { asJsonObject, entriesOf, isEmpty, objectAt, textAt, textsAt } from './read-json.ts'
@@ -176,19 +177,22 @@ const fieldCount = (schema: JsonObject): number => {
 }
 
 /** The section that holds every named schema that is not described with its operation, behind an index of all. */
-export const schemaSections = (reader: DocumentReader, view: SchemaView): Markup =>
-  html`<section class="chapter" id="schemas">
+export function* schemaSections(reader: DocumentReader, view: SchemaView): Steps<Markup> {
+  const sections: Markup[] = []
+  for (const [name, schema] of reader.schemas.filter(([one]) => !reader.bodySchemas.has(one))) {
+    sections.push(
+      html`<section class="schema" id="${anchor('schema', name)}">
+        <h3><a class="self" href="#${anchor('schema', name)}">${name}</a></h3>
+        ${prose(textAt(schema, 'description'))}${view.section(name, schema)}
+      </section> `,
+    )
+    yield
+  }
+  return html`<section class="chapter" id="schemas">
     <h2>Schemas</h2>
     <ul class="index">
       ${reader.schemas.map(([name]) => html`<li><a href="#${anchor('schema', name)}">${name}</a></li>`)}
     </ul>
-    ${reader.schemas
-      .filter(([name]) => !reader.bodySchemas.has(name))
-      .map(
-        ([name, schema]) =>
-          html`<section class="schema" id="${anchor('schema', name)}">
-            <h3><a class="self" href="#${anchor('schema', name)}">${name}</a></h3>
-            ${prose(textAt(schema, 'description'))}${view.section(name, schema)}
-          </section> `,
-      )}
+    ${sections}
   </section>`
+}

@@ -1,9 +1,8 @@
 /** Routes of the service itself. They show nothing that a stranger may not know. */
 import { z } from 'zod'
 
-import type { JsonObject } from '../../lib/json.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse, jsonText } from '../json-response.ts'
 import { REFERENCE_PAGE_POLICY } from '../../reference/reference-page.ts'
 import type { Route } from '../route.ts'
 
@@ -42,23 +41,23 @@ export const metricsText = (metrics: Metrics): Route => ({
   handle: () => new Response(metrics.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
 })
 
-export const openapiJson = (document: () => JsonObject): Route => ({
+export const openapiJson = (text: () => Promise<string>): Route => ({
   ...shared,
   path: '/openapi.json',
   operation: 'openapi',
   summary: 'This description, OpenAPI 3.1',
   answers: { 200: { description: 'The document.', schema: z.looseObject({}) } },
-  handle: () => jsonResponse(document()),
+  handle: async () => jsonText(await text()),
 })
 
-export const docsPage = (page: () => string): Route => ({
+export const docsPage = (page: () => Promise<string>): Route => ({
   ...shared,
   path: '/docs',
   operation: 'docs',
   summary: 'This description, to browse',
   answers: { 200: { description: 'A page that loads nothing from elsewhere.' } },
-  handle: () =>
-    new Response(page(), {
+  handle: async () =>
+    new Response(await page(), {
       headers: {
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy': REFERENCE_PAGE_POLICY,
