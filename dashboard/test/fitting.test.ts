@@ -1,4 +1,4 @@
-/** On a screen of 1280 pixels nothing that a person needs lies beyond a border. */
+/** Nothing that a person needs lies beyond a border. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
@@ -9,26 +9,29 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-describe.skipIf(BROWSER_PATH === null)('on a screen of 1280 pixels', () => {
+describe.skipIf(BROWSER_PATH === null)('a screen', () => {
   let service: StartedService
   beforeAll(async () => {
     service = await services.start()
   })
 
-  test('the rows of Keys show the whole bar of their limit also beside an open key', async () => {
+  test.each([
+    ['beside an open key', 1280],
+    ['on a phone', 390],
+  ])('shows in the rows of Keys the whole bar of their limit: %s', async (_, width) => {
     const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', {
       body: { name: 'support assistant of the shop in production, Europe', limit: 12_500, limit_reset: 'monthly' },
     })
-    const { page, ...visitor } = await signedIn(browser, service, `/keys?key=${key.hash}`)
+    const { page, ...visitor } = await signedIn(browser, service, `/keys?key=${key.hash}`, { viewport: { width, height: 800 } })
     await page.getByRole('heading', { name: 'What bounds it' }).waitFor()
     const frame = page.locator('.table-frame')
-    const bar = await frame.getByRole('img', { name: 'Spent by support assistant of the shop in production, Europe' }).boundingBox()
+    const bar = await frame.getByRole('img', { name: 'Spent by support assistant of the shop in production, Europe' }).first().boundingBox()
     const border = await frame.boundingBox()
     expect((bar?.x ?? 0) + (bar?.width ?? 0)).toBeLessThanOrEqual((border?.x ?? 0) + (border?.width ?? 0))
     await visitor.checkAccessible()
   })
 
-  test('the head of Presets is one line', async () => {
+  test('has the head of Presets on one line', async () => {
     const { page, ...visitor } = await signedIn(browser, service, '/presets')
     await page.getByRole('searchbox', { name: 'Filter presets' }).waitFor()
     const title = await page.getByRole('heading', { name: 'Presets', level: 1 }).boundingBox()
