@@ -1,11 +1,10 @@
-import { QueryClient } from '@tanstack/react-query'
-
 import { ApiError } from './api-error.ts'
 import { connection } from './connection.ts'
+import { FreshQueries } from './fresh-queries.ts'
 import { sessionState } from './session-half.ts'
 
 /** Data stays on the page while newer is fetched, and where fetching fails. */
-export const queryClient = new QueryClient({
+export const queryClient = new FreshQueries({
   defaultOptions: {
     queries: {
       networkMode: 'always',
