@@ -87,8 +87,7 @@ interface LogLine extends Partial<SettledLine> {
   readonly level: string
 }
 
-// Time stands still, so that the steps of long work follow each other at once.
-const service = build({ largeStep: () => Promise.resolve() })
+const service = build()
 
 const makeKey = async (kind: 'management' | 'inference'): Promise<string> =>
   (

@@ -1,6 +1,7 @@
 /** The entry of a request: the table of every route, and the way in which each is answered. */
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
+import { createTurn } from '../inference/large-steps.ts'
 import { asFailure } from '../inference/as-failure.ts'
 import type { MakeRequest } from '../inference/own-request.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
@@ -220,18 +221,19 @@ export const routeTable = (parts: AppParts, described: Described): readonly Moun
 }
 
 export const createApp = (parts: AppParts): App => {
+  const turn = createTurn(parts.clock, parts.largeStep)
   const document = once(() =>
     inTurns(
       openapiDocument(
         mounts.filter(({ base }) => base !== ALIAS_BASE),
         { version: parts.version },
       ),
-      parts.largeStep,
+      turn,
     ),
   )
   const mounts: readonly Mount[] = routeTable(parts, {
     json: once(async () => JSON.stringify(await document())),
-    page: once(async () => inTurns(referencePage(await document()), parts.largeStep)),
+    page: once(async () => inTurns(referencePage(await document()), turn)),
   })
   const router = createRouter(mounts)
   const doors = doorsOf(parts)
