@@ -13,7 +13,7 @@ import type { Scope, ScopeSource } from './scope.ts'
 export interface Budgets extends ScopeSource {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
-  /** Those of them in whose budgets customers' own provider keys count. */
+  /** The members of the list in whose budgets customers' own provider keys count. */
   countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Throws `invalid_request` where a longer interval would not have the larger limit. */
   put(

@@ -33,7 +33,7 @@ interface PutBudgetOptions {
 export interface BudgetStore {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
-  /** Those of them in whose budgets customers' own provider keys count. */
+  /** The members of the list in whose budgets customers' own provider keys count. */
   countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
    * Makes or changes the budget of that interval, after `check` has seen the others; what that throws undoes everything.

@@ -6,7 +6,7 @@ import type { Span } from './ledger-tables.ts'
 
 export interface WorkspaceFigures {
   readonly members: number
-  /** Those that are not revoked. */
+  /** Keys that are not revoked. */
   readonly keys: number
   /** Since the given hour, without what customers' own provider keys paid. */
   readonly spentNanos: number

@@ -29,7 +29,7 @@ const params = { id: workspaceRef }
 
 export interface WorkspaceRouteParts {
   readonly workspaces: Workspaces
-  /** Those of them in whose budgets customers' own provider keys count. */
+  /** The members of the list in whose budgets customers' own provider keys count. */
   readonly countingByok: (workspaceIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly figuresOf: FiguresOf
   readonly onceness: Onceness

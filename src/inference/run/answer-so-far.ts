@@ -107,7 +107,7 @@ export class AnswerSoFar implements AttemptOutput {
     }
   }
 
-  /** Those of a stream come one by one, and what is written at its end repeats all of them. Some providers send the same source in each event. */
+  /** The parts of a stream come one by one, and what is written at its end repeats all of them. Some providers send the same source in each event. */
   #part(): void {
     this.#parts += 1
     if (this.#parts > PARTS_MAX)
