@@ -6,6 +6,7 @@ import { rulesOf } from '../canonical/guardrail-rules.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { GuardrailHitStore, GuardrailHits } from '../storage/guardrail-hours.ts'
+import { HOUR_LENGTH } from '../storage/usage-hours.ts'
 
 export interface RefusedHits {
   note(pipeline: readonly PipelineStage[]): void
@@ -26,7 +27,7 @@ export const createRefusedHits = ({ store, clock }: { store: Pick<GuardrailHitSt
   }
   return {
     note(pipeline) {
-      const hour = isoTimestamp(clock.now()).slice(0, 'YYYY-MM-DDTHH'.length)
+      const hour = isoTimestamp(clock.now()).slice(0, HOUR_LENGTH)
       const found = new Map<string, GuardrailHits>()
       for (const stage of pipeline) {
         if (stage.type !== 'guardrail') continue

@@ -41,8 +41,6 @@ export interface SafeRequest {
   readonly signal?: AbortSignal
   /** How many redirects are followed; absent: three. */
   readonly redirects?: number
-  /** A redirect may take the body to another host; absent: such a redirect is refused. */
-  readonly bodyElsewhere?: boolean
   /** Why an address, the first or that of a redirect, is not to be asked; null: it may be. */
   readonly refuse?: (url: URL) => string | null
   /** Says whether the answer may be compressed. */
@@ -88,19 +86,7 @@ export const createSafeFetch = ({
   dial = (address, port) => ({ address, port }),
 }: SafeFetchParts): SafeFetch => {
   const rules: Rules = { trusted: new Set(trustedHosts.map((host) => host.toLowerCase())), trustedBy, plainHttp }
-  return async ({
-    url,
-    headers,
-    body,
-    method = 'POST',
-    timeoutMs,
-    maxBytes,
-    signal,
-    redirects = HOPS_MAX,
-    refuse,
-    compressed = false,
-    bodyElsewhere = false,
-  }) => {
+  return async ({ url, headers, body, method = 'POST', timeoutMs, maxBytes, signal, redirects = HOPS_MAX, refuse, compressed = false }) => {
     const connection = new AbortController()
     const leave = (): void => connection.abort()
     if (signal?.aborted === true) leave()
@@ -127,7 +113,7 @@ export const createSafeFetch = ({
         if (location === null) return response
         if (hop === redirects) throw new UnsafeRequest(`more than ${redirects} redirects`, 'redirects')
         const next = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, rules))
-        if (next.method !== 'GET' && !bodyElsewhere && !isSameHost(step.url, next.url))
+        if (next.method !== 'GET' && !isSameHost(step.url, next.url))
           throw new UnsafeRequest('a redirect of what was sent to another host', 'redirects')
         step = next
       }

@@ -8,6 +8,7 @@ import type { Engine } from './engine.ts'
 import { type GenerationRecord, withoutNul } from './generation-store.ts'
 import type { GuardrailHoursTable } from './guardrail-tables.ts'
 import type { Schema } from './schema.ts'
+import { HOUR_LENGTH } from './usage-hours.ts'
 
 export interface GuardrailHit {
   /** The placeholder of the filter, or the moderation endpoint. */
@@ -59,8 +60,6 @@ export const createGuardrailHitStore = (database: Database): GuardrailHitStore =
       return Number(numDeletedRows)
     }),
 })
-
-const HOUR_LENGTH = 'YYYY-MM-DDTHH'.length
 
 const upsertRows = bulkInsert<GuardrailHoursTable>((transaction, rows) =>
   transaction

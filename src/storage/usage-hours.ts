@@ -61,7 +61,8 @@ export const usageOfRequest = ({ record, userId }: FinishedGeneration, { amountN
   }
 }
 
-const HOUR_LENGTH = 'YYYY-MM-DDTHH'.length
+/** Characters of an ISO timestamp that name its hour. */
+export const HOUR_LENGTH = 'YYYY-MM-DDTHH'.length
 
 const inBucket = (latency: Latency, ms: unknown) => (typeof ms === 'number' ? { [bucketColumn(latency, bucketOf(ms))]: 1 } : {})
 

@@ -2,6 +2,7 @@
 import type { GuardrailResource, ListedGuardrailResource } from '../../contract/guardrail.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { GuardrailHitStore } from '../../storage/guardrail-hours.ts'
+import { HOUR_LENGTH } from '../../storage/usage-hours.ts'
 
 export type HitsOf = (guardrails: readonly GuardrailResource[]) => Promise<readonly ListedGuardrailResource[]>
 
@@ -20,7 +21,7 @@ export const createHitsOf =
   ({ guardrailHits, flush, clock }: GuardrailHitParts): HitsOf =>
   async (guardrails) => {
     await flush()
-    const fromHour = isoTimestamp(clock.now() - (HOURS - 1) * HOUR_MS).slice(0, 'YYYY-MM-DDTHH'.length)
+    const fromHour = isoTimestamp(clock.now() - (HOURS - 1) * HOUR_MS).slice(0, HOUR_LENGTH)
     const hits = await guardrailHits.read(
       guardrails.map(({ id }) => id),
       fromHour,
