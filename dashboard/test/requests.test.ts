@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 
+import { proseAnswer, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage } from './calls.ts'
@@ -8,6 +9,7 @@ import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
+const upstream = await startFakeUpstream()
 
 describe.skipIf(BROWSER_PATH === null)('one request', () => {
   let service: StartedService
@@ -99,6 +101,43 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
     const { data } = await manage<{ data: unknown[] }>(service, '/generations')
     expect(data).toHaveLength(2)
     check()
+  })
+
+  test('Sent upstream shows the body for the provider at the version that served it, and says that it is a dry run of now', async () => {
+    upstream.script((exchange) => exchange.answer(200, proseAnswer('On its way.'), { 'content-type': 'application/json' }))
+    const service = await services.start({
+      config: `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: k }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: one, prices: { prompt: 3, completion: 7 } }] }
+`,
+    })
+    const save = (temperature: number) =>
+      manage(service, '/presets/support-bot/chat/completions', { body: { model: 'fake/one', temperature, max_tokens: 40 } })
+    await save(0.25)
+    const unkept = await chat(service, { model: '@preset/support-bot' })
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    const kept = await chat(service, { model: '@preset/support-bot', messages: [{ role: 'user', content: 'Where is my parcel?' }] })
+    await save(0.75)
+    const { page, ...visitor } = await signedIn(browser, service, `/requests/${kept.id}`)
+    await page.getByRole('link', { name: 'Sent upstream' }).click()
+    await page.getByRole('button', { name: 'Show the contents' }).click()
+    await page.getByText('No body for a provider is kept. This is a dry run').waitFor()
+    const body = page.locator('#content .code-block')
+    await body.getByText('Where is my parcel?').waitFor()
+    expect(JSON.parse((await body.textContent()) ?? '')).toMatchObject({ temperature: 0.25, max_tokens: 40 })
+    await page.getByText('To Fake (one)').waitFor()
+    await visitor.checkAccessible()
+
+    visitor.expectStatus(404)
+    await page.goto(`${service.url}/dashboard/requests/${unkept.id}?tab=upstream`)
+    await page.getByRole('button', { name: 'Show the contents' }).click()
+    await page.getByText('The settings alone were kept').waitFor()
+    expect(JSON.parse((await body.textContent()) ?? '')).toMatchObject({ temperature: 0.25, messages: [{ role: 'user', content: '…' }] })
+    const { data } = await manage<{ data: unknown[] }>(service, '/generations')
+    expect(data).toHaveLength(2)
+    await visitor.checkAccessible()
   })
 
   test('a body of two megabytes with a picture is shown by its size, and none of its data is in the page', async () => {

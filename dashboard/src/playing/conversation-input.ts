@@ -24,6 +24,10 @@ export const INFERENCE_PATHS: Readonly<Record<PresetShape, string>> = {
   messages: '/messages',
 }
 
+/** The result is undefined for requests that nobody writes here: embeddings, and records of old. */
+export const inferencePath = (dialect: string | null): string | undefined =>
+  Object.entries(INFERENCE_PATHS).find(([name]) => name === dialect)?.[1]
+
 export const requestBody = ({ interface: dialect, system, messages, settings, stream }: Asked): Readonly<Record<string, unknown>> => {
   const turns = messages.flatMap((message): readonly unknown[] =>
     message.role === 'raw'

@@ -7,7 +7,7 @@ import { JsonText } from '../parts/json-text.tsx'
 import { warningKey, WarningText } from '../parts/warning-text.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import type { Asked } from './conversation-input.ts'
-import { dryRun } from './run.ts'
+import { dryRun } from './dry-run.ts'
 
 export const DryRunDialog = ({ asked, onClose }: { asked: Asked; onClose: () => void }) => {
   const result = useQuery({ queryKey: ['dry-run', asked], queryFn: () => dryRun(asked), gcTime: 0, retry: false })

@@ -1,8 +1,7 @@
-/** One request of the playground, from its start to its end, and what it would do without being sent. */
-import { ask, askRaw } from '../api/client.ts'
+/** One request of the playground, from its start to its end. */
+import { askRaw } from '../api/client.ts'
 import { readEvents } from '../api/read-events.ts'
 import { messageOf } from '../parts/error-note.tsx'
-import type { Warning } from '../parts/warning-text.tsx'
 import { type Asked, INFERENCE_PATHS, requestBody } from './conversation-input.ts'
 import { type Answer, createStreamReader, NO_ANSWER, readWhole } from './read-answer.ts'
 
@@ -66,18 +65,3 @@ export const runRequest = async (asked: Asked, signal: AbortSignal, show: (run: 
     )
   }
 }
-
-export interface DryRun {
-  readonly request: unknown
-  readonly plan: {
-    readonly attempts: readonly { readonly model: string; readonly provider: string }[]
-    readonly removed: readonly { readonly provider: string; readonly reason: string }[]
-  }
-  readonly upstream_request: unknown
-  readonly cost_estimate: { readonly input_tokens: number; readonly min_usd: number | null; readonly max_usd: number | null }
-  readonly warnings: readonly Warning[]
-}
-
-/** No provider is called, nothing is charged. */
-export const dryRun = (asked: Asked): Promise<DryRun> =>
-  ask(INFERENCE_PATHS[asked.interface], { method: 'POST', body: requestBody(asked), headers: { 'x-service-dry-run': 'enabled' } })

@@ -1,18 +1,14 @@
-/** The question and the answer, where the workspace keeps them. Each reading is in the audit log, so it is asked for by a click. */
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+/** The question and the answer, as a conversation and as JSON. */
 import { useState } from 'react'
 
-import { ApiError } from '../../api/api-error.ts'
-import { generationContent, type GenerationContent } from '../../api/generations.ts'
-import { Button } from '../../parts/button.tsx'
+import type { GenerationContent } from '../../api/generations.ts'
 import { curlOf } from '../../curl.ts'
-import { Copy } from '../../parts/copy.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Conversation } from '../../parts/conversation.tsx'
-import { Empty } from '../../parts/empty.tsx'
+import { Copy } from '../../parts/copy.tsx'
 import { JsonText } from '../../parts/json-text.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { INFERENCE_PATHS } from '../../playing/conversation-input.ts'
+import { inferencePath } from '../../playing/conversation-input.ts'
+import { KeptContents } from './kept-contents.tsx'
 
 interface ContentsProps {
   readonly id: string
@@ -21,26 +17,10 @@ interface ContentsProps {
 }
 
 export const Contents = ({ id, side, interface: dialect }: ContentsProps) => {
-  const path = Object.entries(INFERENCE_PATHS).find(([name]) => name === dialect)?.[1]
-  const [isAsked, setAsked] = useState(false)
+  const path = inferencePath(dialect)
   const [asJson, setAsJson] = useState(false)
-  const content = useQuery({ ...generationContent(id), enabled: isAsked })
-  if (!isAsked && content.data === undefined) {
-    return (
-      <Empty action={<Button onClick={() => setAsked(true)}>Show the contents</Button>}>
-        Contents may be private. That you read them is written to the audit log.
-      </Empty>
-    )
-  }
-  if (content.error instanceof ApiError && content.error.status === 404) {
-    return (
-      <Empty action={<Link to="/settings">Logging in Settings</Link>}>
-        The contents of this request were not kept. A workspace keeps them for new requests once logging is switched on.
-      </Empty>
-    )
-  }
   return (
-    <Loaded query={content}>
+    <KeptContents id={id}>
       {(found) => (
         <div className="stack">
           <div className="row">
@@ -54,7 +34,7 @@ export const Contents = ({ id, side, interface: dialect }: ContentsProps) => {
           {asJson ? <JsonText value={sideOf(found, side)} /> : <Conversation body={sideOf(found, side)} />}
         </div>
       )}
-    </Loaded>
+    </KeptContents>
   )
 }
 

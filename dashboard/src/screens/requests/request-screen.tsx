@@ -19,12 +19,14 @@ import { Facts } from './facts.tsx'
 import { isClientRequest, ofClientRequest } from './read-request.ts'
 import { RequestActions } from './request-actions.tsx'
 import { RequestStatus } from './request-status.tsx'
+import { SentUpstream } from './sent-upstream.tsx'
 import { Timeline } from './timeline.tsx'
 
 const TABS = [
   { id: 'overview', title: 'Overview' },
   { id: 'request', title: 'Request' },
   { id: 'answer', title: 'Answer' },
+  { id: 'upstream', title: 'Sent upstream' },
   { id: 'cost', title: 'Usage and cost' },
   { id: 'raw', title: 'Raw' },
 ] as const
@@ -118,6 +120,7 @@ const RequestDetail = ({ record }: { record: Generation }) => {
       <FaultBoundary key={tab}>
         {tab === 'overview' ? <Facts record={record} /> : null}
         {tab === 'request' || tab === 'answer' ? <Contents id={record.id} side={tab} interface={record.interface} /> : null}
+        {tab === 'upstream' ? <SentUpstream record={record} /> : null}
         {tab === 'cost' ? <CostLines record={record} /> : null}
         {tab === 'raw' ? <pre className="code-block">{JSON.stringify(record, null, 2)}</pre> : null}
       </FaultBoundary>
