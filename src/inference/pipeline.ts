@@ -6,6 +6,7 @@
  * admitted nothing throws any more: a failure is a value, which a run resolves to.
  */
 import type { TakeFrames } from '../canonical/event.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
@@ -54,6 +55,8 @@ export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts
   readonly tracing: Pick<Tracing, 'watch'>
   /** Resolves when the next step of the work on large bodies may run. */
   readonly largeStep: LargeStep
+  /** Gets the finds in a client's request that its guardrails refuse, which has no record. */
+  readonly noteRefusedHits: (pipeline: readonly PipelineStage[]) => void
   /** No answer takes longer than this, no matter what it is doing. */
   readonly totalMs: number
 }
@@ -78,7 +81,11 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
   const { largeStep } = given
   const turn = createTurn(given.clock, largeStep)
   const parts = { ...given, context: { ...given.context, turn } }
-  const toPlan = async <Next>(received: Received, next: (planned: Planned) => Next | Promise<Next>): Promise<Next | Refused> => {
+  const toPlan = async <Next>(
+    received: Received,
+    next: (planned: Planned) => Next | Promise<Next>,
+    noteRefusedHits: PipelineParts['noteRefusedHits'] = () => undefined,
+  ): Promise<Next | Refused> => {
     let prepared: Prepared | null = null
     let screened: Screened | null = null
     try {
@@ -97,6 +104,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       if (isLargeNow) await largeStep()
       return result
     } catch (thrown) {
+      if (prepared !== null && screened === null && received.origin === undefined) noteRefusedHits(prepared.pipeline)
       return new Refused(asFailure(thrown), refusalFacts(prepared, screened, parts))
     }
   }
@@ -156,7 +164,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
   }
 
   return {
-    admit: (received) => toPlan(received, admit),
+    admit: (received) => toPlan(received, admit, parts.noteRefusedHits),
     answer,
     turn,
     dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { emailGuardrail, guardrailWith } from '../../test/support/guardrail.ts'
 import { FORMATS, partsOfPipeline, pipelineOf, PRINCIPAL, receivedFrom } from '../../test/support/pipelines.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
 import { type Applied, effectiveOf } from '../guardrails/effective.ts'
 import { systemClock } from '../lib/clock.ts'
 import { prepare } from './prepare.ts'
@@ -62,4 +63,23 @@ test('a refusal carries what is known of the request, and nothing of it is in th
     wouldAsk: null,
   })
   expect(JSON.stringify(refused.error)).not.toContain('jane')
+})
+
+test('finds that refuse a request are noted once where a client sent it, and not for a dry run, a count of tokens or a test', async () => {
+  const noted: (readonly PipelineStage[])[] = []
+  const parts = {
+    guardrails: { effective: () => effectiveOf([emailGuardrail('block')]) },
+    noteRefusedHits: (stages: readonly PipelineStage[]) => void noted.push(stages),
+  }
+  const pipeline = pipelineOf(createFakeClock(), parts)
+  for (const refuse of [
+    () => pipeline.dryRun(receivedFrom(BODY)),
+    () => pipeline.countTokens(receivedFrom(BODY), new AbortController()),
+    () => pipeline.admit(receivedFrom(BODY, { origin: 'test' })),
+    () => pipeline.admit(receivedFrom(BODY, { origin: 'evaluation' })),
+  ])
+    expect(await refuse()).toBeInstanceOf(Refused)
+  expect(noted).toEqual([])
+  expect(await pipeline.admit(receivedFrom(BODY))).toBeInstanceOf(Refused)
+  expect(noted).toMatchObject([[{ type: 'guardrail', name: 'content-filter' }]])
 })

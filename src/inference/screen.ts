@@ -2,7 +2,6 @@
  * Applies a caller's guardrails after the preset of a request and before anything is planned: so they hold for every
  * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
  */
-import type { PipelineStage } from '../canonical/pipeline.ts'
 import { createDetections } from '../guardrails/detections.ts'
 import { assertRegion, type Effective } from '../guardrails/effective.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
@@ -18,8 +17,6 @@ import { readAgain } from './read-again.ts'
 import { type Prepared, type Screened, strictError } from './stages.ts'
 
 export interface ScreenParts extends ScreenLimits {
-  /** Gets the finds of a request that is refused here, which has no record. */
-  readonly noteRefusedHits: (pipeline: readonly PipelineStage[]) => void
   readonly moderate: Moderate
   /** The endpoint that the plugin `moderation` asks; null: none is configured, and the plugin was refused. */
   readonly moderationEndpoint: string | null
@@ -69,7 +66,6 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
       screenOutput: output === null ? undefined : () => createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites),
     }
   } catch (thrown) {
-    parts.noteRefusedHits(pipeline)
     // A moderation endpoint quotes what it flags, which may be the preset's.
     throw hideInError(asFailure(thrown), hidden)
   } finally {

@@ -34,8 +34,11 @@ const recordOf = (id: string, hour: string, pipeline: readonly JsonObject[]): Ge
   record: { pipeline: [...pipeline] },
 })
 
+/** No client sent it. */
+const ownOf = (record: GenerationRecord, origin: string): GenerationRecord => ({ ...record, record: { ...record.record, origin } })
+
 describeEachEngine('hits of guardrails', (engine) => {
-  test('count each request once for each rule, as often as it is settled, from the given hour on', async () => {
+  test('count each request of a client once for each rule, as often as it is settled, from the given hour on: tests and evaluations are none', async () => {
     const database = await engine.open()
     const hits = createGuardrailHitStore(database)
     const both = [found('g-1', ['[EMAIL]', '[PHONE]']), found('g-1', ['[EMAIL]']), found('g-2', ['[EMAIL]'])]
@@ -48,7 +51,9 @@ describeEachEngine('hits of guardrails', (engine) => {
         found('g-2', ['house rules'], { name: 'moderation' }),
         { type: 'plugin', name: 'moderation', cost_usd: 0, data: { engines: ['house rules'] } },
       ]),
-    ].map((record) => settlementOf(record))
+    ]
+      .concat(ownOf(recordOf('gen-6', '06', both), 'test'), ownOf(recordOf('gen-7', '06', both), 'evaluation'))
+      .map((record) => settlementOf(record))
     const ledger = createLedgerStore(database)
     await ledger.settle(settlements)
     await ledger.settle(settlements)

@@ -91,8 +91,8 @@ export const addGuardrailHits = async (
 ): Promise<void> => {
   const sums = new Map<string, GuardrailHoursTable>()
   for (const { createdAt, record } of written) {
-    const { pipeline } = record
-    if (!Array.isArray(pipeline) || pipeline.length === 0) continue
+    const { pipeline, origin } = record
+    if (!Array.isArray(pipeline) || pipeline.length === 0 || isOwn(origin)) continue
     const hour = createdAt.slice(0, HOUR_LENGTH)
     for (const [name, { guardrail_id, rule }] of hitsIn(pipeline)) {
       const key = `${hour} ${name}`
@@ -103,6 +103,9 @@ export const addGuardrailHits = async (
   }
   if (sums.size > 0) await upsertHits(transaction, engine, [...sums.values()])
 }
+
+/** True for a test or a part of an evaluation, which no client sent. */
+const isOwn = (origin: JsonValue | undefined): boolean => typeof origin === 'string' && origin !== ''
 
 /** The rules that found something in one request: each once, however often, and on both sides. */
 const hitsIn = (pipeline: readonly JsonValue[]): ReadonlyMap<string, Pick<GuardrailHoursTable, 'guardrail_id' | 'rule'>> => {
