@@ -155,9 +155,56 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&interface=messages', clipboard)
     await page.getByLabel('Message 1', { exact: true }).fill('Hello')
     await page.getByRole('button', { name: 'Code' }).click()
-    await page.getByRole('menuitem', { name: 'Copy for Anthropic SDK for Python' }).click()
-    await page.getByText('Copied the request for Anthropic SDK for Python.').waitFor()
+    await page.getByRole('menuitem', { name: 'Copy as Anthropic SDK for Python' }).click()
+    await page.getByText('Copied the request as Anthropic SDK for Python.').waitFor()
     expect(String(await page.evaluate(COPIED))).toContain('client.messages.create(')
     await visitor.checkAccessible()
   })
+
+  test.each([
+    ['chat', 'Chat', { type: 'function', function: { name: 'find_parcel' } }],
+    ['responses', 'Responses', { type: 'function', name: 'find_parcel' }],
+    ['messages', 'Messages', { name: 'find_parcel', input_schema: { type: 'object' } }],
+  ])(
+    'tools are written as JSON, checked as they are typed, and go into the request, its curl and the preset: %s',
+    async (dialect, title, tool) => {
+      const { page, ...visitor } = await signedIn(browser, service, '/playground?model=sandbox/echo', clipboard)
+      await page.getByRole('button', { name: title, exact: true }).click()
+      await page.getByLabel('Stream').uncheck()
+      await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+      const tools = page.getByLabel('Tools', { exact: true })
+      await tools.fill('[{')
+      await page.getByText(/This is no JSON.*the request has the tools before this change/).waitFor()
+      await visitor.checkAccessible()
+      await tools.fill(JSON.stringify([dialect === 'messages' ? { type: 'function', function: { name: 'one' } } : { name: 'one' }]))
+      await page.getByText(/^Tool 1 lacks/).waitFor()
+      await tools.fill('')
+      await page.getByRole('button', { name: 'Insert an example' }).click()
+      expect(JSON.parse(await tools.inputValue())).toMatchObject([tool])
+      await page.getByText(/^Tool 1 lacks/).waitFor({ state: 'detached' })
+      await visitor.checkAccessible()
+
+      await page.getByRole('button', { name: 'Code' }).click()
+      await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
+      await page.getByText('Copied the request as curl.').waitFor()
+      const curl = String(await page.evaluate(COPIED))
+      expect(curl).toContain('-H "Authorization: Bearer $INFERENCE_KEY"')
+      expect(JSON.parse(/-d '(.*)'$/s.exec(curl)?.[1] ?? '')).toMatchObject({ tools: [tool] })
+
+      const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().startsWith(service.api))
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      expect((await sent).postDataJSON()).toMatchObject({ tools: [tool] })
+      await page.getByRole('region', { name: 'sandbox/echo' }).getByRole('link', { name: 'Request' }).waitFor()
+
+      // The name is looked up first.
+      visitor.expectStatus(404)
+      await page.getByRole('button', { name: 'Save as preset…' }).click()
+      await page.getByLabel('Name in the address').fill(`parcels-${dialect}`)
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+      await page.getByText(`Created parcels-${dialect}.`).waitFor()
+      const { data } = await manage<{ data: { config: { tools: unknown[] } } }>(service, `/presets/parcels-${dialect}/versions/1`)
+      expect(data.config.tools).toMatchObject([tool])
+      visitor.check()
+    },
+  )
 })

@@ -1,5 +1,5 @@
 /** The settings of a request or a preset, as a form and as JSON. Both show the same object. */
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 
 import type { PresetShape } from '../api/presets.ts'
 import { Field } from '../parts/field.tsx'
@@ -8,6 +8,8 @@ import { JsonEditor } from '../parts/json-editor.tsx'
 import { type Lock, lockIn, lockSentence } from './locks.ts'
 import { ModelInput } from './model-input.tsx'
 import { NUMBER_FIELDS, parseSettings, withSetting } from './settings-fields.ts'
+import { ToolsField } from './tools-field.tsx'
+import { useTextOf } from './use-text-of.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
@@ -44,7 +46,7 @@ const SettingsForm = ({ shape, settings, onChange, withModel, locks }: Required<
     const lock = lockOn(nameOn)
     return lock === undefined ? undefined : lockSentence(lock)
   }
-  const shown = new Set(['model', ...NUMBER_FIELDS.map(({ names }) => names[shape])])
+  const shown = new Set(['model', 'tools', ...NUMBER_FIELDS.map(({ names }) => names[shape])])
   const others = Object.keys(settings).filter((name) => !shown.has(name))
   return (
     <div className="stack">
@@ -76,6 +78,12 @@ const SettingsForm = ({ shape, settings, onChange, withModel, locks }: Required<
           )
         })}
       </div>
+      <ToolsField
+        shape={shape}
+        tools={settings['tools']}
+        onChange={(tools) => onChange(withSetting(settings, 'tools', tools))}
+        lock={hintOf(() => 'tools')}
+      />
       {locks.map((lock) => (
         <p className="faint small" key={lock.by}>
           {lock.by} keeps to itself: {[...lock.fields].join(', ')}. A request that sets one of them is{' '}
@@ -94,25 +102,6 @@ const SettingsForm = ({ shape, settings, onChange, withModel, locks }: Required<
 const laidOut = (settings: Settings): string => JSON.stringify(settings, null, 2)
 
 const SettingsJson = ({ settings, onChange }: Pick<SettingsEditorProps, 'settings' | 'onChange'>) => {
-  const [text, setText] = useState(() => laidOut(settings))
-  const read = parseSettings(text)
-  // A change made elsewhere is shown; what is typed here keeps its spaces.
-  useEffect(() => {
-    setText((shown) => {
-      const now = parseSettings(shown)
-      return 'settings' in now && laidOut(now.settings) === laidOut(settings) ? shown : 'fault' in now ? shown : laidOut(settings)
-    })
-  }, [settings])
-  return (
-    <JsonEditor
-      label="Settings as JSON"
-      value={text}
-      fault={'fault' in read ? read.fault : null}
-      onChange={(next) => {
-        setText(next)
-        const parsed = parseSettings(next)
-        if ('settings' in parsed) onChange(parsed.settings)
-      }}
-    />
-  )
+  const { text, fault, change } = useTextOf(settings, parseSettings, laidOut, onChange)
+  return <JsonEditor label="Settings as JSON" value={text} fault={fault} onChange={change} />
 }

@@ -25,11 +25,11 @@ export const withSetting = (settings: Settings, name: string, value: unknown): S
 }
 
 /** An object of JSON, or what is wrong with the text. */
-export const parseSettings = (text: string): { readonly settings: Settings } | { readonly fault: string } => {
+export const parseSettings = (text: string): { readonly value: Settings } | { readonly fault: string } => {
   try {
     const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? { settings: value as Settings }
+      ? { value: value as Settings }
       : { fault: 'Write an object: { "temperature": 0.4 }' }
   } catch (thrown) {
     return { fault: thrown instanceof Error ? `This is no JSON: ${thrown.message}` : 'This is no JSON.' }

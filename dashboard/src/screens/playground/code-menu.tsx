@@ -10,8 +10,8 @@ export const CodeMenu = ({ asked }: { asked: Asked }) => (
     label="Code"
     button="Code ▾"
     items={codeOf(asked).map(({ title, text }) => ({
-      label: `Copy for ${title}`,
-      onSelect: () => void copyText(text).then((copied) => (copied ? toast(`Copied the request for ${title}.`) : undefined)),
+      label: `Copy as ${title}`,
+      onSelect: () => void copyText(text).then((copied) => (copied ? toast(`Copied the request as ${title}.`) : undefined)),
     }))}
   />
 )

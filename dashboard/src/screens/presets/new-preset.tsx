@@ -21,14 +21,14 @@ export const NewPreset = ({ isFile, onClose }: { isFile: boolean; onClose: () =>
   const [text, setText] = useState(EXAMPLE)
   const [shape, setShape] = useState<PresetShape | null>(null)
   const read = parseSettings(text)
-  const chosen = shape ?? ('settings' in read ? shapeOf(read.settings) : 'chat')
+  const chosen = shape ?? ('value' in read ? shapeOf(read.value) : 'chat')
   return (
     <PresetDialog
       title="New preset"
       action="Create"
       save={async (target) => {
         if ('fault' in read) throw new Error(read.fault)
-        return { version: await savePresetDraft(target, { shape: chosen, body: read.settings, note: '' }) }
+        return { version: await savePresetDraft(target, { shape: chosen, body: read.value, note: '' }) }
       }}
       onClose={onClose}
     >

@@ -1,0 +1,57 @@
+/** The tools of a request as text: read, checked against the form that its interface gives them, and an example of each. */
+import type { PresetShape } from '../api/presets.ts'
+
+type Tool = Readonly<Record<string, unknown>>
+type Tools = readonly Tool[]
+
+/** Undefined where the text says no tools. */
+export const parseTools = (text: string): { readonly value: Tools | undefined } | { readonly fault: string } => {
+  if (text.trim() === '') return { value: undefined }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!Array.isArray(value) || !value.every(isObject)) return { fault: 'Write a list of tools: [ { … } ]' }
+    return { value: value.length === 0 ? undefined : value }
+  } catch (thrown) {
+    return { fault: thrown instanceof Error ? `This is no JSON: ${thrown.message}` : 'This is no JSON.' }
+  }
+}
+
+/** Null where each tool has the form of the interface. A provider's own tools have many forms, and the service knows them. */
+export const formFault = (tools: unknown, shape: PresetShape): string | null => {
+  if (!Array.isArray(tools)) return null
+  const at = tools.findIndex((tool) => isObject(tool) && isFunction(tool) && !FORMS[shape].holds(tool))
+  return at === -1 ? null : `Tool ${at + 1} lacks ${FORMS[shape].words}, as ${FORMS[shape].title} has it.`
+}
+
+export const exampleTools = (shape: PresetShape): Tools => [FORMS[shape].example]
+
+const isObject = (value: unknown): value is Tool => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Messages names no type for them, and the others one that Messages does not have. */
+const isFunction = ({ type }: Tool): boolean => type === undefined || type === 'function' || type === 'custom'
+
+const NAME = 'find_parcel'
+const DESCRIPTION = 'Tells where a parcel is.'
+const PARAMETERS = { type: 'object', properties: { number: { type: 'string' } }, required: ['number'] }
+
+const FORMS = {
+  chat: {
+    title: 'Chat Completions',
+    words: '"type" and "function" with a "name"',
+    holds: ({ type, function: own, custom }: Tool): boolean =>
+      type === 'custom' ? isObject(custom) : type === 'function' && isObject(own) && typeof own['name'] === 'string',
+    example: { type: 'function', function: { name: NAME, description: DESCRIPTION, parameters: PARAMETERS } },
+  },
+  responses: {
+    title: 'Responses',
+    words: '"type" and "name"',
+    holds: ({ type, name }: Tool): boolean => type !== undefined && typeof name === 'string',
+    example: { type: 'function', name: NAME, description: DESCRIPTION, parameters: PARAMETERS },
+  },
+  messages: {
+    title: 'Messages',
+    words: '"name" and "input_schema"',
+    holds: ({ type, name, input_schema: schema }: Tool): boolean => type !== 'function' && typeof name === 'string' && isObject(schema),
+    example: { name: NAME, description: DESCRIPTION, input_schema: PARAMETERS },
+  },
+} as const
