@@ -71,6 +71,21 @@ describe('what a preset hides', () => {
     expect(JSON.stringify(open)).not.toMatch(/SECRET|lawyer\./)
     expect(withTexts(open, secrets)).toEqual(config)
   })
+
+  test('is put back in one pass, however many secrets there are', () => {
+    let looks = 0
+    class Counted<Item> extends Array<Item> {
+      override map<Made>(make: (item: Item, at: number, all: Item[]) => Made): Made[] {
+        looks += this.length
+        return super.map(make)
+      }
+    }
+    const tools = Array.from({ length: 1000 }, (_, at) => ({ type: 'mcp', server_label: `s${at}`, authorization: `SECRET-${at}` }))
+    const texts = secretsIn({ tools }).map(({ path }, at) => ({ path, value: `other ${at}` }))
+    const changed = withTexts({ tools: Counted.from(tools) }, texts)
+    expect(looks).toBe(1000)
+    expect(JSON.parse(JSON.stringify(changed))).toEqual({ tools: tools.map((tool, at) => ({ ...tool, authorization: `other ${at}` })) })
+  })
 })
 
 test('a tool as it is shown: a mark for each credential and for the texts that are hidden; the rest as it is', () => {

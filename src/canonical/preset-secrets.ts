@@ -14,29 +14,41 @@ export interface PresetSecret {
 }
 
 /** Finds the secrets, in their order. A field that is one word or number, as most are, has none. */
-export const secretsIn = (config: JsonObject): readonly PresetSecret[] =>
-  Object.entries(config).flatMap(([field, value]) =>
-    typeof value !== 'object' || SCHEMA_FIELDS.has(field) ? [] : [...secretsOf(value, [field], field === 'tools')],
-  )
+export const secretsIn = (config: JsonObject): readonly PresetSecret[] => {
+  const found: PresetSecret[] = []
+  for (const [field, value] of Object.entries(config)) {
+    if (typeof value === 'object' && !SCHEMA_FIELDS.has(field)) findIn(value, { path: [field], inTool: field === 'tools', found })
+  }
+  return found
+}
 
 /** The same value with other texts at these places; a place that it does not have is passed over. */
 export const withTexts = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path' | 'value'>[]): JsonValue =>
-  texts.reduce<JsonValue>((whole, { path, value: text }) => withText(whole, path, text), value)
+  withTextsAt(value, texts, 0)
 
-const withText = (value: JsonValue, [step, ...rest]: PresetSecret['path'], text: string): JsonValue => {
-  if (step === undefined) return text
-  if (isArray(value)) return value.map((item, at) => (at === step ? withText(item, rest, text) : item))
-  if (!isObject(value) || !Object.hasOwn(value, step)) return value
-  return { ...value, [step]: withText(value[step] ?? null, rest, text) }
+/** All of them in one pass: a preset may have thousands. `depth`: as many steps of each path have led here. */
+const withTextsAt = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path' | 'value'>[], depth: number): JsonValue => {
+  if (texts.length === 0) return value
+  const here = texts.findLast(({ path }) => path.length === depth)
+  if (here !== undefined) return here.value
+  if (!isArray(value) && !isObject(value)) return value
+  const below = Map.groupBy(texts, ({ path }) => path[depth])
+  if (isArray(value)) return value.map((item, at) => withTextsAt(item, below.get(at) ?? [], depth + 1))
+  const changed: Record<string, JsonValue> = { ...value }
+  for (const [step, inside] of below) {
+    if (step !== undefined && Object.hasOwn(value, step)) changed[step] = withTextsAt(changed[step] ?? null, inside, depth + 1)
+  }
+  return changed
 }
 
 /** A tool as it may be shown to its users: without credentials, no matter who set them, and without hidden texts. */
 export const shownTool = (tool: JsonValue, hiddenTexts: readonly string[]): JsonValue => {
   const hidden = new Set(hiddenTexts)
-  const secrets = [...secretsOf(tool, [], true)].filter(({ kind, value }) => kind === 'credential' || hidden.has(value))
+  const found: PresetSecret[] = []
+  findIn(tool, { path: [], inTool: true, found })
   return withTexts(
     tool,
-    secrets.map(({ path }) => ({ path, value: HIDDEN_MARK })),
+    found.filter(({ kind, value }) => kind === 'credential' || hidden.has(value)).map(({ path }) => ({ path, value: HIDDEN_MARK })),
   )
 }
 
@@ -51,38 +63,60 @@ const INSTRUCTIONS: ReadonlySet<string> = new Set(['instructions', 'system', 'sy
 /** Headers that hold no secret. They stand in every message, so to hide them would hide half of it. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'user-agent', 'accept-language', 'accept-encoding'])
 
-function* secretsOf(value: JsonValue, path: readonly (string | number)[], inTool: boolean): Generator<PresetSecret> {
-  if (isArray(value)) for (const [at, item] of value.entries()) yield* secretsOf(item, [...path, at], inTool)
-  else if (isObject(value))
-    for (const [key, item] of Object.entries(value)) yield* secretsAt(key, item, { path: [...path, key], inTool, holder: value })
+interface Search {
+  /** The way to the value that is looked at: it changes on the way, so that no place is copied in which nothing is found. */
+  readonly path: (string | number)[]
+  readonly inTool: boolean
+  readonly found: PresetSecret[]
 }
 
-function* secretsAt(
-  key: string,
-  value: JsonValue,
-  { path, inTool, holder }: { path: readonly (string | number)[]; inTool: boolean; holder: JsonObject },
-): Generator<PresetSecret> {
+const findIn = (value: JsonValue, search: Search): void =>
+  eachMember(value, search, (item, key) => {
+    if (typeof key === 'number' || !isObject(value)) findIn(item, search)
+    else findAt(key, item, value, search)
+  })
+
+const eachMember = (value: JsonValue, { path }: Search, look: (item: JsonValue, key: string | number) => void): void => {
+  if (isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      path.push(at)
+      look(item, at)
+      path.pop()
+    }
+  } else if (isObject(value)) {
+    for (const key of Object.keys(value)) {
+      path.push(key)
+      look(value[key] ?? null, key)
+      path.pop()
+    }
+  }
+}
+
+const findAt = (key: string, value: JsonValue, holder: JsonObject, search: Search): void => {
   if (key === 'input_schema' || (key === 'parameters' && isFunction(holder))) return
   if (typeof value === 'string') {
     const isKey = key === 'key' && !Object.hasOwn(holder, 'value')
     const kind =
-      isKey || isCredentialName(key) || hasCredential(value) ? 'credential' : inTool && INSTRUCTIONS.has(key) ? 'instructions' : null
-    if (kind !== null && value !== '') yield { path, value, kind }
-  } else if (holdsCredentials(key)) yield* allIn(value, path)
-  else yield* secretsOf(value, path, inTool)
+      isKey || isCredentialName(key) || hasCredential(value) ? 'credential' : search.inTool && INSTRUCTIONS.has(key) ? 'instructions' : null
+    if (kind !== null && value !== '') search.found.push({ path: [...search.path], value, kind })
+  } else if (typeof value === 'object') {
+    if (holdsCredentials(key)) findAll(value, search)
+    else findIn(value, search)
+  }
 }
 
 /** A function's parameters are a schema; those of a tool that a server runs are its settings, also where it has a name. */
 const isFunction = ({ type, name }: JsonObject): boolean => type === 'function' || (type === undefined && typeof name === 'string')
 
-function* allIn(value: JsonValue, path: readonly (string | number)[]): Generator<PresetSecret> {
-  if (typeof value === 'string') {
-    if (value !== '' && !OPEN_HEADERS.has(String(path.at(-1)).toLowerCase())) yield { path, value, kind: 'credential' }
-  } else if (isArray(value)) for (const [at, item] of value.entries()) yield* allIn(item, [...path, at])
-  else if (isObject(value)) {
-    const named = isNamedValue(value)
-    for (const [key, item] of Object.entries(value)) if (!named || key === 'value') yield* allIn(item, [...path, key])
-  }
+/** Every text that lies below. */
+const findAll = (value: JsonValue, search: Search): void => {
+  const named = isObject(value) && isNamedValue(value)
+  eachMember(value, search, (item, key) => {
+    if (named && key !== 'value') return
+    if (typeof item !== 'string') findAll(item, search)
+    else if (item !== '' && !OPEN_HEADERS.has(String(key).toLowerCase()))
+      search.found.push({ path: [...search.path], value: item, kind: 'credential' })
+  })
 }
 
 /** A secret as an entry of a list. Its name and its place are words that may stand in any message. */
