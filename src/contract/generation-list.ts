@@ -34,6 +34,7 @@ export const generationFilters = {
     .meta({ description: 'Requests that took at least so long from their beginning to their end.' }),
   has_content: z.enum(['true', 'false']).optional(),
   has_preset: z.enum(['true', 'false']).optional().meta({ description: '`false`: requests that used no preset.' }),
+  guardrail: name.meta({ description: 'The id of a guardrail that found something in the request or its answer.' }),
 }
 
 export const generationListQuery = {

@@ -1,6 +1,7 @@
 /** Which generations are wanted, as conditions of a query, and the index by which SQLite finds them. */
 import { type ExpressionBuilder, type Expression, type SqlBool, sql } from 'kysely'
 
+import { holdsText } from './match-text.ts'
 import type { Schema } from './schema.ts'
 
 export interface GenerationFilter {
@@ -28,6 +29,8 @@ export interface GenerationFilter {
   readonly minTotalMs?: number | undefined
   readonly hasContent?: boolean | undefined
   readonly hasPreset?: boolean | undefined
+  /** A guardrail that found something in the request or its answer. */
+  readonly guardrailId?: string | undefined
 }
 
 type Generations = ExpressionBuilder<Schema, 'generations'>
@@ -62,7 +65,12 @@ const CONDITIONS: readonly Condition[] = [
   ({ minTotalMs }, eb) => (minTotalMs === undefined ? null : eb('total_ms', '>=', minTotalMs)),
   ({ hasContent }) => (hasContent === undefined ? null : hasContent ? CONTENT : sql<SqlBool>`not ${CONTENT}`),
   ({ hasPreset }, eb) => (hasPreset === undefined ? null : eb('preset_id', hasPreset ? 'is not' : 'is', null)),
+  ({ guardrailId }, eb) =>
+    guardrailId === undefined ? null : eb.and([eb('guardrail_hits', '>', 0), holdsText(eb.ref('record'), nameOf(guardrailId))]),
 ]
+
+/** As the stages of a record name their guardrail: in JSON, so that no text of others looks like it. */
+const nameOf = (guardrailId: string): string => JSON.stringify({ guardrail_id: guardrailId }).slice(1, -1)
 
 /** With one value the rows come in the order of the index, and are not sorted. */
 const isOneOf = (column: 'preset_id', values: readonly string[], eb: Generations): Expression<SqlBool> => {

@@ -12,8 +12,10 @@ import { settlementOf } from './testing/settlement.ts'
 
 const ALL: GenerationFilter = { from: '2026-11-20T00:00:00.000Z', to: null, workspaceId: null, ownedBy: null }
 const SCANNED = 3
+const HOURS_SCANNED = 2
 
 const made = fc.record({
+  hour: fc.integer({ min: 8, max: 10 }),
   second: fc.integer({ min: 0, max: 9 }),
   key: fc.constantFrom('a', 'b'),
   model: fc.constantFrom('m/1', 'm/2'),
@@ -23,12 +25,16 @@ const made = fc.record({
   error: fc.constantFrom(null, 'timeout'),
   nanos: fc.nat({ max: 3 }),
   preset: fc.constantFrom(null, 'preset-1'),
+  guardrail: fc.constantFrom(null, 'g_1', 'gx1'),
 })
 type Made = typeof made extends fc.Arbitrary<infer Value> ? Value : never
 
-const recordOf = ({ second, key, model, provider, workspace, cancelled, error, nanos, preset }: Made, index: number): GenerationRecord => ({
+const recordOf = (
+  { hour, second, key, model, provider, workspace, cancelled, error, nanos, preset, guardrail }: Made,
+  index: number,
+): GenerationRecord => ({
   id: `gen-${String(index).padStart(3, '0')}`,
-  createdAt: `2026-11-20T10:00:0${second}.000Z`,
+  createdAt: `2026-11-20T${String(hour).padStart(2, '0')}:00:0${second}.000Z`,
   workspaceId: workspace,
   keyHash: key.repeat(64),
   presetId: preset,
@@ -41,7 +47,13 @@ const recordOf = ({ second, key, model, provider, workspace, cancelled, error, n
   tokensCompletion: 2,
   costNanos: nanos,
   byokCostNanos: 0,
-  record: { interface: 'chat', error_type: error },
+  record: {
+    interface: 'chat',
+    error_type: error,
+    // A text of others that looks like a name of a guardrail.
+    user_agent: '"guardrail_id":"g_1"',
+    pipeline: guardrail === null ? [] : [{ type: 'guardrail', guardrail_id: guardrail, data: { rules: ['[EMAIL]'] } }],
+  },
 })
 
 const FILTERS: readonly (readonly [Partial<GenerationFilter>, (one: Made) => boolean])[] = [
@@ -49,11 +61,23 @@ const FILTERS: readonly (readonly [Partial<GenerationFilter>, (one: Made) => boo
   [{ workspaceId: 'w-1' }, ({ workspace }) => workspace === 'w-1'],
   [{ provider: 'q' }, ({ provider }) => provider === 'q'],
   [{ provider: 'nobody' }, () => false],
+  [{ provider: 'nobody', workspaceId: 'w-1', to: '2026-11-20T09:00:05.000Z' }, () => false],
+  [
+    { provider: 'q', workspaceId: 'w-2', from: '2026-11-20T08:00:02.000Z', to: '2026-11-20T10:00:05.000Z' },
+    ({ provider, workspace, hour, second }) =>
+      provider === 'q' && workspace === 'w-2' && !(hour === 8 && second < 2) && !(hour === 10 && second >= 5),
+  ],
+  [{ interface: 'messages' }, () => false],
+  [{ interface: 'chat', userId: 'nobody' }, () => false],
+  [{ errorType: 'timeout', workspaceId: 'w-1' }, ({ error, workspace }) => error !== null && workspace === 'w-1'],
+  [{ presetIds: ['preset-1', 'preset-2'], presetVersion: 1, provider: 'p' }, ({ preset, provider }) => preset !== null && provider === 'p'],
   [{ minCostNanos: 3, workspaceId: 'w-2' }, ({ nanos, workspace }) => nanos === 3 && workspace === 'w-2'],
   [{ status: 'cancelled', workspaceId: 'w-1' }, ({ cancelled, workspace }) => cancelled && workspace === 'w-1'],
   [{ status: 'ok' }, ({ cancelled, error }) => !cancelled && error === null],
   [{ status: 'error', keyHash: 'a'.repeat(64) }, ({ error, key }) => error !== null && key === 'a'],
   [{ model: 'm/1', provider: 'p' }, ({ model, provider }) => model === 'm/1' && provider === 'p'],
+  [{ guardrailId: 'g_1' }, ({ guardrail }) => guardrail === 'g_1'],
+  [{ guardrailId: 'gx1', workspaceId: 'w-1' }, ({ guardrail, workspace }) => guardrail === 'gx1' && workspace === 'w-1'],
   [{ hasContent: true }, () => false],
   [{ hasPreset: false }, ({ preset }) => preset === null],
   [{ hasPreset: true, workspaceId: 'w-2' }, ({ preset, workspace }) => preset !== null && workspace === 'w-2'],
@@ -67,7 +91,7 @@ describeEachEngine('the list of requests', (engine) => {
         const database = await engine.open()
         const records = requests.map(recordOf)
         await createLedgerStore(database).settle(records.map((record) => settlementOf(record)))
-        const list = createGenerationList(database, SCANNED)
+        const list = createGenerationList(database, SCANNED, HOURS_SCANNED)
         for (const [filter, fits] of FILTERS) {
           const found: string[] = []
           let pages = 0
@@ -95,6 +119,7 @@ describeEachEngine('the list of requests', (engine) => {
   test('a page looks through so many records and no more: what lies behind them is on the next one', async () => {
     const database = await engine.open()
     const one: Made = {
+      hour: 10,
       second: 1,
       key: 'a',
       model: 'm/1',
@@ -104,6 +129,7 @@ describeEachEngine('the list of requests', (engine) => {
       error: null,
       nanos: 0,
       preset: null,
+      guardrail: null,
     }
     const requests = [{ ...one, provider: 'q', second: 0 }, ...Array.from({ length: 2 * SCANNED - 1 }, () => one)]
     await createLedgerStore(database).settle(requests.map((request, index) => settlementOf(recordOf(request as Made, index))))
@@ -112,6 +138,8 @@ describeEachEngine('the list of requests', (engine) => {
     expect(first.rows).toEqual([])
     const second = await list.page({ ...ALL, provider: 'q' }, first.next, 5)
     expect(second.rows.map(({ id }) => id)).toEqual(['gen-000'])
+    // No record is looked at for what no hour has.
+    expect(await list.page({ ...ALL, provider: 'nobody' }, null, 5)).toEqual({ rows: [], next: null })
     // An index that answers the whole filter has nothing to look through.
     expect((await list.page({ ...ALL, workspaceId: 'w-1' }, null, 2 * SCANNED)).rows).toHaveLength(2 * SCANNED)
     await database.close()

@@ -2,10 +2,12 @@
 import { sql, type SqlBool } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
+import { isoTimestamp } from '../lib/clock.ts'
 import type { Database } from './database.ts'
 import { type GenerationFilter, indexFor, matching } from './generation-filter.ts'
 import { type StoredGeneration, toStoredGeneration } from './generation-store.ts'
-import { tableBy } from './table-by.ts'
+import { newestHour } from './newest-hour.ts'
+import { SCANNED_MAX as HOURS_SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface ListedGeneration extends StoredGeneration {
   readonly hasContent: boolean
@@ -42,7 +44,23 @@ const behind = (filter: GenerationFilter, after: Position | null): GenerationFil
 /** So many are looked through in far less than 200 ms, whatever they are looked through for. */
 const SCANNED_MAX = 10_000
 
-export const createGenerationList = (database: Pick<Database, 'engine' | 'reports'>, scannedMax = SCANNED_MAX): GenerationList => {
+const HOUR_MS = 60 * 60 * 1000
+
+/** Nothing that is younger than this hour. */
+const endingWith = (filter: GenerationFilter, hour: string): GenerationFilter => {
+  const end = isoTimestamp(Date.parse(`${hour}:00:00.000Z`) + HOUR_MS)
+  return filter.to !== null && filter.to < end ? filter : { ...filter, to: end }
+}
+
+/** The earlier of the two: nothing that begins later is asked for. */
+const lastTime = ({ to }: GenerationFilter, after: Position | null): string | null =>
+  after === null || (to !== null && to < after.createdAt) ? to : after.createdAt
+
+export const createGenerationList = (
+  database: Pick<Database, 'engine' | 'reports'>,
+  scannedMax = SCANNED_MAX,
+  hoursScannedMax = HOURS_SCANNED_MAX,
+): GenerationList => {
   const { engine, reports } = database
   const byIds: GenerationList['byIds'] = async (ids) => {
     if (ids.length === 0) return []
@@ -71,7 +89,10 @@ export const createGenerationList = (database: Pick<Database, 'engine' | 'report
         .execute()
       return rows.map(({ id }) => id)
     },
-    async page(filter, after, limit) {
+    async page(asked, after, limit) {
+      const hour = indexFor(asked).isWhole ? undefined : await newestHour(database, asked, lastTime(asked, after), hoursScannedMax)
+      if (hour === null) return { rows: [], next: null }
+      const filter = hour === undefined ? asked : endingWith(asked, hour)
       const index = indexFor(filter)
       const rowsOf = (wanted: GenerationFilter) =>
         reports

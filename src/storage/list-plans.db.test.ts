@@ -3,9 +3,12 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { fillManagement, MANY } from '../../test/support/management-records.ts'
+import { fillRequestLog } from '../../test/support/request-log-records.ts'
 import { EVERY_KEY } from '../contract/key-query.ts'
 import { createAuditLog } from './audit-log.ts'
 import type { Database } from './database.ts'
+import type { GenerationFilter } from './generation-filter.ts'
+import { createGenerationList } from './generation-list.ts'
 import { type KeyListInput, listKeys } from './key-list.ts'
 import { createPresetStore } from './preset-store.ts'
 import { createSearchStore } from './search-store.ts'
@@ -35,11 +38,24 @@ const KEY_FILTERS: readonly Partial<KeyListInput>[] = [
   { after: { value: 'k', hash: '' } },
 ]
 
+/** No index finds any of them. */
+const LEFT_TO_ROWS: readonly Partial<GenerationFilter>[] = [
+  { provider: 'p-1' },
+  { interface: 'chat' },
+  { hasPreset: true },
+  { hasPreset: false },
+  { status: 'cancelled' },
+  { minTotalMs: 1_000_000 },
+  { minCostNanos: 1_000_000 },
+  { guardrailId: 'g-1' },
+]
+
 describeEachEngine('with many rows', (engine) => {
   let database: Database
   beforeAll(async () => {
     database = await engine.open()
     await fillManagement(database, null, { records: RECORDS, fromMs: FROM_MS })
+    await fillRequestLog(database, null, { records: RECORDS, days: 1, fromMs: FROM_MS })
   })
 
   /** The rows of a list are in the order of the index already. */
@@ -73,6 +89,39 @@ describeEachEngine('with many rows', (engine) => {
     expectWalk(await entriesOf({ workspaceId: null }), walks('audit_log_created_at'))
     expectWalk(await entriesOf({ objectType: 'preset', objectId: 'object-7' }), walks('audit_log_object'))
   })
+
+  const requestsOf = (filter: Partial<GenerationFilter>, more: Partial<{ scanned: number; hours: number }> = {}) =>
+    plansOf(database, (watched) =>
+      createGenerationList(watched, more.scanned ?? SCANNED, more.hours ?? SCANNED).page(
+        { from: new Date(FROM_MS).toISOString(), to: null, workspaceId: null, ownedBy: null, ...filter },
+        null,
+        3,
+      ),
+    )
+  const walksHours = engine.name === 'sqlite' ? /usage_hours USING PRIMARY KEY/ : /Index (?:Only )?Scan Backward using usage_hours_pkey/
+
+  test.each(LEFT_TO_ROWS)('a page of requests looks at so many hours and so many records along an index: %j', async (filter) => {
+    for (const workspaceId of [null, 'w-1']) {
+      const plans = await requestsOf({ ...filter, workspaceId })
+      expect(plans.length).toBeGreaterThan(3)
+      const [hours, bounded, ...records] = plans
+      expectWalk([hours ?? '', bounded ?? ''], walksHours)
+      // The second ends where the first did.
+      expect(bounded).toMatch(/\(?hour, ?workspace_id, ?key_hash\)/)
+      expectWalk(records, engine.name === 'sqlite' ? /USING (?:COVERING )?INDEX/ : /Index (?:Only )?Scan/)
+    }
+  })
+
+  test.each([{ provider: 'nobody' }, { interface: 'messages' }, { presetIds: ['unknown', 'none'], provider: 'p-1' }])(
+    'requests that no hour has are answered from the hours alone: %j',
+    async (filter) => {
+      for (const workspaceId of [null, 'w-1']) {
+        const plans = await requestsOf({ ...filter, workspaceId }, { hours: 20_000 })
+        expect(plans).toHaveLength(2)
+        expectWalk(plans, walksHours)
+      }
+    },
+  )
 
   test.each([
     { text: 'abcd', scope: { workspaceId: null, ownedBy: null } },

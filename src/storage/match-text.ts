@@ -4,6 +4,9 @@ import { type Expression, sql, type SqlBool } from 'kysely'
 export const containsText = (column: Expression<string>, text: string) =>
   sql<SqlBool>`lower(${column}) like ${`%${escaped(lowerText(text))}%`} escape '\\'`
 
+/** In this case alone, or, on SQLite, in any. */
+export const holdsText = (column: Expression<string>, text: string) => sql<SqlBool>`${column} like ${`%${escaped(text)}%`} escape '\\'`
+
 export const endsWithText = (column: Expression<string>, text: string) => sql<SqlBool>`${column} like ${`%${escaped(text)}`} escape '\\'`
 
 /** In this case alone, so that an index has them side by side. */

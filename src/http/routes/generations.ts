@@ -100,6 +100,7 @@ const readFilter = async (
     minTotalMs: asked.min_latency_ms === undefined ? undefined : Number(asked.min_latency_ms),
     hasContent: asked.has_content === undefined ? undefined : asked.has_content === 'true',
     hasPreset: asked.has_preset === undefined ? undefined : asked.has_preset === 'true',
+    guardrailId: asked.guardrail,
   }
 }
 
