@@ -9,7 +9,7 @@ import { createGuardrails } from '../guardrails/guardrails.ts'
 import { createKeepAlive } from '../http/keep-alive.ts'
 import { createContents } from '../inference/contents/keep-contents.ts'
 import { observeAnswers } from '../inference/observe-answers.ts'
-import { createLargeSteps } from '../inference/large-steps.ts'
+import { createLargeSteps, createTurn } from '../inference/large-steps.ts'
 import { createRunningAnswers } from '../inference/running-answers.ts'
 import { createSettle } from '../inference/settle.ts'
 import type { EffectiveSetting } from '../contract/service-facts.ts'
@@ -83,6 +83,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   const { database } = storage
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
 
+  const largeStep = createLargeSteps(clock)
   const presetStore = createPresetStore(database, seal)
   const presets = createPresets({ store: presetStore, clock, ids })
   const guardrails = createGuardrails({
@@ -90,6 +91,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     assignments: createGuardrailAssignmentStore(database),
     clock,
     ids,
+    startTurn: () => createTurn(clock, largeStep),
   })
   const budgetParts = composeBudgets({
     database,
@@ -128,7 +130,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
 
   return {
     ...base,
-    largeStep: createLargeSteps(clock),
+    largeStep,
     ...budgetParts,
     nodes,
     ...composeLimits({ clock, log, metrics, reloadable, limitStore: base.limitStore, nodesSeen: () => nodes.seen }),

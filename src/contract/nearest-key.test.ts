@@ -28,3 +28,15 @@ test('so are those of alternatives, of named schemas and of members with any nam
 test('nothing is near to a name that is like none', () => {
   expect(nearestKey(schema, ['checks', 0], 'colour')).toBeNull()
 })
+
+test('a schema is described once, however many names are not known', () => {
+  let reads = 0
+  const counted = z.strictObject({
+    get inner() {
+      reads += 1
+      return z.string()
+    },
+  })
+  for (let at = 0; at < 8; at += 1) expect(nearestKey(counted, [], `innr${'x'.repeat(at % 2)}`)).toBe('inner')
+  expect(reads).toBeLessThanOrEqual(1)
+})

@@ -26,10 +26,19 @@ export const nearestKey = (schema: z.ZodType, path: readonly PropertyKey[], key:
 
 /** The names that an object at `path` may have. */
 export const knownKeys = (schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] => {
-  const root = z.toJSONSchema(schema, { io: 'input' }) as Schema
+  const root = described(schema)
   const found = path.reduce<readonly Schema[]>((at, step) => at.flatMap((each) => inside(each, step, root)), branches(root, root))
   return [...new Set(found.flatMap(({ properties }) => Object.keys(properties ?? {})))]
 }
+
+/** To describe a schema takes milliseconds, and a body may have many members that are not known. */
+const described = (schema: z.ZodType): Schema => {
+  const known = descriptions.get(schema) ?? (z.toJSONSchema(schema, { io: 'input' }) as Schema)
+  descriptions.set(schema, known)
+  return known
+}
+
+const descriptions = new WeakMap<z.ZodType, Schema>()
 
 const COMPARED_LENGTH = 100
 

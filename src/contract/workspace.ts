@@ -12,7 +12,8 @@ const modelName = z.string().min(1).max(256).nullable()
 
 const workspaceSlug = z
   .string()
-  .max(50)
+  // The expression and the words after it are not tried on a text of megabytes.
+  .max(50, { abort: true })
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'Use 1 to 50 lower-case letters and digits, with single hyphens between them.')
   .refine((slug) => !z.uuid().safeParse(slug).success, 'This is the form of an id: a path could mean either.')
   .meta({ description: 'Unique in this installation.', examples: ['team-search'] })
@@ -78,8 +79,17 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
 
 const toolName = z.enum(SERVER_TOOLS.flatMap((name) => [name, ...serverToolTypes(name)])).meta({ id: 'ServerToolName' })
 
+/** They are read with each of the workspace's requests, and written into the audit log with each change of it. */
+const PLUGINS_MAX = 128 * 1024
+
 /** Stricter than what is kept: a tool that does not exist would not be switched off. */
 const givenSettings = {
+  plugins: workspacePlugins
+    .refine(
+      (plugins) => JSON.stringify(plugins).length <= PLUGINS_MAX,
+      `The plugins of a workspace have at most ${PLUGINS_MAX} characters of JSON.`,
+    )
+    .nullish(),
   disabled_server_tools: z
     .array(toolName)
     .max(100)
@@ -185,7 +195,7 @@ export const updateMemberBody = z
   .strictObject({
     role: memberRole.optional(),
     name: storableText(200).nullable().optional(),
-    email: z.email().max(320).nullable().optional(),
+    email: z.string().max(320, { abort: true }).check(z.email()).nullable().optional(),
   })
   .meta({
     id: 'UpdateWorkspaceMemberBody',

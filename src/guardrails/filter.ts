@@ -1,7 +1,7 @@
 /** Content filters as they apply to a request: the texts that they look for, their action, and the guardrail that asked for them. */
 import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../contract/guardrail.ts'
 import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
-import { createRegex, type Regex } from '../lib/regex/finder.ts'
+import { knownRegex } from '../lib/regex/known-regex.ts'
 import { createMemory } from '../lib/remember.ts'
 import type { Detector } from './detector.ts'
 import { injectionSigns, createShuffledWordMatcher } from './injection.ts'
@@ -56,9 +56,6 @@ export const builtinFilter = (
 export const builtinLabel = (slug: BuiltinSlug): string =>
   slug === 'regex-prompt-injection' ? '[PROMPT_INJECTION]' : slug === 'secrets' ? '[SECRET]' : `[${slug.toUpperCase().replace('-', '_')}]`
 
-/** Compiled patterns hold tables: guardrails that have the same one share it. */
-const customRegexes = createMemory<Regex>(500)
-
 /** Throws RegexRefused. */
 export const customFilter = (
   { pattern, action, label, side }: { pattern: string; action: FilterAction; label: string | null; side: FilterSide },
@@ -69,7 +66,7 @@ export const customFilter = (
   action,
   label: label === null || label === '' ? (action === 'redact' ? '[REDACTED]' : '[BLOCKED]') : label.startsWith('[') ? label : `[${label}]`,
   side,
-  detectors: [{ regex: customRegexes(pattern, () => createRegex(pattern)) }],
+  detectors: [{ regex: knownRegex(pattern) }],
   scanScope: 'all_messages',
 })
 

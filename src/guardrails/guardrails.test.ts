@@ -25,6 +25,7 @@ const setUp = () => {
     assignments: {} as GuardrailAssignmentStore,
     clock: createFakeClock(),
     ids: createFakeIds(),
+    startTurn: () => () => undefined,
   })
   return { guardrails, queries: () => queries, apply: (by: 'key') => (applying = [{ guardrail: emailGuardrail('block').guardrail, by }]) }
 }

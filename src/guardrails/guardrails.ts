@@ -16,6 +16,8 @@ import type { Principal } from '../keys/keys.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
+import { compilePatterns } from '../lib/regex/known-regex.ts'
+import { inTurns, type Turn } from '../lib/steps.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { GuardrailAssignmentStore, SubjectKind } from '../storage/guardrail-assignment-store.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
@@ -84,8 +86,16 @@ export const createGuardrails = (parts: {
   assignments: GuardrailAssignmentStore
   clock: Clock
   ids: IdSource
+  /** Begins work in steps. */
+  startTurn: () => Turn
 }): Guardrails => {
-  const { store, assignments, clock, ids } = parts
+  const { store, assignments, clock, ids, startTurn } = parts
+  /** In steps where it compiles patterns that are new. */
+  const effectiveInTurns = async (applied: readonly Applied[], models?: readonly string[] | null): Promise<Effective | null> => {
+    const patterns = applied.flatMap(({ guardrail }) => (guardrail.content_filters ?? []).map(({ pattern }) => pattern))
+    await inTurns(compilePatterns(patterns), startTurn())
+    return effectiveOf(applied, models)
+  }
   const cache = createLoadCache<string, Known>(CACHE_MAX, clock)
   /** No request passes under the old rules, even while the new ones cannot be read. */
   const ruleChanged = (workspaceId: string, id: string): void =>
@@ -192,7 +202,7 @@ export const createGuardrails = (parts: {
           workspaceId,
           userId,
           guardrailIds,
-          effective: effectiveOf(
+          effective: await effectiveInTurns(
             applying.map(({ guardrail, by }) => ({ guardrail, scope: SCOPES[by] })),
             await store.modelsOf(hash),
           ),
@@ -210,7 +220,7 @@ export const createGuardrails = (parts: {
             : { ...saved, ...changedSettings(saved, draft) }
       const own = asKey === null ? [] : await store.applyingTo({ workspaceId, keyHash: asKey.hash, userId: asKey.userId })
       const applied = own.map((one): Applied => ({ guardrail: one.guardrail, scope: SCOPES[one.by] }))
-      return effectiveOf(guardrail === null ? applied : inPlace(applied, guardrail, workspaceId))
+      return effectiveInTurns(guardrail === null ? applied : inPlace(applied, guardrail, workspaceId))
     },
     refreshCache: cache.refresh,
   }

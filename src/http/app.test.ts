@@ -591,3 +591,53 @@ describe('over a real socket', () => {
     expect(answer).toMatch(/connection: close/i)
   })
 })
+
+describe('the expressions of a management body are compiled in steps of their own', () => {
+  /** Time passes with each look at the clock, so that every place where the work may give way is counted. */
+  let now = 0
+  let steps = 0
+  const stepping = build({
+    clock: { ...createFakeClock(), monotonicMs: () => (now += 1000) },
+    async largeStep() {
+      steps += 1
+    },
+  })
+  const stepsFor = async (method: string, path: string, body: unknown): Promise<number> => {
+    const before = steps
+    await ask(method, `/api/v1${path}`, { body }, stepping)
+    return steps - before
+  }
+  const patterns = (name: string): string[] => Array.from({ length: 100 }, (_, at) => `${name}${at}[a-z]+`)
+  const filters = (name: string) => patterns(name).map((pattern) => ({ pattern, action: 'redact' }))
+
+  test.each([
+    ['POST', '/guardrails', { name: 'many', content_filters: filters('a') }, 100],
+    ['PATCH', '/guardrails/default', { content_filters: filters('b') }, 100],
+    ['POST', '/guardrail-tests', { guardrail: { content_filters: filters('c') }, text: 'a' }, 100],
+    ['POST', '/guardrail-tests/requests', { guardrail: { content_filters: filters('d') } }, 100],
+    [
+      'POST',
+      '/presets/none/evaluations',
+      {
+        version: 1,
+        items: [{ messages: [{ role: 'user', content: 'a' }] }],
+        checks: patterns('e')
+          .slice(0, 20)
+          .map((pattern) => ({ type: 'pattern', pattern })),
+      },
+      20,
+    ],
+  ] as const)('%s %s', async (method, path, body, most) => {
+    expect(await stepsFor(method, path, body)).toBeGreaterThanOrEqual(most)
+  })
+
+  test('a body with many that are refused names eight of them, by their paths', async () => {
+    const answer = await ask('POST', '/api/v1/guardrails', {
+      body: { name: 'x', content_filters: Array.from({ length: 20 }, () => ({ pattern: String.raw`(a)\1`, action: 'flag' })) },
+    })
+    expect(answer.status).toBe(400)
+    const { issues } = (answer.json['error'] as { metadata: { issues: { path: string; message: string }[] } }).metadata
+    expect(issues.map(({ path }) => path)).toEqual(Array.from({ length: 8 }, (_, at) => `content_filters[${at}].pattern`))
+    expect(issues[0]?.message).toStartWith('invalid_regex_pattern: ')
+  })
+})

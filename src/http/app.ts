@@ -292,6 +292,7 @@ export const createApp = (parts: AppParts): App => {
             address: () => clientAddress(peers.addressOf(request), request.headers.get('x-forwarded-for'), parts.trustedProxies),
             permit,
             signal: request.signal,
+            startTurn: () => createTurn(parts.clock, parts.largeStep),
             text: () => readBodyText(request, limits),
             object: () => readObject(request, limits),
             json: () => readJsonBody(request, limits),

@@ -6,6 +6,7 @@ import type { Reach } from '../canonical/reach.ts'
 import { type Caller, isPerson, type Person } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { JsonBody } from '../lib/json-body.ts'
+import type { Turn } from '../lib/steps.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { Policy } from './policies.ts'
@@ -36,6 +37,8 @@ export interface RouteRequest {
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, as long as what describes an object may be. Throws 400, 413, 415. */
   text(): Promise<string>
+  /** Begins work in steps: what it gives is asked between two of them. */
+  startTurn(): Turn
   /** An object that may be as long as the body of a request for a model. Throws as `text` does. */
   object(): Promise<ReadObject>
   /** The same as JSON whose members are read later, and its length in UTF-8. */

@@ -191,6 +191,7 @@ export const replay = async ({
       text: async () => new TextDecoder().decode(given),
       object: () => Promise.reject(new TypeError('No inference takes its body as an object.')),
       json: async () => ({ body: await bodyOf(given, clock), bytes: given.byteLength }),
+      startTurn: () => () => undefined,
       consume: () => Promise.reject(new TypeError('No inference takes its body in pieces.')),
     },
     FORMATS[client],

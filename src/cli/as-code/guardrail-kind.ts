@@ -5,10 +5,19 @@ import { SettingError } from '../../config.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
 import { createGuardrailBody, guardrail, updateGuardrailBody } from '../../contract/guardrail.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { compilePatterns } from '../../lib/regex/known-regex.ts'
+import { atOnce } from '../../lib/steps.ts'
 import type { Document } from './document.ts'
 import type { Kind } from './kind.ts'
 
 const fileSchema = createGuardrailBody.omit({ workspace_id: true })
+
+/** The service compiles them behind its schema, in steps. */
+const readSchema = fileSchema.superRefine(({ content_filters }, context) => {
+  for (const [index, reason] of atOnce(compilePatterns((content_filters ?? []).map(({ pattern }) => pattern)))) {
+    context.addIssue({ code: 'custom', path: ['content_filters', index, 'pattern'], message: `invalid_regex_pattern: ${reason}` })
+  }
+})
 
 export const guardrailKind: Kind = {
   name: 'guardrails',
@@ -30,7 +39,7 @@ export const guardrailKind: Kind = {
     return objects
   },
   read(value) {
-    const file = fileSchema.parse(value, inSentences)
+    const file = readSchema.parse(value, inSentences)
     return { identity: file.name, document: documentOf(file) }
   },
   async write(remote, document, current) {

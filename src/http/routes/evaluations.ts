@@ -23,6 +23,7 @@ import { csvLine } from '../../lib/csv.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { PresetRef } from '../../storage/preset-test-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
+import { checkPatterns } from '../check-patterns.ts'
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
 import { jsonResponse } from '../json-response.ts'
 import { payerOf } from '../payer.ts'
@@ -70,6 +71,12 @@ export const evaluationRoutes = (
       const ref = refOf(request)
       const { members, text } = await request.object()
       const body = validate(evaluationBody, members)
+      await checkPatterns(
+        request,
+        body.checks.flatMap((check, index) =>
+          check.type === 'pattern' ? [{ path: `checks[${index}].pattern`, pattern: check.pattern }] : [],
+        ),
+      )
       const payer = await payerOf(request, keys, body.key)
       if (body.dry_run) return jsonResponse({ data: await evaluations.estimate(ref, body, payer) })
       return answerOnce<EvaluationDetails>(

@@ -13,6 +13,7 @@ import { type Trial, tryInput, tryOutput } from '../../guardrails/trial.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import { checkFilters } from '../check-patterns.ts'
 import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route, type RouteRequest } from '../route.ts'
 
@@ -54,6 +55,7 @@ export const triedRules = async (
   asked: TriedRules,
   { guardrails, keys }: RuleParts,
 ): Promise<{ readonly workspaceId: string; readonly effective: Effective | null }> => {
+  await checkFilters(request, asked.guardrail?.content_filters, 'guardrail.')
   const reach = reachOf(request)
   const key = asked.as_key === undefined ? null : (await keys.get(scopeOf(reach), asked.as_key)).record
   const saved = asked.guardrail_id === undefined ? null : await guardrails.workspaceOf(reach, asked.guardrail_id)

@@ -16,6 +16,7 @@ import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { answerOnce } from '../answer-once.ts'
+import { checkFilters } from '../check-patterns.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
@@ -53,6 +54,7 @@ const guardrailsCreate = ({ guardrails, workspaces, onceness }: GuardrailRoutePa
   async handle(request) {
     const bodyText = await request.text()
     const body = validate(createGuardrailBody, readJsonObject(bodyText))
+    await checkFilters(request, body.content_filters)
     const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
     return answerOnce<GuardrailResource>(
       { request, operation: 'createGuardrail', bodyText },
@@ -93,6 +95,7 @@ const guardrailsUpdate = ({ guardrails }: GuardrailRouteParts): Route => ({
   async handle(request) {
     const { workspaceId, id } = await locate(request, guardrails)
     const patch = validate(updateGuardrailBody, readJsonObject(await request.text()))
+    await checkFilters(request, patch.content_filters)
     return jsonResponse({ data: await guardrails.update(workspaceId, id, patch, changedBy(request)) })
   },
 })

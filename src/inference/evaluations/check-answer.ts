@@ -3,7 +3,7 @@ import type { Check } from '../../contract/evaluation.ts'
 import { canonicalJson, createSchemaCheck } from '../../lib/json-schema.ts'
 import type { JsonValue } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
-import { createRegex } from '../../lib/regex/finder.ts'
+import { knownRegex } from '../../lib/regex/known-regex.ts'
 import { matches } from '../../lib/regex/matches.ts'
 import type { KeptAnswer } from '../../storage/evaluation-store.ts'
 import type { ItemRequest } from './item-request.ts'
@@ -26,7 +26,7 @@ export const checkAnswer = (check: PlainCheck, { expected }: Pick<ItemRequest, '
       return verdict(folded(answer.text, check.ignore_case).includes(folded(wanted, check.ignore_case)), 'The answer does not contain it.')
     }
     case 'pattern':
-      return verdict(matches(createRegex(check.pattern), answer.text), 'The answer does not match.')
+      return verdict(matches(knownRegex(check.pattern), answer.text), 'The answer does not match.')
     case 'json_schema':
       return bySchema(check.schema, answer.text)
     case 'cost':

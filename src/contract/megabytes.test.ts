@@ -1,0 +1,39 @@
+/** A body that is too long, or has too many members, is refused before anybody looks at what it says. */
+import { expect, test } from 'bun:test'
+
+import { threadCpu } from '../../test/support/thread-cpu.ts'
+import { DESTINATION_TYPES } from './destination.ts'
+import { createWorkspaceBody, updateMemberBody, updateWorkspaceBody } from './workspace.ts'
+
+const MEGABYTES = 2 * 1024 * 1024
+
+/** The least of several runs: other work of the machine only adds to it. */
+const cpuMs = (task: () => unknown): number =>
+  Math.min(
+    ...Array.from({ length: 3 }, () => {
+      const before = threadCpu()
+      task()
+      return (threadCpu() - before) / 1000
+    }),
+  )
+
+test.each([
+  ['an address of mail', updateMemberBody, { email: `${'a.'.repeat(MEGABYTES)}@b.example` }, 'email'],
+  ['the slug of a workspace', createWorkspaceBody, { name: 'x', slug: 'a-'.repeat(MEGABYTES) }, 'slug'],
+])('%s of 4 MB is refused for its length alone', (_, schema, body, member) => {
+  const { error } = schema.safeParse(body)
+  expect(error?.issues.map(({ code, path }) => [code, path])).toEqual([['too_big', [member]]])
+  expect(cpuMs(() => schema.safeParse(body))).toBeLessThan(5)
+})
+
+test('10,000 headers of a destination are counted, and not read', () => {
+  const headers = Object.fromEntries(Array.from({ length: 9900 }, (_, at) => [`${at} is no name`, 'x']))
+  const { error } = DESTINATION_TYPES.webhook.config.safeParse({ url: 'https://example.com', headers })
+  expect(error?.issues.map(({ message, path }) => [message, path])).toEqual([['At most 20 headers.', ['headers']]])
+})
+
+test('the plugins of a workspace have a bound as a whole', () => {
+  const plugins = [{ id: 'web', search_prompt: 'x'.repeat(200_000) }]
+  expect(updateWorkspaceBody.safeParse({ plugins }).error?.issues[0]?.message).toContain('131072 characters')
+  expect(updateWorkspaceBody.safeParse({ plugins: [{ id: 'web', search_prompt: 'x'.repeat(100_000) }] }).success).toBe(true)
+})

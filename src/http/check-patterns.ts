@@ -1,0 +1,30 @@
+/** The expressions of a body: each is compiled in a step of its own, so that others are answered meanwhile. */
+import { invalidRequest } from '../contract/validate.ts'
+import { compilePatterns } from '../lib/regex/known-regex.ts'
+import { inTurns } from '../lib/steps.ts'
+import type { RouteRequest } from './route.ts'
+
+/** A body may have a hundred of them: as many as `validate` reports are named. */
+const NAMED_MAX = 8
+
+/** Throws `invalid_request` where one could not be matched in one pass over any text. */
+export const checkPatterns = async (
+  request: RouteRequest,
+  given: readonly { readonly path: string; readonly pattern: string }[],
+): Promise<void> => {
+  const refused = await inTurns(compilePatterns(given.map(({ pattern }) => pattern)), request.startTurn())
+  if (refused.size === 0) return
+  const issues = [...refused].map(([index, reason]) => ({ path: given[index]?.path ?? '', message: `invalid_regex_pattern: ${reason}` }))
+  throw invalidRequest(issues.slice(0, NAMED_MAX))
+}
+
+/** Those of a guardrail. `at`: where it stands in the body. */
+export const checkFilters = (
+  request: RouteRequest,
+  filters: readonly { readonly pattern: string }[] | null | undefined,
+  at = '',
+): Promise<void> =>
+  checkPatterns(
+    request,
+    (filters ?? []).map(({ pattern }, index) => ({ path: `${at}content_filters[${index}].pattern`, pattern })),
+  )
