@@ -17,6 +17,7 @@ test.each([
   const codes = createApplicationCodes({
     store: storeOfOne(),
     keys: {
+      payer: () => Promise.reject(new Error('a key is asked for')),
       create: () => Promise.reject(new Error('a key is made')),
       revoke: () => Promise.reject(new Error('a key is taken back')),
     },
@@ -26,7 +27,7 @@ test.each([
   })
   const { code } = await codes.make(
     { callback_url: 'https://app.example.com/', code_challenge: 'the very words', code_challenge_method: 'plain' },
-    { workspaceId: 'w', userId: 'ada', mostUsd: null },
+    { workspaceId: 'w', userId: 'ada', keyHash: null, mostUsd: null },
   )
   clock.advance(afterMs)
   const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })

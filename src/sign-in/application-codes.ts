@@ -26,6 +26,8 @@ export type RequestedAccess = Omit<z.output<typeof createCodeBody>, 'workspace_i
 export interface Consent {
   readonly workspaceId: string
   readonly userId: string
+  /** The hash of the key by which it was given; null: a person who was signed in gave it. */
+  readonly keyHash: string | null
   /** The amount that the key may spend in a month at most, in US dollars; null: as much as is asked for. */
   readonly mostUsd: number | null
 }
@@ -49,7 +51,7 @@ const CODE_MS = 10 * 60 * 1000
 
 export const createApplicationCodes = (parts: {
   readonly store: OauthCodeStore
-  readonly keys: Pick<Keys, 'create' | 'revoke'>
+  readonly keys: Pick<Keys, 'create' | 'payer' | 'revoke'>
   readonly clock: Clock
   readonly ids: IdSource
   readonly peppers: Peppers
@@ -65,6 +67,16 @@ export const createApplicationCodes = (parts: {
     throw invalidCode()
   }
 
+  /** A key that is revoked, disabled or expired makes no other key, also by a code that it made before. */
+  const requireWorking = async (hash: string): Promise<void> => {
+    try {
+      await keys.payer(null, hash)
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && (thrown.type === 'not_found' || thrown.type === 'invalid_request')) throw invalidCode()
+      throw thrown
+    }
+  }
+
   return {
     requireAllowed({ callback_url: callback, code_challenge: challenge }, { allowedCallbackHosts, allowWithoutPkce }) {
       const hasCallback = callback !== null && callback !== undefined
@@ -75,7 +87,7 @@ export const createApplicationCodes = (parts: {
         throw new GatewayError('invalid_request', 'callback_url: the operator does not allow this host (oauth.allowed_callback_hosts).')
       }
     },
-    async make(requested, { workspaceId, userId, mostUsd }) {
+    async make(requested, { workspaceId, userId, keyHash, mostUsd }) {
       const code = newSecret(TOKEN_BYTES, ids)
       const createdAt = isoTimestamp(clock.now())
       if (requested.expires_at !== null && requested.expires_at !== undefined && !(Date.parse(requested.expires_at) > clock.now())) {
@@ -91,7 +103,7 @@ export const createApplicationCodes = (parts: {
         code_challenge: requested.code_challenge?.replace(/=+$/, '') ?? null,
         code_challenge_method:
           requested.code_challenge === null || requested.code_challenge === undefined ? null : (requested.code_challenge_method ?? 'S256'),
-        key_settings: JSON.stringify(settingsOf(requested, app, mostUsd)),
+        key_settings: JSON.stringify({ ...settingsOf(requested, app, mostUsd), allowedBy: keyHash } satisfies KeptSettings),
         created_at: createdAt,
         expires_at: isoTimestamp(clock.now() + CODE_MS),
         used_at: null,
@@ -107,11 +119,13 @@ export const createApplicationCodes = (parts: {
       const { code_challenge: challenge, code_challenge_method: agreed } = record
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
       if (challenge !== null && (verifier === null || !equal(challengeOf(verifier, agreed ?? 'S256'), challenge))) throw invalidCode()
+      const { allowedBy, ...settings } = JSON.parse(record.key_settings) as KeptSettings
+      if (allowedBy !== null && allowedBy !== undefined) await requireWorking(allowedBy)
       if (!(await store.claim(record.id, isoTimestamp(clock.now())))) return refuseReplay(record, requestId)
       const made = await keys.create(
         {
           ...UNBOUNDED,
-          ...(JSON.parse(record.key_settings) as KeySettings),
+          ...settings,
           kind: 'inference',
           purpose: 'application',
           workspaceId: record.workspace_id,
@@ -127,6 +141,9 @@ export const createApplicationCodes = (parts: {
     },
   }
 }
+
+/** `allowedBy`: the hash of the key by which the person allowed it; codes of an older version do not say. */
+type KeptSettings = KeySettings & { readonly allowedBy?: string | null }
 
 interface KeySettings {
   readonly name: string

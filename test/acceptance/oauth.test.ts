@@ -76,6 +76,17 @@ describe('a code', () => {
     expect([await exchanged(pending), (await openSession(own, { token: other })).status]).toEqual([403, 401])
   })
 
+  test.each([
+    ['is revoked', (hash: string) => call(service, 'DELETE', `/keys/${hash}`)],
+    ['is disabled', (hash: string) => call(service, 'PATCH', `/keys/${hash}`, { body: { disabled: true } })],
+  ])('makes no key once the key that allowed it %s', async (_, end) => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'allows' } })).json as { key: string; data: { hash: string } }
+    const code = codeOf(await allow(S256, made.key))
+    expect((await end(made.data.hash)).status).toBe(200)
+    const answer = await exchange({ code, code_verifier: VERIFIER })
+    expect([answer.status, answer.error.message]).toEqual([403, 'Invalid code or code_verifier'])
+  })
+
   test('needs its verifier, and its method', async () => {
     const code = codeOf(await allow(S256))
     for (const wrong of [{}, { code_verifier: 'x'.repeat(43) }, { code_verifier: CHALLENGE }]) {

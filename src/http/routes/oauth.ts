@@ -101,7 +101,8 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
       await requireUnbounded(caller, { keys, guardrails })
       const workspaceId = await workspaceForNew(request, workspaces, workspace_id)
       const mostUsd = caller.kind === 'member' ? MEMBER_USD : null
-      const { code, appId, createdAt } = await codes.make(requested, { workspaceId, userId: caller.userId, mostUsd })
+      const keyHash = isPerson(caller) ? null : caller.hash
+      const { code, appId, createdAt } = await codes.make(requested, { workspaceId, userId: caller.userId, keyHash, mostUsd })
       return jsonResponse({ data: { id: code, app_id: appId, created_at: createdAt } }, { headers: NO_STORE })
     },
   },
