@@ -1,7 +1,6 @@
 /** Joins the parts to a service: what is built again from a new file, what runs beside the requests, and how it ends. */
 import type { ConfigFile } from '../config-file.ts'
 import type { Environment } from '../config.ts'
-import { GatewayError } from '../errors.ts'
 import { createApp, type App } from '../http/app.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -15,6 +14,7 @@ import type { Log } from '../telemetry/log.ts'
 import { priceOf } from '../inference/evaluations/evaluations.ts'
 import { createReadItem } from '../inference/evaluations/item-request.ts'
 import { startEvaluations } from '../inference/evaluations/run-evaluations.ts'
+import { serviceStop } from '../inference/service-stop.ts'
 import { composeAppParts } from './app-parts.ts'
 import { startCacheWatch } from './cache-watch.ts'
 import { openCatalogueImports } from './catalogue-imports.ts'
@@ -166,7 +166,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     noteConfigFault: knowledge.noteConfigFault,
     beginDrain: readiness.drain,
     endRuns() {
-      running.stop(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))
+      running.stop(serviceStop())
     },
     async close() {
       for (const stop of stops) stop()

@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { CacheHit, CacheUse } from './cache/cache-use.ts'
 import type { Hold } from './hold.ts'
 import { isJudges, type Judge } from './judge/judge.ts'
+import { isServiceStop } from './service-stop.ts'
 import type { LoopReport } from './loop/loop-report.ts'
 import { AttemptLog } from './run/attempt-log.ts'
 import type { AttemptOutcome } from './run/attempt-outcome.ts'
@@ -196,11 +197,11 @@ export class Admitted {
   }
 
   /**
-   * Says whether a failure of this request is our own refusal: no provider was asked, or a guardrail or a judge keeps the answer back
+   * Says whether a failure of this request is our own refusal: no provider was asked, a guardrail or a judge keeps the answer back, or the service stops
    * (docs/contract/errors.md#own-checks).
    */
   refuses(error: GatewayError): boolean {
-    return !this.log.asked || isGuardrailBlock(error) || isJudges(error)
+    return !this.log.asked || isGuardrailBlock(error) || isJudges(error) || isServiceStop(error)
   }
 
   end(): Finished {

@@ -11,6 +11,7 @@ import { recordedTools, serverToolsStage } from './loop/tool-figures.ts'
 import { recordedSettings } from './recorded-settings.ts'
 import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
+import { isServiceStop } from './service-stop.ts'
 import { namedTrace } from './tracing/named-trace.ts'
 
 /** The record's account of an answer that has ended. */
@@ -158,13 +159,14 @@ const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['lo
   })
 }
 
-/** `left`: the client left during this attempt, so the attempt has no outcome of its own. */
+/** `cancelled`: the client left during this attempt, so the attempt has no outcome of its own; nor has one that the service ended by itself. */
 const providerResponse = (
   attempt: AttemptOutcome,
   zeroMs: number,
-  left: boolean,
+  cancelled: boolean,
 ): NonNullable<RecordedGeneration['provider_responses']>[number] => {
   const { planned, startedMs, contentMs, endedMs, error, upstreamId, credential } = attempt
+  const left = cancelled || (error !== null && isServiceStop(error))
   const code = error?.metadata['provider_code']
   return {
     upstream_id: bounded(upstreamId),

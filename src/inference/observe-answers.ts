@@ -3,6 +3,8 @@ import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Finished } from './admitted.ts'
+import type { AttemptOutcome } from './run/attempt-outcome.ts'
+import { isServiceStop } from './service-stop.ts'
 
 /** Calls of tools in one answer. */
 const STEP_BUCKETS = [1, 2, 3, 5, 10, 20, 30, 50, 100]
@@ -50,7 +52,7 @@ export const observeAnswers = (
     const provider = current?.planned.endpoint.provider.slug ?? 'none'
     const outcome = cancelled ? 'cancelled' : (error?.type ?? 'ok')
     generations.add([dialect, provider, outcome])
-    for (const attempt of made) attempts.add([attempt.planned.endpoint.provider.slug, attempt.error?.type ?? 'ok'])
+    for (const attempt of made) attempts.add([attempt.planned.endpoint.provider.slug, outcomeOf(attempt)])
     tokens.add(['input'], inputTokens(usage))
     tokens.add(['output'], outputTokens(usage))
     duration.observe([dialect], durationMs / 1000)
@@ -83,3 +85,6 @@ export const observeAnswers = (
     else log.info(fields, 'generation')
   }
 }
+
+const outcomeOf = ({ error }: Pick<AttemptOutcome, 'error'>): string =>
+  error === null ? 'ok' : isServiceStop(error) ? 'cancelled' : error.type

@@ -11,6 +11,7 @@ import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { usageOf, type Usage } from '../canonical/usage.ts'
 import { recordedGeneration } from '../contract/generation.ts'
 import { ERROR_TYPES, GatewayError, type ErrorType } from '../errors.ts'
+import { serviceStop } from './service-stop.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../models/models.ts'
 import { noConnectionLeft } from '../providers/own-limits.ts'
@@ -488,13 +489,15 @@ test('a model that thinks for long has a time of its own until its first content
 })
 
 test('stopped by the service: the stream ends with its reason, and no other provider is asked', async () => {
-  const { run, answer, clock, attempts } = await begin([[say('a'), wait(60_000), say('b')], [say('c')]])
+  const { run, answer, clock, attempts, reports } = await begin([[say('a'), wait(60_000), say('b')], [say('c')]])
   const reading = readAll({ answer, clock }, 0)
   await turn()
-  run.connection.stop(new GatewayError('provider_unavailable', 'The service is restarting.'))
+  run.connection.stop(serviceStop())
   const { batches, failure } = await reading
-  expect([batches, failure?.type]).toEqual([['a'], 'provider_unavailable'])
-  expect([run.log.error?.message, run.log.cancelled, attempts.length]).toEqual(['The service is restarting.', false, 1])
+  expect([batches, failure?.type, failure?.retryAfterSeconds]).toEqual([['a'], 'provider_overloaded', 1])
+  expect([run.log.error?.message, run.log.cancelled, attempts.length]).toEqual([serviceStop().message, false, 1])
+  // Its provider is not named, and has done nothing wrong.
+  expect([failure?.metadata, reports.map(({ outcome: reported }) => reported)]).toEqual([{}, ['cancelled']])
 })
 
 test('nothing is registered before the answer begins: what is admitted and never answered leaves nothing behind', async () => {

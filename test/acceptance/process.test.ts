@@ -284,8 +284,45 @@ describe('stopping', () => {
     const text = await answer.rest()
     const last = streamChunks(text).at(-1)
     expect(last?.choices).toMatchObject([{ finish_reason: 'error' }])
-    expect(last?.error?.metadata).toMatchObject({ error_type: expect.any(String) })
+    expect(last?.error).toMatchObject({ code: 503, metadata: { error_type: 'provider_overloaded', retry_after_seconds: 1 } })
+    expect(last?.error?.message).toContain('restarting')
+    expect(last?.error?.metadata).not.toHaveProperty('provider_name')
     expect(await service.exited).toBe(0)
+  })
+
+  test('exit 0: a request that outlasts the drain before anything went out is 503 with Retry-After, and no fault of its provider', async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch() {
+        asked.resolve()
+        return new Promise<Response>(() => undefined)
+      },
+    })
+    const config = [
+      'providers:',
+      `  fake: { name: Fake, dialects: [openai-chat], base_url: "http://127.0.0.1:${silent.port}", api_key: sk-shared-0123456789 }`,
+      'models: { fake/one: { endpoints: [{ provider: fake, model: one }] } }',
+    ].join('\n')
+    try {
+      const service = await services.start({ config, flags: ['--drain-seconds', '0'] })
+      const answering = infer(service, { model: 'fake/one', messages })
+      await asked.promise
+      service.signal('SIGTERM')
+      const answer = await answering
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+      expect(answer.error.message).toContain('restarting')
+      expect(answer.error.metadata).toEqual({ error_type: 'provider_overloaded', retry_after_seconds: 1 })
+      expect(await service.exited).toBe(0)
+      const next = await services.start({ config, dataDir: service.dataDir })
+      const { json } = await call({ ...next, managementKey: service.managementKey }, 'GET', '/providers/health')
+      const { data } = json as { data: { slug: string; last_error: unknown; strip: { failed: number }[] }[] }
+      const fake = data.find(({ slug }) => slug === 'fake')
+      expect([fake?.last_error, fake?.strip.every(({ failed }) => failed === 0)]).toEqual([null, true])
+    } finally {
+      await silent.stop(true)
+    }
   })
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

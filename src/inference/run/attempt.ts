@@ -14,6 +14,7 @@ import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { RoutingState } from '../../routing/routing-state.ts'
 import { asFailure } from '../as-failure.ts'
 import type { Admitted } from '../admitted.ts'
+import { isServiceStop } from '../service-stop.ts'
 import type { Planned } from '../stages.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
@@ -100,7 +101,11 @@ export const attempt = async (
     if (behind !== undefined) await behind
   } catch (thrown) {
     if (isConnectionLack(thrown)) log.notSent()
-    const error = log.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, begun), request.call))
+    const { stopReason } = admitted.connection
+    const error =
+      stopReason !== null && isServiceStop(stopReason)
+        ? log.fail(stopReason)
+        : log.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, begun), request.call))
     failure = {
       error,
       zone: delivered ? 'delivered' : zoneOf(outcome, error),
