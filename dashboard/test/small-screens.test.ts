@@ -15,16 +15,20 @@ const SCREENS = [
   '/presets/support-bot',
   '/presets/support-bot?tab=evaluations',
   '/presets/support-bot?tab=settings',
+  '/presets/support-bot?tab=history',
   '/playground',
   '/keys',
   '/spend',
   '/guardrails',
   '/models',
+  '/models?tab=models',
   '/setup',
   '/workspaces',
   '/audit',
   '/settings',
 ]
+
+const SIDEWAYS = `[...document.querySelectorAll('.table-frame')].filter((frame) => frame.scrollWidth > frame.clientWidth).map((frame) => frame.textContent)`
 
 /** Finds each control that lies beyond the border of the page where nothing scrolls to it. */
 const CUT = `[...document.querySelectorAll('button, a, input, select, textarea')].flatMap((element) => {
@@ -40,23 +44,32 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
   beforeAll(async () => {
     service = await services.start()
     await savePreset(service, 'support-bot', 'Answer briefly.')
+    await savePreset(service, 'support-bot', 'Answer politely.', { 'x-preset-note': 'politely' })
     await chat(service, { model: '@preset/support-bot' })
+    await chat(service, { model: 'sandbox/error/provider_overloaded' })
   })
 
   test.each([
     ['a phone of 390 pixels', 390, 780, 1],
     // A screen of 1280 by 800 pixels has no more of them then (WCAG 2.2, 1.4.10).
     ['four times the size on a screen of 1280 pixels', 320, 200, 4],
-  ])('no screen is wider than %s, nothing of it is cut, and each can be used by everybody', async (_, width, height, deviceScaleFactor) => {
-    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '', { viewport: { width, height }, deviceScaleFactor })
-    expectStatus(404)
-    for (const path of SCREENS) {
-      await page.goto(`${service.url}/dashboard${path}`)
-      await page.locator('#content h1').waitFor()
-      await page.waitForLoadState('networkidle')
-      expect({ path, wide: await page.evaluate('document.documentElement.scrollWidth') }).toEqual({ path, wide: width })
-      expect({ path, cut: await page.evaluate(CUT) }).toEqual({ path, cut: [] })
-      await checkAccessible()
-    }
-  })
+  ])(
+    'no screen is wider than %s, nothing of it is cut, no table scrolls sideways, and each can be used by everybody',
+    async (_, width, height, deviceScaleFactor) => {
+      const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '', {
+        viewport: { width, height },
+        deviceScaleFactor,
+      })
+      expectStatus(404)
+      for (const path of SCREENS) {
+        await page.goto(`${service.url}/dashboard${path}`)
+        await page.locator('#content h1').waitFor()
+        await page.waitForLoadState('networkidle')
+        expect({ path, wide: await page.evaluate('document.documentElement.scrollWidth') }).toEqual({ path, wide: width })
+        expect({ path, sideways: await page.evaluate(SIDEWAYS) }).toEqual({ path, sideways: [] })
+        expect({ path, cut: await page.evaluate(CUT) }).toEqual({ path, cut: [] })
+        await checkAccessible()
+      }
+    },
+  )
 })
