@@ -39,6 +39,32 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     await visitor.checkAccessible()
   })
 
+  test('the list has the limit of requests a minute, and the guardrails that are assigned to a key or to its person', async () => {
+    const service = await services.start()
+    const make = (body: object) => manage<{ data: { hash: string; creator_user_id: string } }>(service, '/keys', { body })
+    const { data: key } = await make({ name: 'checkout', rpm_limit: 60 })
+    await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['ada'] } })
+    await make({ name: 'ada laptop', creator_user_id: 'ada' })
+    await make({ name: 'playground (user_a51f2301-f148-4b2b-8751-e834934d1051)', limit: 12.34, limit_reset: 'monthly' })
+    const guardrail = async (name: string): Promise<string> =>
+      (await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name } })).data.id
+    const [ofKey, ofPerson] = [await guardrail('pii-strict'), await guardrail('of-ada')]
+    await manage(service, `/guardrails/${ofKey}/assignments/keys`, { body: { key_hashes: [key.hash] } })
+    await manage(service, `/guardrails/${ofPerson}/assignments/members`, { body: { member_user_ids: ['ada'] } })
+    const { page, ...visitor } = await signedIn(browser, service, '/keys')
+    const row = (name: string) => page.getByRole('row', { name })
+    await row('checkout').getByRole('link', { name: 'pii-strict' }).waitFor()
+    expect(await row('checkout').textContent()).toContain('rpm 60')
+    await row('ada laptop').getByRole('link', { name: 'of-ada' }).waitFor()
+    expect(await row('ada laptop').textContent()).not.toContain('pii-strict')
+    const frame = page.locator('.table-frame', { has: page.getByRole('table', { name: 'Keys' }) })
+    expect(await frame.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
+    await visitor.checkAccessible()
+    await row('checkout').getByRole('link', { name: 'pii-strict' }).click()
+    await page.getByRole('heading', { name: 'Guardrails', exact: true }).waitFor()
+    visitor.check()
+  })
+
   test('a key shows every limit above it with what is held now, the tightest first, each with when it begins anew', async () => {
     const service = await services.start({
       config: `

@@ -129,6 +129,10 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.getByRole('cell', { name: 'the first' }).waitFor()
     await page.getByRole('region', { name: 'Compare' }).locator('del', { hasText: 'briefly' }).waitFor()
     await checkAccessible()
+    await page.goto(`${service.url}/dashboard/presets/support-bot?tab=history&compare=2&with=1`)
+    await page.getByRole('link', { name: 'Compare v2 with v1' }).click()
+    await page.getByRole('region', { name: 'Compare' }).locator('del', { hasText: 'briefly' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('compare')).toBe('1')
   })
 
   test('opens with its first part where the address names one that there is not, as a request does', async () => {

@@ -24,6 +24,15 @@ export const assignedKeys = (id: string) =>
 export const assignedMembers = (id: string) =>
   offsetList<MemberAssignmentResource>(['guardrails', id, 'members'], `/guardrails/${segment(id)}/assignments/members`)
 
+/** Every assignment to a key, and to a person, of the workspace. */
+export const keyAssignments = (workspace?: string) =>
+  offsetList<KeyAssignmentResource>(['guardrails', 'keys', { workspace }], '/guardrails/assignments/keys', { workspace_id: workspace })
+
+export const memberAssignments = (workspace?: string) =>
+  offsetList<MemberAssignmentResource>(['guardrails', 'members', { workspace }], '/guardrails/assignments/members', {
+    workspace_id: workspace,
+  })
+
 export const testGuardrail = (body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<GuardrailTest> =>
   ask<{ data?: GuardrailTest } & GuardrailTest>('/guardrail-tests', { method: 'POST', body, signal }).then(
     (answer) => answer.data ?? answer,

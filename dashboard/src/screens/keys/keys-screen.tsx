@@ -3,8 +3,9 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
+import type { Guardrail } from '../../api/guardrails.ts'
 import { type Key, keyList } from '../../api/keys.ts'
-import { money } from '../../format.ts'
+import { count, money } from '../../format.ts'
 import { Person } from '../../parts/person.tsx'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -21,6 +22,7 @@ import { useKeys } from '../../shell/keyboard.ts'
 import { KeyDetail } from './key-detail.tsx'
 import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
+import { useGuardrailsOfKeys } from './use-guardrails-of-keys.ts'
 
 const STATES = ['active', 'disabled', 'expired', 'all'] as const
 
@@ -30,6 +32,7 @@ export const KeysScreen = () => {
   const [isNew, setNew] = useState(search['new'] !== undefined)
   const filter = { q: search['q'], status: search['status'] ?? 'active', workspace_id: search['workspace'] }
   const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
+  const guardrailsOf = useGuardrailsOfKeys(search['workspace'])
   useKeys({ c: () => setNew(true) })
   const chosen = search['key']
   return (
@@ -89,6 +92,8 @@ export const KeysScreen = () => {
                   { title: 'Person', cell: ({ creator_user_id }) => <Person id={creator_user_id} />, wideOnly: true },
                   { title: 'State', cell: (key) => <KeyState of={key} /> },
                   { title: 'Spent', align: 'right', cell: spentCell },
+                  { title: 'Rate limit', align: 'right', cell: rateCell, wideOnly: true },
+                  { title: 'Guardrails', cell: (key) => <Guardrails of={guardrailsOf(key)} />, wideOnly: true },
                   { title: 'Last used', cell: ({ last_used_at }) => <When at={last_used_at} />, wideOnly: true },
                 ]}
               />
@@ -118,6 +123,22 @@ const nameCell = ({ hash, name, kind }: Key) => (
     {kind === 'management' ? <span className="tag">management</span> : null}
   </>
 )
+
+/** A key without a limit of its own has that of the file. */
+const rateCell = ({ rpm_limit: limit }: Key) => (limit === null ? <span className="faint">–</span> : `rpm ${count(limit)}`)
+
+const Guardrails = ({ of: guardrails }: { of: readonly Guardrail[] }) =>
+  guardrails.length === 0 ? (
+    <span className="faint">–</span>
+  ) : (
+    <span className="row">
+      {guardrails.map(({ id, name }) => (
+        <Link key={id} to="/guardrails" search={{ guardrail: id }}>
+          {name}
+        </Link>
+      ))}
+    </span>
+  )
 
 const spentCell = ({ name, usage, limit, limit_remaining }: Key) =>
   limit === null ? (

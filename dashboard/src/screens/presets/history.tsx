@@ -1,5 +1,5 @@
 /** Versions, newest first; two of them compared. */
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
@@ -43,7 +43,11 @@ export const History = ({ preset, versions, moreVersions, moves, moreMoves }: Hi
           rows={versions}
           rowKey={({ id }) => id}
           columns={[
-            { title: 'Version', isHead: true, cell: ({ version }) => `v${version}` },
+            {
+              title: 'Version',
+              isHead: true,
+              cell: ({ version }) => <VersionName version={version} before={versions.find((one) => one.version < version)} />,
+            },
             {
               title: 'Stands as',
               cell: ({ version }) =>
@@ -112,3 +116,19 @@ export const History = ({ preset, versions, moreVersions, moves, moreMoves }: Hi
     </>
   )
 }
+
+/** Leads to what it changed of the version before it. */
+const VersionName = ({ version, before }: { version: number; before: PresetVersion | undefined }) =>
+  before === undefined ? (
+    `v${version}`
+  ) : (
+    <Link
+      to="."
+      search={(search) => ({ ...search, compare: String(before.version), with: String(version) })}
+      replace
+      resetScroll={false}
+      aria-label={`Compare v${version} with v${before.version}`}
+    >
+      v{version}
+    </Link>
+  )
