@@ -6,6 +6,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { JsonValue } from '../lib/json.ts'
+import { atOnce } from '../lib/steps.ts'
 import { applyPreset } from './apply-preset.ts'
 import { firstFault } from './first-fault.test-kit.ts'
 
@@ -20,7 +21,9 @@ interface Case {
 }
 
 const apply = (body: string | object, { dialect = 'chat', shape = dialect, config = {}, systemPrompt = null, model = null }: Case) =>
-  applyPreset(dialect, JsonBody.read(typeof body === 'string' ? body : JSON.stringify(body)), { shape, config, systemPrompt }, model)
+  atOnce(
+    applyPreset(dialect, JsonBody.read(typeof body === 'string' ? body : JSON.stringify(body)), { shape, config, systemPrompt }, model),
+  )
 
 const merged = (body: string | object, preset: Case): unknown => JSON.parse(apply(body, preset).body.text)
 

@@ -11,6 +11,7 @@ import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
+import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedPaths, sameSetting } from '../request-fields/setting-spellings.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
@@ -25,16 +26,20 @@ export interface AppliedPreset {
  * `model` is what the request itself names, without its preset reference; null leaves the choice to the preset. Throws
  * `invalid_request` where the request sets a locked field of a preset that rejects that.
  */
-export const applyPreset = (dialect: ClientDialect, body: JsonBody, content: PresetContent, model: string | null): AppliedPreset => {
-  const preset = translateConfig(content, dialect)
+export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: PresetContent, model: string | null): Steps<AppliedPreset> {
+  const preset = yield* translateConfig(content, dialect)
   const locks = readLocks(dialect, content)
   const request = (field: string): JsonValue => (field === 'model' ? model : (body.value(field) ?? null))
   const overruled: string[] = []
   const changes: Record<string, string | null> = { preset: null }
+  const isStep = startPace()
   const fields = new Set(['model', ...Object.keys(preset.fields), ...locks.map(({ field }) => field)])
   for (const field of fields) {
-    const merged = mergeField(dialect, field, { preset: preset.fields, request, locks, overruled })
-    if (merged !== (body.value(field) ?? null)) changes[field] = merged === null ? null : JSON.stringify(merged)
+    const merged = yield* mergeField(dialect, field, { preset: preset.fields, request, locks, overruled })
+    if (merged === (body.value(field) ?? null)) continue
+    const json = merged === null ? null : JSON.stringify(merged)
+    changes[field] = json
+    if (isStep(json?.length)) yield
   }
   const lockWarnings = warnOfLocked(overruled, content)
   const system = addSystemPrompt(dialect, body, content)
@@ -70,7 +75,7 @@ interface Merge {
 }
 
 /** The field's value in the merged body; null for none. */
-const mergeField = (dialect: ClientDialect, field: string, { preset, request, locks, overruled }: Merge): JsonValue => {
+function* mergeField(dialect: ClientDialect, field: string, { preset, request, locks, overruled }: Merge): Steps<JsonValue> {
   const own = preset[field] ?? null
   const asked = request(field)
   const here = locks.filter((lock) => lock.field === field)
@@ -80,7 +85,7 @@ const mergeField = (dialect: ClientDialect, field: string, { preset, request, lo
     overruled.push(field)
     return own
   }
-  if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return uniteTools(dialect, own, asked)
+  if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return yield* uniteTools(dialect, own, asked)
   if (asked === null) return sameSetting(dialect, field).some((name) => request(name) !== null) ? null : own
   return here.reduce<JsonValue>((value, { member }) => (member === null ? value : holdMember(value, own, field, member, overruled)), asked)
 }

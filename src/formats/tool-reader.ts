@@ -1,6 +1,7 @@
 /** Tools, and which of them the model may or must call, as the three dialects share them. */
 import { builtInFunction, builtInTool } from '../canonical/built-in-tools.ts'
 import type { CustomTool, FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 import {
   child,
   children,
@@ -80,11 +81,11 @@ const readNamespace = (node: Node, inside: Inside): readonly Tool[] => {
  * `tools` and `tool_choice` as OpenAI writes them, and the tools that were added later. `inside` finds the members of a kind: chat completions keeps them in
  * an object of that name, Responses beside the type.
  */
-export const readOpenAiTools = (root: Node, inside: Inside, added: readonly Node[] = []): Pick<Prompt, 'tools' | 'toolChoice'> => {
-  const tools = withAdded(
-    children(root, 'tools').flatMap((tool) => readTool(tool, inside)),
-    added.flatMap((tool) => readTool(tool, inside)),
-  )
+export function* readOpenAiTools(root: Node, inside: Inside, added: readonly Node[] = []): Steps<Pick<Prompt, 'tools' | 'toolChoice'>> {
+  const read = (tool: Node): readonly Tool[] => readTool(tool, inside)
+  const own = yield* mapInSteps(children(root, 'tools'), read)
+  const later = yield* mapInSteps(added, read)
+  const tools = later.length === 0 ? own.flat() : withAdded(own.flat(), later.flat())
   const value = member(root, 'tool_choice')
   if (value === undefined) return { tools, toolChoice: { type: 'auto' } }
   if (value === 'auto' || value === 'none' || value === 'required') return { tools, toolChoice: { type: value } }

@@ -3,12 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS } from '../request-fields/preset-fields.ts'
+import { atOnce } from '../lib/steps.ts'
 import { translateConfig } from './translate-config.ts'
 
 type Config = PresetContent['config']
 
 const translate = (from: ClientDialect, to: ClientDialect, config: Config) => {
-  const { fields, warnings } = translateConfig({ shape: from, config, systemPrompt: null }, to)
+  const { fields, warnings } = atOnce(translateConfig({ shape: from, config, systemPrompt: null }, to))
   return { fields, warned: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 

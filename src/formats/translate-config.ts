@@ -8,6 +8,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
 import { serviceTier } from '../request-fields/schemas/routing.ts'
@@ -25,21 +26,20 @@ export interface Translated {
 }
 
 /** `config` without what is not a field of a body: the controls of presets, and `system`. */
-export const translateConfig = ({ shape, config }: PresetContent, to: ClientDialect): Translated => {
+export function* translateConfig({ shape, config }: PresetContent, to: ClientDialect): Steps<Translated> {
   const fields = Object.fromEntries(Object.entries(config).filter(([field, value]) => !NOT_FIELDS.has(field) && value !== null))
-  return shape === to ? { fields, warnings: [] } : translateFields(fields, shape, to)
+  return shape === to ? { fields, warnings: [] } : yield* translateFields(fields, shape, to)
 }
 
 const NOT_FIELDS: ReadonlySet<string> = new Set([...Object.keys(PRESET_CONTROLS), SYSTEM_BLOCKS_KEY])
 
 const keep: Translate = (values) => [firstOf(values)]
 
-/** The settings that have another value on another interface; every other setting is kept as it is. */
+/** The settings that have another value on another interface; every other setting is kept as it is. Tools may be thousands, and are translated in steps. */
 const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
   stop: (values, translation) => [translateStop(firstOf(values), translation)],
   outputFormat: ([format = null], translation) => [isObject(format) ? translateFormat(format, translation) : null],
   reasoning: translateReasoning,
-  tools: ([tools = null], translation) => [Array.isArray(tools) ? translateTools(tools, translation) : null],
   toolChoice: ([choice = null], translation) => [translateToolChoice(choice, translation)],
   // Only the restraint is carried: calls in parallel are what every interface does by itself.
   parallelToolCalls: ([flag = null], { from, to }) => {
@@ -53,7 +53,7 @@ const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
   outputModalities: ([modalities = null], translation) => [translateModalities(modalities, translation)],
 }
 
-const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect): Translated => {
+function* translateFields(fields: Fields, from: ClientDialect, to: ClientDialect): Steps<Translated> {
   const warnings: Warning[] = []
   const translation: Translation = {
     from,
@@ -69,12 +69,17 @@ const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect)
     else translation.lost(field)
   }
   for (const [meaning, spelling] of SPELLINGS) {
-    const translate = TRANSLATIONS[meaning] ?? keep
     const values = spelling[from].map((path) => valueAt(fields, path))
     const present = spelling[from].filter((_, index) => values[index] !== null)
     if (present.length === 0) continue
     if (spelling[to].length === 0) for (const path of present) translation.lost(path)
-    else for (const [index, value] of translate(values, translation).entries()) put(out, spelling[to][index], value)
+    else {
+      const translated =
+        meaning === 'tools'
+          ? [Array.isArray(values[0]) ? yield* translateTools(values[0], translation) : null]
+          : (TRANSLATIONS[meaning] ?? keep)(values, translation)
+      for (const [index, value] of translated.entries()) put(out, spelling[to][index], value)
+    }
   }
   const choice = out['tool_choice']
   // A restraint on parallel calls needs a choice to stand in, even alone; the choice `none` needs no restraint.

@@ -1,18 +1,21 @@
 /** Tools and the choice among them: the client's functions have another shape on each interface (docs/contract/tools.md#function-tools). */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import type { Translation } from './translation.ts'
 
 /** Functions change their shape, the service's own tools pass as they are, a provider's own tools stay on their interface. */
-export const translateTools = (tools: readonly JsonValue[], translation: Translation): JsonValue =>
-  tools.flatMap((tool, index) => {
+export function* translateTools(tools: readonly JsonValue[], translation: Translation): Steps<JsonValue> {
+  const translated = yield* mapInSteps(tools, (tool, index) => {
     const definition = isObject(tool) ? readFunction[translation.from](tool) : null
     if (definition !== null) return [writeFunction(definition, `tools[${index}]`, translation)]
     if (isObject(tool) && passes(tool['type'], translation)) return [tool]
     translation.lost(`tools[${index}]`)
     return []
   })
+  return translated.flat()
+}
 
 const passes = (type: JsonValue | undefined, { from, to }: Translation): boolean =>
   typeof type === 'string' &&

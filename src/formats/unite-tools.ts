@@ -1,17 +1,24 @@
 /** How a preset's tools and a request's become one list (docs/contract/presets.md#merge). */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 
 /** The preset's tools in their order, each with the request's tool of the same identity in its place; then the request's other tools. */
-export const uniteTools = (dialect: ClientDialect, preset: readonly JsonValue[], request: readonly JsonValue[]): readonly JsonValue[] => {
-  const asked = Map.groupBy(request, (tool) => identityOf(dialect, tool))
-  const united = preset.flatMap((tool) => {
-    const replacements = asked.get(identityOf(dialect, tool))
+export function* uniteTools(
+  dialect: ClientDialect,
+  preset: readonly JsonValue[],
+  request: readonly JsonValue[],
+): Steps<readonly JsonValue[]> {
+  const identity = (tool: JsonValue): string => identityOf(dialect, tool)
+  const identities = yield* mapInSteps(request, identity)
+  const asked = Map.groupBy(request, (_, at) => identities[at])
+  const united = yield* mapInSteps(preset, (tool) => {
+    const replacements = asked.get(identity(tool))
     return replacements === undefined ? [tool] : replacements.splice(0, 1)
   })
   const left = new Set([...asked.values()].flat())
-  return [...united, ...request.filter((tool) => left.has(tool))]
+  return [...united.flat(), ...request.filter((tool) => left.has(tool))]
 }
 
 /** Several of these may stand side by side, distinguished by a name among their parameters. */

@@ -44,7 +44,7 @@ import type { Planned, Prepared, Received, Screened } from './stages.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { answerWithSearch } from './web/answer-with-search.ts'
 
-export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
+export interface PipelineParts extends Omit<PrepareParts, 'turn'>, ReadFilesParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
   readonly admit: Admit
   /** The model that judges answers for the plugin `alignment`; null: none is configured, and the plugin was refused. */
   readonly judgeModel: string | null
@@ -80,7 +80,7 @@ export interface Pipeline {
 export const createPipeline = (given: PipelineParts): Pipeline => {
   const { largeStep } = given
   const turn = createTurn(given.clock, largeStep)
-  const parts = { ...given, context: { ...given.context, turn } }
+  const parts = { ...given, turn, context: { ...given.context, turn } }
   const toPlan = async <Next>(
     received: Received,
     next: (planned: Planned) => Next | Promise<Next>,

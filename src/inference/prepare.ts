@@ -5,11 +5,13 @@ import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { hiddenTexts } from '../formats/add-system-prompt.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
+import type { ClientFormat } from '../formats/format.ts'
 import { fillStoredPrompt, readStoredPrompt, type StoredPrompt } from '../formats/stored-prompt.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { callerOf, type Principal } from '../keys/keys.ts'
 import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
+import { LARGE_BYTES, type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { bareSlug, type ModelReference, parseModelReference } from '../presets/model-reference.ts'
 import type { Presets, ServedPreset } from '../presets/presets.ts'
 import { askedPlugins } from '../plugins/asked-plugins.ts'
@@ -20,6 +22,7 @@ import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.t
 import { presetCaching } from './cache/preset-caching.ts'
 import { chooseModels, withImpliedPlugin } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
+import { readFields } from './read-fields.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
@@ -29,6 +32,8 @@ export interface PrepareParts {
   readonly routing: RoutingState
   readonly presets: Pick<Presets, 'serve' | 'find'>
   readonly defaultsOf: DefaultsOf
+  /** Lets others have their turn between two steps of the work on a large request. */
+  readonly turn: Turn
   readonly guardrails: Pick<Guardrails, 'effective'>
   readonly plugins: Plugins
   /** Says whether `prompt` of OpenAI's interfaces names a preset; otherwise it is refused. */
@@ -57,10 +62,12 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
         : serveStored(stored, principal, parts.presets)
   const found = foundPreset instanceof Promise ? await foundPreset : foundPreset
   const served = found === null ? null : drawVersion(found, received, body)
-  const read =
+  const reading =
     served === null || named === null
       ? readPlain(received, body, defaults)
       : readWithPreset(received, body, defaults, named, served, stored)
+  const foundRead = throughout(reading, parts.turn)
+  const read = foundRead instanceof Promise ? await foundRead : foundRead
 
   const asked = converses ? withImpliedPlugin(askedPlugins(read.call.body), read.call) : null
   const { warnings } = read
@@ -100,29 +107,40 @@ const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => nu
 
 type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'hidden' | 'warnings'>
 
-const readPlain = ({ format }: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Read => {
+function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
   const full = withWorkspace(body, defaults)
-  const { call, warnings } = format.parseCall(full.body)
+  const { call, warnings } = yield* readCall(received, full.body)
   const requested = requestedModel(body) ?? call.models[0] ?? ''
   return { call, requested, preset: null, hidden: undefined, warnings: [...full.warnings, ...warnings] }
 }
 
+/** The checks of a large request's fields take as long as a step does, and so does to parse them. */
+function* readCall(received: Received, body: JsonBody): Steps<ReturnType<ClientFormat['parseCall']>> {
+  if (body.searchable.length <= LARGE_BYTES) return received.format.parseCall(body)
+  yield* readFields({ ...received, body })
+  yield
+  const read = received.format.parseCall(body)
+  yield
+  return read
+}
+
 /** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
-const readWithPreset = (
-  { format }: Received,
+function* readWithPreset(
+  received: Received,
   sent: JsonBody,
   defaults: WorkspaceDefaults | null,
   named: ModelReference,
   { preset: { id, slug }, version, rolloutId }: DrawnVersion,
   stored: StoredPrompt | null,
-): Read => {
+): Steps<Read> {
+  const { format } = received
   const kept = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
   const { body, content } = stored === null ? { body: sent, content: kept } : fillStoredPrompt(format.dialect, sent, kept, stored)
   // A preset that was found by the name of a model, and has no model itself, is for that model.
   const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
-  const applied = applyPreset(format.dialect, body, content, ownModel)
+  const applied = yield* applyPreset(format.dialect, body, content, ownModel)
   const full = withWorkspace(applied.body, defaults)
-  const { call, warnings } = format.parseCall(full.body)
+  const { call, warnings } = yield* readCall(received, full.body)
   const texts = hiddenTexts(content)
   const own = body.value('instructions')
   return {

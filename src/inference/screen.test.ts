@@ -15,7 +15,7 @@ const BODY = { model: 'vendor/model', n: 2, messages: [{ role: 'user', content: 
 
 const screenedUnder = async (applied: readonly Applied[], received: Received = receivedFrom(BODY)) => {
   const parts = partsOfPipeline(systemClock, { guardrails: { effective: () => effectiveOf(applied) } })
-  const prepared = await prepare(received, parts)
+  const prepared = await prepare(received, { ...parts, turn: () => undefined })
   return { prepared, screened: await screen(prepared, parts) }
 }
 

@@ -13,6 +13,12 @@ export const atOnce = <Result>(steps: Steps<Result>): Result => {
   }
 }
 
+/** The same for work that knows by itself whether it is large, and is one step where it is not: that ends at once. */
+export const throughout = <Result>(steps: Steps<Result>, turn: Turn): Result | Promise<Result> => {
+  const { done, value } = steps.next()
+  return done === true ? value : inTurns(steps, turn)
+}
+
 /** The same steps, with `turn` awaited where it wants to be. */
 export const inTurns = async <Result>(steps: Steps<Result>, turn: Turn): Promise<Result> => {
   for (;;) {

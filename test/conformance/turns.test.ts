@@ -10,6 +10,7 @@ import { GatewayError } from '../../src/errors.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { JsonTextError } from '../../src/lib/json-scan.ts'
 import { parseExactInSteps } from '../../src/lib/json-steps.ts'
+import type { Presets } from '../../src/presets/presets.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, type Replay, replay, type Reply } from '../support/replay.ts'
@@ -131,6 +132,51 @@ describe('a conversation that is four times as long is encoded in more steps, no
       const [few, many] = [await turns(most / 4), await turns(most)]
       expect(many).toBeGreaterThan(few + 4)
     })
+  })
+})
+
+/** So many functions in the words of an interface. */
+const functions = (client: ClientDialect, count: number): object[] =>
+  list(count, (at) => {
+    const name = `tool_${at}`
+    if (client === 'chat') return { type: 'function', function: { name } }
+    return client === 'messages' ? { name, input_schema: { type: 'object' } } : { type: 'function', name, parameters: null, strict: false }
+  })
+
+/** A preset that was saved on an interface. */
+const presetOf = (shape: ClientDialect, config: object): Presets =>
+  ({
+    serve: () => ({
+      preset: { id: 'preset-1', slug: 'house', status: 'active' },
+      version: { version: 1, shape, config: { model: MODEL, ...config }, system_prompt: null },
+      rollout: null,
+    }),
+  }) as unknown as Presets
+
+describe('a preset of four times as many tools is applied, checked and read in more steps, and a small one at once', () => {
+  describe.each(CLIENT_DIALECTS)('saved on %s', (shape) => {
+    test.each(CLIENT_DIALECTS)('used on %s', async (client) => {
+      const body = bytesOf(client, [{ role: 'user', content: 'x' }], { model: '@preset/house' })
+      for (const dialect of UPSTREAM_DIALECTS) {
+        // A request that is translated is read and encoded too.
+        const more = dialect === OWN_DIALECT[client] ? 9 : 22
+        const turns = (count: number): Promise<number> =>
+          turnsFor(client, dialect, body, REFUSED, { presets: presetOf(shape, { tools: functions(shape, count) }) })
+        expect(await turns(10)).toBe(0)
+        const few = await turns(2400)
+        expect(await turns(9600)).toBeGreaterThan(few + more)
+      }
+    })
+  })
+
+  test.each(CLIENT_DIALECTS)('%s: united with as many tools of the request', async (client) => {
+    const turns = (count: number): Promise<number> => {
+      const tools = functions(client, count)
+      const body = bytesOf(client, [{ role: 'user', content: 'x' }], { model: '@preset/house', tools })
+      return turnsFor(client, OWN_DIALECT[client], body, REFUSED, { presets: presetOf(client, { tools }) })
+    }
+    const few = await turns(2400)
+    expect(await turns(9600)).toBeGreaterThan(few + 22)
   })
 })
 

@@ -158,7 +158,7 @@ const unreachable: MakeTool = () => {
 export const pipelineOf = (clock: Clock, more: Partial<PipelineParts> = {}): Pipeline => createPipeline(partsOfPipeline(clock, more))
 
 export const preparedFrom = (clock: Clock, received: Received, more: Partial<PipelineParts> = {}): Promise<Prepared> =>
-  prepare(received, partsOfPipeline(clock, more))
+  prepare(received, { ...partsOfPipeline(clock, more), turn: () => undefined })
 
 /** The request that was admitted; throws the refusal. */
 export const admittedBy = async (pipeline: Pick<Pipeline, 'admit'>, received: Received): Promise<Admitted> => {

@@ -39,13 +39,17 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   yield
   const messages = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)
   yield
+  const inOrder = withReplayedTurns(messages).map(inMakersOrder)
+  const tools = yield* mapInSteps(children(root, 'tools'), readTool)
+  yield
   const prompt = {
-    messages: [...system, ...withReplayedTurns(messages).map(inMakersOrder)],
-    tools: children(root, 'tools').map(readTool),
+    messages: [...system, ...inOrder],
+    tools,
     toolChoice: readToolChoice(choice),
     outputFormat: readOutputFormat(outputConfig, root),
     settings: readMessagesSettings(root, choice, outputConfig),
   }
+  yield
   return { ...prompt, otherFields: otherFields('messages', root) }
 }
 

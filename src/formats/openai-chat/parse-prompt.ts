@@ -20,12 +20,15 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   yield
   const turns = joinTurns(pieces)
   yield
+  const tools = yield* readOpenAiTools(root, child)
+  yield
   const prompt = {
     messages: withReplayedTurns(turns),
-    ...readOpenAiTools(root, child),
+    ...tools,
     outputFormat: readOutputFormat(root, 'response_format', (format) => child(format, 'json_schema')),
     settings: readChatSettings(root),
   }
+  yield
   return { ...prompt, otherFields: otherFields('chat', root) }
 }
 

@@ -18,12 +18,16 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const text = optionalChild(root, 'text')
   const input = yield* readInput(member(root, 'input'))
   yield
+  const instructions = readInstructions(member(root, 'instructions'))
+  const tools = yield* readOpenAiTools(root, (node) => node, input.tools)
+  yield
   const prompt = {
-    messages: [...readInstructions(member(root, 'instructions')), ...input.messages],
-    ...readOpenAiTools(root, (node) => node, input.tools),
+    messages: [...instructions, ...input.messages],
+    ...tools,
     outputFormat: readOutputFormat(text, 'format', (format) => format),
     settings: readResponsesSettings(root, text),
   }
+  yield
   return { ...prompt, otherFields: otherFields('responses', root) }
 }
 
