@@ -239,6 +239,19 @@ describe('a long text', () => {
     expect(clock.waiting).toBe(0)
   })
 
+  test('that is one text goes out in parts too', async () => {
+    const { stream, bytes, written, clock } = open({ openRenderer: () => ({ ...chatFormat.openStream(HEAD), frames: () => LONG }) })
+    const taken = stream.take(frames(text('x')))
+    expect(written).toEqual([])
+    for (let part = 1; part <= 3; part += 1) {
+      clock.advance(20_000)
+      await turn()
+      expect(written).toHaveLength(part)
+    }
+    await taken
+    expect(bytes() === LONG).toBe(true)
+  })
+
   test('is cut between characters, never within one', async () => {
     const emoji = `x${'\u{1F600}'.repeat(1_200_000)}`
     const { stream, bytes, written, clock } = open({ openRenderer: () => ({ ...chatFormat.openStream(HEAD), frames: () => [emoji] }) })

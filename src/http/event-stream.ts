@@ -152,7 +152,8 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
         return undefined
       }
       silence.touch()
-      return typeof text === 'string' ? written(text) : writeInTurns(text)
+      if (typeof text !== 'string') return writeInTurns(text)
+      return text.length <= WRITTEN_AT_ONCE ? written(text) : writeInTurns([text])
     },
     open: () => void writer.write(KEEP_ALIVE_FRAME),
     finish: () => conclude((opened) => opened.finish(parts.tail())),

@@ -66,6 +66,13 @@ describe('what is read in steps is what is read at once', () => {
     for (const bad of [text + behind, text.slice(0, -1), text.slice(0, 200_000)]) expect(() => atOnce(parseExactInSteps(bad))).toThrow()
   })
 
+  test('a text of its own is read, and refused where it does not end, ends early or is no text within', () => {
+    const text = JSON.stringify('"x'.repeat(200_000))
+    expect(atOnce(parseExactInSteps(` ${text} `))).toEqual(parseExact(text))
+    for (const bad of [text.slice(0, -1), `"${text}`, `${text}"`, text.replace('x', '\n')])
+      expect(() => atOnce(parseExactInSteps(bad))).toThrow()
+  })
+
   test('a list of its own is read, with none, one or many elements, short and long, and nothing behind it', () => {
     const long = 'x'.repeat(200_000)
     for (const list of [[], [1], [long], [1, long, 2], [long, long], Array.from({ length: 150_000 }, () => [1])]) {

@@ -27,7 +27,10 @@ export function* parseExactInSteps(text: string): Steps<unknown> {
     read: (from: number, to: number) => text.slice(from, to),
     parse: (json: string) => parseExact(json) as JsonValue,
   }
-  return yield* parseInSteps(held, start, text.trimEnd().length)
+  const end = text.trimEnd().length
+  // Within a value a scan has found where each text ends.
+  if (text[start] === '"' && skipString(text, start) !== end) throw behindJson()
+  return yield* parseInSteps(held, start, end)
 }
 
 const NO_SPACE = /[^ \n\r\t]|$/

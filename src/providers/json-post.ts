@@ -1,10 +1,10 @@
 /** The common part of every dialect over JSON: how a request goes out, and how an answer that is refused or whole is read. */
-import { partsOfAnswer } from '../canonical/answer-parts.ts'
 import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
+import { takeInTurns } from './answer-turns.ts'
 import { unusable } from './classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
@@ -132,14 +132,8 @@ export const takeWhole = async (
   } catch (thrown) {
     failure = { thrown }
   }
-  if (turn === undefined || text.length <= LARGE_BYTES || frames.some(({ native }) => native !== undefined)) {
-    if (frames.length > 0) await take(frames)
-  } else {
-    for (const part of partsOfAnswer(frames)) {
-      await turn()
-      await take([part])
-    }
-  }
+  if (turn !== undefined && text.length > LARGE_BYTES) await takeInTurns(frames, turn, take)
+  else if (frames.length > 0) await take(frames)
   if (failure !== null) throw failure.thrown
 }
 

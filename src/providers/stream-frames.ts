@@ -1,11 +1,14 @@
 /** Reads an answer that comes as server-sent events: when it counts, when it is over and what breaks it, for every dialect alike. */
-import { parseExact } from '../lib/exact-json.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
+import { parseExact } from '../lib/exact-json.ts'
+import { parseExactInSteps } from '../lib/json-steps.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../lib/sse.ts'
+import { inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
+import { piecesInTurns, takeInTurns, turnsOf } from './answer-turns.ts'
 import { unusable } from './classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
-import type { Target } from './provider.ts'
+import type { Attempt, ProviderContext, Target } from './provider.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
 /** The reading of one stream by a dialect. */
@@ -35,56 +38,94 @@ const END_MARKER = '[DONE]'
 /**
  * Hands over a batch of frames for each piece that holds any. Once the model has ended the answer is whole, whether the stream ends
  * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream reports is thrown after
- * what came before it in the same piece, which still counts.
+ * what came before it in the same piece, which still counts. Others get their turn between the parts of a large piece, and within
+ * a large event, which goes on by itself.
  */
-export const streamFrames = async (response: UpstreamResponse, reader: EventReader, target: Target, take: TakeFrames): Promise<void> => {
+export const streamFrames = async (
+  response: UpstreamResponse,
+  reader: EventReader,
+  attempt: Pick<Attempt, 'target' | 'connection'>,
+  context: Pick<ProviderContext, 'turn'>,
+  take: TakeFrames,
+): Promise<void> => {
+  const { target } = attempt
+  const turn = turnsOf(context, attempt)
   const sse = new SseDecoder()
   let finished = false
   /** The use was reported. */
   let counted = false
   /** The marker of the end has come. */
   let marked = false
-  const end = (frames: Frame[]): void => {
+  let stopped = false
+  let frames: Frame[] = []
+
+  const handOn: TakeFrames = (batch) => {
+    if (finished) response.complete(reader.patienceMs)
+    return batch.length > 0 ? take(batch) : undefined
+  }
+
+  const handOver = (): ReturnType<TakeFrames> => {
+    const batch = frames
+    frames = []
+    return handOn(batch)
+  }
+
+  const end = (said: Frame[]): void => {
     marked = true
     const ending = finished ? null : (reader.endMarked?.() ?? null)
     finished ||= ending !== null
-    if (ending !== null) frames.push(ending)
+    if (ending !== null) said.push(ending)
   }
-  const read = (event: SseEvent, frames: Frame[]): void => {
-    reader.read(bodyOf(event, target), event, frames)
-    finished ||= frames.some((frame) => holds(frame, 'finish')) || reader.mayEnd?.() === true
+
+  /** Returns the failure of the event, unless it comes too late to count. */
+  const read = (event: SseEvent, body: Parsed, said: Frame[]): Thrown | null => {
+    const isLate = marked || finished
+    try {
+      if ('thrown' in body) throw body.thrown
+      reader.read(body.value, event, said)
+      if (!marked) finished ||= said.some((frame) => holds(frame, 'finish')) || reader.mayEnd?.() === true
+    } catch (thrown) {
+      if (!isLate || !(thrown instanceof GatewayError)) return { thrown }
+    }
+    return null
   }
-  let stopped = false
-  const pieces = response.pieces()
+
+  const pieces = piecesInTurns(response.pieces(), turn)
   try {
     while (!stopped) {
       const piece = await pieces.next()
       if (piece === null) break
-      const frames: Frame[] = []
       let failure: Thrown | null = null
+      let events: readonly SseEvent[] = []
       try {
-        for (const event of withinLimits(() => sse.push(piece))) {
-          const alike = marked ? null : (reader.alike?.(event) ?? null)
-          if (alike !== null) {
-            frames.push(alike)
-            continue
-          }
-          // Anything that an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
-          if (event.data === END_MARKER) end(frames)
-          else if (marked) frames.push(...usesIn(unlessFailed((uses) => reader.read(bodyOf(event, target), event, uses))))
-          else if (finished) frames.push(...unlessFailed((late) => read(event, late)))
-          else read(event, frames)
-          counted ||= frames.some((frame) => holds(frame, 'usage'))
-          stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
-          if (stopped) break
-        }
+        events = withinLimits(() => sse.push(piece))
       } catch (thrown) {
         // An answer that is whole stays it, whatever the upstream does to the rest of its stream (docs/contract/streams.md#ends).
         if (finished && thrown instanceof GatewayError) stopped = true
         else failure = { thrown }
       }
-      if (finished && failure === null) response.complete(reader.patienceMs)
-      const behind = frames.length > 0 ? take(frames) : undefined
+      for (const event of events) {
+        const isLarge = event.data.length > LARGE_BYTES
+        const alike = marked || isLarge ? null : (reader.alike?.(event) ?? null)
+        if (alike !== null) {
+          frames.push(alike)
+          continue
+        }
+        let said: Frame[] = []
+        if (event.data === END_MARKER) end(said)
+        else {
+          if (isLarge) await handOver()
+          failure = read(event, isLarge ? await parsedInTurns(event, target, turn) : parsed(event, target), said)
+          // Anything that an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
+          if (marked) said = usesIn(said)
+        }
+        counted ||= said.some((frame) => holds(frame, 'usage'))
+        if (isLarge) await takeInTurns(said, turn, handOn)
+        else frames.push(...said)
+        stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
+        if (stopped || failure !== null) break
+      }
+      const behind = handOver()
       if (behind !== undefined) await behind
       if (failure !== null) throw failure.thrown
     }
@@ -94,7 +135,9 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
   const last = stopped || finished ? null : withinLimits(() => sse.end())
   if (last !== null && last.data !== END_MARKER) {
     // A last event without its blank line counts only where it is the end of the answer (docs/contract/streams.md#reading-providers).
-    const frames = unlessFailed((into) => read(last, into))
+    const body = last.data.length > LARGE_BYTES ? await parsedInTurns(last, target, turn) : parsed(last, target)
+    const failure = read(last, body, frames)
+    if (failure !== null && !(failure.thrown instanceof GatewayError)) throw failure.thrown
     if (finished) await take(frames)
   }
   if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
@@ -105,27 +148,31 @@ interface Thrown {
   readonly thrown: unknown
 }
 
-const bodyOf = (event: SseEvent, target: Target): unknown => {
-  let body: unknown
+type Parsed = { readonly value: unknown } | Thrown
+
+const parsed = ({ data }: SseEvent, target: Target): Parsed => {
   try {
-    body = parseExact(event.data)
-  } catch (cause) {
-    throw unusable(target, 'sent a stream event that is not JSON.', cause)
+    return checked(data, parseExact(data), target)
+  } catch (thrown) {
+    return { thrown: unreadable(thrown, target) }
   }
-  requireFewParts(event.data, body, target)
-  return body
 }
 
-/** The meaning of an event that does not count where it fails: one behind the end, or one that the connection may have cut. */
-const unlessFailed = (read: (frames: Frame[]) => void): Frame[] => {
-  const frames: Frame[] = []
+const parsedInTurns = async ({ data }: SseEvent, target: Target, turn: Turn): Promise<Parsed> => {
   try {
-    read(frames)
+    return checked(data, await inTurns(parseExactInSteps(data), turn), target)
   } catch (thrown) {
-    if (!(thrown instanceof GatewayError)) throw thrown
+    return { thrown: unreadable(thrown, target) }
   }
-  return frames
 }
+
+const checked = (text: string, value: unknown, target: Target): Parsed => {
+  requireFewParts(text, value, target)
+  return { value }
+}
+
+const unreadable = (thrown: unknown, target: Target): GatewayError =>
+  thrown instanceof GatewayError ? thrown : unusable(target, 'sent a stream event that is not JSON.', thrown)
 
 const usesIn = (frames: readonly Frame[]): Frame[] => {
   const events = frames.flatMap((frame) => frame.events.filter(({ type }) => type === 'usage'))

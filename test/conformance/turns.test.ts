@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { JsonTextError } from '../../src/lib/json-scan.ts'
 import { parseExactInSteps } from '../../src/lib/json-steps.ts'
 import type { Presets } from '../../src/presets/presets.ts'
+import { begin, bytesOf as bytesOfMessages, delta, end, stop } from '../../src/providers/bedrock/event-stream.test-kit.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, type Replay, replay, type Reply } from '../support/replay.ts'
@@ -209,6 +210,87 @@ describe('a whole answer that is four times as long is read in more steps, and a
   })
 })
 
+/** A stream that says all of it in one event. */
+const longEvent = (dialect: UpstreamDialect, text: string): Reply => {
+  const item = { type: 'message', id: 'b', role: 'assistant', status: 'in_progress', content: [] }
+  const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+  const EVENTS: Readonly<Record<UpstreamDialect, readonly object[]>> = {
+    'openai-chat': [
+      { id: 'a', choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] },
+      { id: 'a', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ],
+    'openai-responses': [
+      { type: 'response.created', sequence_number: 0, response: { id: 'a', status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item },
+      { type: 'response.output_text.delta', sequence_number: 2, output_index: 0, content_index: 0, item_id: 'b', delta: text },
+      { type: 'response.completed', sequence_number: 3, response: { id: 'a', status: 'completed', output: [], usage } },
+    ],
+    anthropic: [
+      { type: 'message_start', message: { id: 'a', type: 'message', role: 'assistant', model: 'm', content: [], usage } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+      { type: 'message_stop' },
+    ],
+    google: [{ candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }] }],
+    bedrock: [],
+  }
+  const bytes =
+    dialect === 'bedrock'
+      ? bytesOfMessages([begin(), delta(0, { text }), stop(0), ...end('end_turn')])
+      : new TextEncoder().encode(EVENTS[dialect].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+  return { type: 'text/event-stream', pieces: [bytes] }
+}
+
+/** All that deltas of a stream say, in the words of any interface. */
+const toldText = (stream: string): string =>
+  stream
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => {
+      const { type, delta: said, choices } = JSON.parse(line.slice('data: '.length)) as StreamedEvent
+      if (type === undefined) return choices?.[0]?.delta.content ?? ''
+      if (typeof said === 'string') return type === 'response.output_text.delta' ? said : ''
+      return said?.text ?? ''
+    })
+    .join('')
+
+interface StreamedEvent {
+  readonly type?: string
+  readonly delta?: string | { readonly text?: string }
+  readonly choices?: readonly { readonly delta: { readonly content?: string } }[]
+}
+
+describe('an event of a stream that is four times as long is read and told in more steps', () => {
+  describe.each(CLIENT_DIALECTS)('%s', (client) => {
+    const body = bytesOf(client, [{ role: 'user', content: 'x' }], { stream: true })
+
+    test.each(UPSTREAM_DIALECTS)('from %s', async (dialect) => {
+      const turns = (length: number): Promise<number> => turnsFor(client, dialect, body, longEvent(dialect, 'Say "yes".\n'.repeat(length)))
+      const few = await turns(100_000)
+      expect(few).toBeGreaterThan(16)
+      expect(await turns(400_000)).toBeGreaterThan(few + 48)
+    })
+
+    test.each(UPSTREAM_DIALECTS)('from %s: it says the same, whatever it holds', async (dialect) => {
+      for (const text of [
+        'Say "yes".\n'.repeat(100_000),
+        '\u0001"\\'.repeat(200_000),
+        `x${'\u{1F600}'.repeat(300_000)}`,
+        '\u20ac'.repeat(500_000),
+      ]) {
+        const reply = longEvent(dialect, text)
+        const answer = await replay({ client, upstreams: [{ dialect, reply, ...VENDORS[dialect] }], body, clock: systemClock })
+        expect(answer.internalErrors).toEqual([])
+        expect(answer.broken).toBe(false)
+        expect(answer.text).toEndWith('data: [DONE]\n\n')
+        expect(toldText(answer.text) === text).toBe(true)
+      }
+    })
+  })
+})
+
 describe('a whole answer that is four times as long is told in more steps', () => {
   const text = 'Say "yes".\n'
   const told = (
@@ -381,6 +463,15 @@ describe('no step of a large answer that is told as a stream on Responses takes 
 
   test.each(UPSTREAM_DIALECTS)('from %s: its end repeats the text four times', async (dialect) => {
     await expectShortSteps(body, 'responses', dialect, wholeAnswer(dialect, 'Say yes to it.\n'.repeat(1_100_000)))
+  })
+})
+
+describe('no step of a stream whose one event has eight million characters takes longer', () => {
+  test.each(CLIENT_DIALECTS)('%s', async (client) => {
+    const body = bytesOf(client, [{ role: 'user', content: 'x' }], { stream: true })
+    for (const dialect of UPSTREAM_DIALECTS)
+      for (const said of ['Say yes to it.\n', '"'])
+        await expectShortSteps(body, client, dialect, longEvent(dialect, said.repeat(3_900_000 / said.length)))
   })
 })
 

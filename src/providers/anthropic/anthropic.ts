@@ -36,7 +36,7 @@ export const anthropic: ProviderAdapter = async (attempt, context, take) => {
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'messages') && streams === call.stream
-  if (streams) await streamFrames(response, eventReader(attempt, native), target, take)
+  if (streams) await streamFrames(response, eventReader(attempt, native), attempt, context, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
     await takeWhole(whole, context, take, (frames) => void frames.push(wholeFrame(whole, attempt, native)))

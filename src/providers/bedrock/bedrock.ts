@@ -1,12 +1,14 @@
 /** Amazon Bedrock, by its Converse API: JSON in, JSON or a binary event stream out, for every model behind it. */
-import { parseExact } from '../../lib/exact-json.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
+import { parseExactInSteps } from '../../lib/json-steps.ts'
 import { isObject } from '../../lib/json.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
+import { piecesInTurns, takeInTurns, turnsOf } from '../answer-turns.ts'
 import { readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
-import type { ProviderAdapter, Target } from '../provider.ts'
+import type { Attempt, ProviderAdapter, ProviderContext, Target } from '../provider.ts'
 import { retryHint } from '../retry-hint.ts'
 import type { UpstreamResponse } from '../upstream.ts'
 import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
@@ -54,16 +56,25 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   }
   const decoder = createConverseDecoder(target, response.headers.get('x-amzn-requestid'))
   // The upstream's answer decides, not what was asked for.
-  if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM)) await streamed(response, decoder, target, take)
+  if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM))
+    await streamed(response, decoder, attempt, context, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
     await takeWhole(whole, context, take, (frames) => void frames.push(wholeFrame(whole, decoder, target)))
   }
 }
 
-const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, target: Target, take: TakeFrames): Promise<void> => {
+const streamed = async (
+  response: UpstreamResponse,
+  decoder: ConverseDecoder,
+  attempt: Pick<Attempt, 'target' | 'connection'>,
+  context: Pick<ProviderContext, 'turn'>,
+  take: TakeFrames,
+): Promise<void> => {
+  const { target } = attempt
+  const turn = turnsOf(context, attempt)
   const stream = await openEventStream()
-  const pieces = response.pieces()
+  const pieces = piecesInTurns(response.pieces(), turn)
   let sinceEnd: number | null = null
   try {
     for (let over = false; !over;) {
@@ -73,8 +84,14 @@ const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, ta
       let failure: GatewayError | null = null
       try {
         for (const message of stream.read(piece)) {
-          frames.push(messageFrame(message, decoder, target))
-          const ended = frames.at(-1)?.events.some(({ type }) => type === 'finish') === true
+          const isLarge = sinceEnd === null && message.text.length > LARGE_BYTES
+          // A large one goes on behind what came before it.
+          if (isLarge && frames.length > 0) await take(frames.splice(0))
+          const reading = messageFrame(message, decoder, target)
+          const frame = isLarge ? await inTurns(reading, turn) : atOnce(reading)
+          if (isLarge) await takeInTurns([frame], turn, take)
+          else frames.push(frame)
+          const ended = frame.events.some(({ type }) => type === 'finish')
           if (ended || sinceEnd !== null) sinceEnd = (sinceEnd ?? 0) + 1
           over = sinceEnd !== null && (message.name === 'metadata' || sinceEnd > MESSAGES_AFTER_END_MAX)
           if (over) break
@@ -101,9 +118,9 @@ const asFailure = (thrown: unknown, target: Target): GatewayError => {
   throw thrown
 }
 
-const messageFrame = ({ kind, name, text }: StreamMessage, decoder: ConverseDecoder, target: Target): Frame => {
+function* messageFrame({ kind, name, text }: StreamMessage, decoder: ConverseDecoder, target: Target): Steps<Frame> {
   if (kind !== 'event') throw converseFailure({ status: null, name, body: text }, target)
-  const payload = parsedEvent(text, target)
+  const payload = yield* parsedEvent(text, target)
   if (name === 'messageStop') refuseMalformed(payload['stopReason'], target)
   return { events: decoder.event(name, payload) }
 }
@@ -124,11 +141,11 @@ const refuseMalformed = (stopReason: unknown, target: Target): void => {
   if (isMalformed(stopReason)) throw unusable(target, `could not read what the model said (${stopReason}).`)
 }
 
-const parsedEvent = (text: string, target: Target): Readonly<Record<string, unknown>> => {
+function* parsedEvent(text: string, target: Target): Steps<Readonly<Record<string, unknown>>> {
   const fault = 'sent a stream event that is not a JSON object.'
   let value: unknown
   try {
-    value = parseExact(text)
+    value = yield* parseExactInSteps(text)
   } catch (cause) {
     throw unusable(target, fault, cause)
   }

@@ -35,7 +35,7 @@ export const google: ProviderAdapter = async (attempt, context, take) => {
   )
   const { streams, response } = await answerForm(posted, call.stream)
   // A proxy that loses the query answers with a list of chunks in place of events.
-  if (streams) await streamFrames(response, chunkReader(target), target, take)
+  if (streams) await streamFrames(response, chunkReader(target), attempt, context, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
     await takeWhole(whole, context, take, (frames) => readWhole(whole, target, frames))

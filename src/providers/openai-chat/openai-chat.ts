@@ -39,7 +39,7 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'chat') && streams === call.stream
-  if (streams) await streamFrames(response, chunkReader(target, native), target, take)
+  if (streams) await streamFrames(response, chunkReader(target, native), attempt, context, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
     await takeWhole(whole, context, take, (frames) => readWhole(whole, target, native, frames))

@@ -6,6 +6,7 @@ import type { Frame, ModelEvent, NativePattern } from '../../canonical/event.ts'
 import { fillerOf, type Filling, type JsonPattern, learnPattern } from '../../lib/json-pattern.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
 import { chatText } from './vendor-text.ts'
 
 export interface PieceReader {
@@ -39,6 +40,8 @@ export const createPieceReader = (native: boolean): PieceReader => {
       return { events, native: { dialect: 'chat', json: json(filling, data), filled: { pattern, filling } } }
     },
     learn({ event, data }, frame) {
+      // To look for its piece takes longer than a step does, and no other chunk is like it.
+      if (data.length > LARGE_BYTES) return
       const [said, ...others] = frame.events
       // Another call may come under the index of the one before it.
       if (frame.events.some(({ type }) => type === 'tool-call')) known = null

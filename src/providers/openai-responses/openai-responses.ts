@@ -30,7 +30,7 @@ export const openaiResponses: ProviderAdapter = async (attempt, context, take) =
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'responses') && streams === call.stream
-  if (streams) await streamFrames(response, eventReader(target, native), target, take)
+  if (streams) await streamFrames(response, eventReader(target, native), attempt, context, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
     await takeWhole(whole, context, take, (frames) => readWhole(whole, target, native, frames))
