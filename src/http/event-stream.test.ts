@@ -197,6 +197,26 @@ describe('a reader that is behind', () => {
   })
 })
 
+test('a fault in the making of a long text breaks the connection behind whole events, and is told once', async () => {
+  const { stream, seen, socket, written, clock } = open({
+    openRenderer: () => ({
+      ...chatFormat.openStream(HEAD),
+      *frames() {
+        yield 'data: a\n\n'
+        throw new TypeError('a bug')
+      },
+    }),
+  })
+  const taken = stream.take(frames(text('x')))
+  clock.advance(0)
+  await turn()
+  await taken
+  stream.finish()
+  await turn()
+  expect(written).toEqual(['data: a\n\n'])
+  expect([socket.state, seen.left, seen.faults.map(String)]).toEqual(['cut', 1, ['TypeError: a bug']])
+})
+
 describe('a client that leaves', () => {
   test('closes the upstream once; what still comes is written nowhere', () => {
     const { stream, seen, socket, written, clock } = open()

@@ -109,9 +109,14 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
   }
 
   const writeInTurns = (pieces: Iterable<string>): Promise<void> => {
-    underway = writeParts(pieces).finally(() => {
-      underway = null
-    })
+    underway = writeParts(pieces)
+      .catch((thrown: unknown) => {
+        if (thrown instanceof GatewayError) throw thrown
+        broken(thrown)
+      })
+      .finally(() => {
+        underway = null
+      })
     return underway
   }
 

@@ -1,5 +1,5 @@
 /** An upstream's event with what strict clients need of it and some upstreams leave out (docs/contract/responses.md#stream). */
-import { LARGE_BYTES } from '../../lib/steps.ts'
+import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
@@ -8,16 +8,17 @@ import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
  * The event's own text where nothing is missing. A search of the text is enough to know: within a string of JSON a quote has a
  * backslash before it. `number`: its place in the stream; `begun`: the events that began an item so far.
  */
-export const completeEvent = (type: string, json: string, number: number, begun: readonly string[]): string => {
+export function* completeEvent(type: string, json: string, number: number, begun: readonly string[]): Steps<string> {
   const needed = neededBy(type, json, begun)
   const numbered = json.includes('"sequence_number"')
   if (needed === null && numbered) return json
   const body = bodyOfParsed(json)
+  if (json.length > LARGE_BYTES) yield
   const item = body.raw('item')
   const annotation = type === SOURCE_EVENT ? body.raw('annotation') : undefined
   return body.textWith({
     ...missingMembers(body, { ...needed, ...(numbered ? {} : { sequence_number: String(number) }) }),
-    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: completeItem(item) } : {}),
+    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: yield* completeItem(item) } : {}),
     ...(annotation === undefined ? {} : { annotation: completeSource(annotation) }),
   })
 }

@@ -10,9 +10,9 @@ import { bodyOfParsed } from '../relay-text.ts'
 export function* completeOutput(output: string): Steps<string> {
   if (output.length > LARGE_BYTES) {
     yield
-    return yield* editElementsInSteps(output, completeItemInSteps)
+    return yield* editElementsInSteps(output, completeItem)
   }
-  return lacksMembers(output) ? editElements(output, (item) => (lacksMembers(item) ? completeItem(item) : item)) : output
+  return lacksMembers(output) ? editElements(output, (item) => (lacksMembers(item) ? atOnce(completeItem(item)) : item)) : output
 }
 
 /** Found by a search, which takes long in a long text of quotes: within a string of JSON a quote has a backslash before it. */
@@ -22,9 +22,7 @@ export const lacksMembers = (json: string): boolean =>
     return wanted > 0 && members.some((member) => count(json, member) < wanted)
   })
 
-export const completeItem = (json: string): string => atOnce(completeItemInSteps(json))
-
-function* completeItemInSteps(json: string): Steps<string> {
+export function* completeItem(json: string): Steps<string> {
   const item = bodyOfParsed(json)
   if (json.length > LARGE_BYTES) yield
   const type = item.get('type')

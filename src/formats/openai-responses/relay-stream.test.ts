@@ -20,6 +20,7 @@ import {
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
+import { openStream as openWritten } from './render-stream.ts'
 import { openStream } from './render-stream.test-kit.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -65,6 +66,19 @@ describe('an event of the same dialect', () => {
     '{"sequence_number":3}',
     '{"type":"response.\\n"}',
   ])('that no client of the dialect knows is not sent: %s', (native) => expect(relayed(CREATED, native)).toBe(relayed(CREATED)))
+})
+
+test('a large item is relayed in steps, the same as a small one, and what comes with it stays in order', () => {
+  const item = (said: string, more: string) =>
+    `{"type":"response.output_item.done","sequence_number":1,"output_index":0,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":${JSON.stringify(said)}${more}}]${more === '' ? '' : ',"role":"assistant"'}}}`
+  const delta = '{"type":"response.output_text.delta","sequence_number":0,"delta":"a","logprobs":[]}'
+  const long = '"'.repeat(300_000)
+  const written = openWritten(HEAD).frames([frame(delta), frame(item(long, '')), frame(delta)])
+  const pieces = typeof written === 'string' ? [] : [...written]
+  expect(pieces.length).toBeGreaterThan(4)
+  const one = `event: response.output_text.delta\ndata: ${delta}\n\n`
+  const completed = `event: response.output_item.done\ndata: ${item(long, ',"annotations":[]')}\n\n`
+  expect(pieces.join('') === one + completed + one).toBe(true)
 })
 
 describe('the end', () => {

@@ -37,21 +37,21 @@ export class ResponseRelay implements StreamRenderer<Written> {
   }
 
   frames(frames: readonly Frame[]): Written {
+    const relaying = this.#frames(frames)
+    return frames.some(isLarge) ? textsOf(relaying) : atOnce(relaying)
+  }
+
+  *#frames(frames: readonly Frame[]): Steps<string> {
     let out = ''
-    const before: string[] = []
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
       const json = nativeText(frame, 'responses')
       if (json === null || this.#terminal !== null) continue
       const type = eventType(json)
       this.#progress.see(type, json, frame.events)
-      const relayed = this.#relay(type, json)
-      if (relayed.length > LARGE_BYTES) {
-        before.push(out, relayed)
-        out = ''
-      } else out += relayed
+      out += yield* this.#relay(type, json)
     }
-    return before.length === 0 ? out : [...before, out]
+    return out
   }
 
   finish(tail: AnswerTail): Written {
@@ -61,12 +61,12 @@ export class ResponseRelay implements StreamRenderer<Written> {
       return this.#end({ outcome, output, tail, more: metadataMember(tail) })
     }
     const ending = this.#relayedEnd(this.#terminal, tail)
-    return this.#terminal.length > LARGE_BYTES ? lastOf(ending) : atOnce(ending)
+    return this.#terminal.length > LARGE_BYTES ? textsOf(ending) : atOnce(ending)
   }
 
   *#relayedEnd(terminal: string, tail: AnswerTail): Steps<string> {
     const type = eventType(terminal)
-    const body = bodyOfParsed(completeEvent(type, terminal, this.#upstreamNumber(), []))
+    const body = bodyOfParsed(yield* completeEvent(type, terminal, this.#upstreamNumber(), []))
     yield
     const relayed = bodyOfParsed(responseOf(body))
     yield
@@ -84,7 +84,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
     })
   }
 
-  #relay(type: string, json: string): string {
+  *#relay(type: string, json: string): Steps<string> {
     if (TERMINAL.has(type)) {
       this.#terminal = json
       return ''
@@ -92,9 +92,10 @@ export class ResponseRelay implements StreamRenderer<Written> {
     // Upstreams also send events that only keep a connection alive; clients break at names they do not know.
     if (!OWN_EVENT.test(type)) return ''
     if (type === 'response.created') this.#created = json
-    const whole = completeEvent(type, json, this.#count, this.#progress.begun)
+    const whole = yield* completeEvent(type, json, this.#count, this.#progress.begun)
     this.#count += 1
     this.#last = whole
+    if (json.length > LARGE_BYTES) yield
     const event = eventFrame(type, oneLine(this.#renumbered(LIFECYCLE.has(type) ? this.#withOurs(whole) : whole)))
     return type === 'response.created' ? event + this.#echo() : event
   }
@@ -145,13 +146,15 @@ export class ResponseRelay implements StreamRenderer<Written> {
   }
 }
 
-/** One piece, and an empty one for each step before it. */
-function* lastOf(steps: Steps<string>): Generator<string, void, undefined> {
+/** The text in one piece, and an empty one for each step before it. */
+function* textsOf(steps: Steps<string>): Generator<string, void, undefined> {
   for (let step = steps.next(); ; step = steps.next()) {
     yield step.value ?? ''
     if (step.done === true) return
   }
 }
+
+const isLarge = ({ native }: Frame): boolean => native !== undefined && native.json.length > LARGE_BYTES
 
 const responseOf = (event: JsonBody): string => event.raw('response') ?? '{}'
 
