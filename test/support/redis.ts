@@ -1,9 +1,7 @@
-/** A Redis or Valkey of its own for the tests of a file, from a program found on this machine; else they are skipped, with a line. */
-import { spawn, type ChildProcess } from 'node:child_process'
+/** A Redis or Valkey of its own for a test, from a program found on this machine; else it is skipped, with a line. */
+import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-
-import { afterAll } from 'bun:test'
 
 import { onFreePort } from './free-port.ts'
 
@@ -28,38 +26,35 @@ if (!HAS_REDIS) console.warn('Tests with Redis are skipped: neither redis-server
 
 export interface StartedRedis {
   readonly url: string
-  readonly pid: number
   stop(): Promise<void>
 }
 
-/** Ended after the tests of the file at the latest. `port`: that of one that was stopped. */
+/** Ended with the process of the tests at the latest. `port`: that of one that was stopped. */
 export const startRedis = (port?: number): Promise<StartedRedis> => (port === undefined ? onFreePort(startOn) : startOn(port))
 
+/**
+ * The shell stops the server when our end of its stdin closes, which also happens when we are killed. A hook behind a file of tests is no
+ * help: files that run in one process share this module, and with it the hook of the first of them.
+ */
+const KEEPER = `"$@" & server=$!; exec >&- 2>&-; read -r _; kill -KILL $server; wait $server`
+
 const startOn = async (port: number): Promise<StartedRedis> => {
-  const child = spawn(PROGRAM ?? '', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  started.add(child)
+  const command = [PROGRAM ?? '', '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', ...command], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = new Promise<void>((resolve) => keeper.once('exit', () => resolve()))
   const ready = Promise.withResolvers<void>()
-  child.stdout.setEncoding('utf8').on('data', (text: string) => text.includes('Ready to accept') && ready.resolve())
-  child.once('exit', () => ready.reject(new Error('redis-server does not start')))
-  await ready.promise
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    pid: child.pid ?? 0,
-    stop: () => end(child),
+  keeper.stdout.setEncoding('utf8').on('data', (text: string) => text.includes('Ready to accept') && ready.resolve())
+  keeper.stdout.once('end', () => ready.reject(new Error('redis-server does not start')))
+  const stop = (): Promise<void> => {
+    keeper.stdin.end()
+    return ended
   }
-}
-
-const started = new Set<ChildProcess>()
-afterAll(async () => {
-  await Promise.all([...started].map(end))
-})
-
-const end = async (child: ChildProcess): Promise<void> => {
-  started.delete(child)
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await ended
+  try {
+    await ready.promise
+  } catch (thrown) {
+    await stop()
+    throw thrown
+  }
+  keeper.unref()
+  return { url: `redis://127.0.0.1:${port}`, stop }
 }
