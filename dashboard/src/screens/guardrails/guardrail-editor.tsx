@@ -24,16 +24,18 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const [asJson, setAsJson] = useState(false)
   const [isUnread, setUnread] = useState(false)
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<unknown>(null)
+  const [refusal, setRefusal] = useState<{ readonly of: readonly FilterRow[]; readonly thrown: unknown } | null>(null)
   const [tested, setTested] = useState<unknown>(null)
   const [act, setAct] = useState<'delete' | 'assign' | null>(null)
   const navigate = useNavigate()
   const draft = draftOf(rows)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(rowsOf(guardrail)))
+  // Somebody may have changed the rules before the answer came, which says nothing of what stands there now.
+  const fault = refusal?.of === rows ? refusal.thrown : null
   // The test box tries what is typed, so a pattern is refused before it is saved.
   const refused = patternFaults(rows, fault ?? tested)
   const change = (next: readonly FilterRow[] | null): void => {
-    setFault(null)
+    setRefusal(null)
     setUnread(next === null)
     if (next !== null) setRows(next)
   }
@@ -43,10 +45,10 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   }
   const save = (): void => {
     setBusy(true)
-    setFault(null)
+    setRefusal(null)
     saveGuardrail(guardrail.id, draft)
       .then(() => toast(`${guardrail.name} is saved: in force now.`))
-      .catch(setFault)
+      .catch((thrown: unknown) => setRefusal({ of: rows, thrown }))
       .finally(() => setBusy(false))
   }
   return (
