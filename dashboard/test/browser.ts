@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page, type ViewportSize } from 'playwright-core'
 
 import { patient } from '../../test/support/patience.ts'
 
@@ -37,27 +37,53 @@ export interface Visitor {
   checkAccessible(): Promise<void>
 }
 
-interface VisitOptions extends BrowserContextOptions {
+/** A context has these from its beginning, and keeps them. */
+type ContextOptions = Pick<BrowserContextOptions, 'deviceScaleFactor' | 'ignoreHTTPSErrors' | 'timezoneId'>
+
+interface VisitOptions extends ContextOptions {
+  readonly viewport?: ViewportSize
+  readonly permissions?: readonly string[]
+  /** The test changes its page for good, as by a clock: no other one may see that page. */
+  readonly alone?: boolean
+  /** Runs on an empty page of the service, before the address is opened. */
+  begin?(page: Page): Promise<void>
   /** Sets the page up before it asks for anything. */
   before?(page: Page): Promise<void>
 }
 
-/** One browser for all files of tests, and what a test opens in it is closed behind it: nothing is shared between visits, and no page that is done goes on asking and drawing. */
+/**
+ * One browser for all files of tests, and one page that tests visit after each other: a renderer and its caches cost more than most tests.
+ * It is emptied behind each. A test that wants more of its page than a size and rights, and the second visit of a test, get one of their own.
+ */
 export const useBrowser = (): { visit(url: string, options?: VisitOptions): Promise<Visitor> } => {
   const contexts: BrowserContext[] = []
+  let isTaken = false
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
+    if (isTaken) await emptyPage()
+    isTaken = false
   })
   afterAll(() => {
     if (opened !== null) closing = setTimeout(() => void closeBrowser(), BETWEEN_FILES_MS)
   })
+  const ownPage = async (options: ContextOptions): Promise<Page> => {
+    const context = await newContext(await openBrowser(), options)
+    contexts.push(context)
+    return context.newPage()
+  }
   return {
-    async visit(url, { before, ...options } = {}) {
-      const browser = await openBrowser()
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
-      contexts.push(context)
-      context.setDefaultTimeout(patient(2500))
-      const page = await context.newPage()
+    async visit(url, { alone = false, begin, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
+      const isOwn = alone || before !== undefined || isTaken || Object.keys(options).length > 0
+      isTaken ||= !isOwn
+      const page = await (isOwn ? ownPage(options) : sharedPage())
+      await page.setViewportSize(viewport)
+      await page.context().grantPermissions(permissions)
+      if (!isOwn || begin !== undefined) {
+        // Storage belongs to an origin, and only a document of that origin reaches it.
+        await page.goto(new URL('/health/live', url).href)
+        await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+      }
+      await begin?.(page)
       const visitor = watch(page, new URL(url).origin, documentedBelow(prefixOf(url)))
       await before?.(page)
       await page.goto(url)
@@ -66,22 +92,65 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
   }
 }
 
+const VIEWPORT: ViewportSize = { width: 1280, height: 800 }
+
+const newContext = async (browser: Browser, options: ContextOptions): Promise<BrowserContext> => {
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(patient(2500))
+  return context
+}
+
 let opened: Promise<Browser> | null = null
+let shared: Promise<Page> | null = null
 let closing: ReturnType<typeof setTimeout> | undefined
+
+const sharedPage = async (): Promise<Page> => {
+  const browser = await openBrowser()
+  shared ??= newContext(browser, {}).then((context) => context.newPage())
+  return shared
+}
+
+/** A test may have listened for these on its page. */
+const HEARD = ['console', 'dialog', 'download', 'pageerror', 'popup', 'request', 'requestfailed', 'requestfinished', 'response'] as const
+
+/** Nothing goes on asking or drawing, and the next test finds what a new page has. */
+const emptyPage = async (): Promise<void> => {
+  const page = await shared
+  if (page === null) return
+  for (const name of HEARD) page.removeAllListeners(name)
+  if (page.isClosed() || !page.context().browser()?.isConnected()) {
+    shared = null
+    return
+  }
+  const context = page.context()
+  await Promise.all(
+    context
+      .pages()
+      .filter((other) => other !== page)
+      .map((other) => other.close()),
+  )
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.goto('about:blank')
+  // Outside of the page: a pointer that rests on a row is a reason to read ahead.
+  await page.mouse.move(-1, -1)
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await context.clearPermissions()
+  await context.clearCookies()
+}
 
 /** The next file of tests begins sooner; behind the last one the browser ends. */
 const BETWEEN_FILES_MS = 2000
 
 const openBrowser = async (): Promise<Browser> => {
   clearTimeout(closing)
-  if (opened !== null && !(await opened).isConnected()) opened = null
+  if (opened !== null && !(await opened).isConnected()) opened = shared = null
   opened ??= chromium.launch({ executablePath: BROWSER_PATH ?? '', args: FLAGS })
   return opened
 }
 
 const closeBrowser = async (): Promise<void> => {
   const last = opened
-  opened = null
+  opened = shared = null
   await (await last)?.close()
 }
 

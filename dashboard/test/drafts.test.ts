@@ -1,7 +1,7 @@
 /** Drafts that are written and not saved, and presets that are made from requests. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -9,9 +9,13 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
+let service: StartedService
+beforeAll(async () => {
+  if (BROWSER_PATH !== null) service = await services.start()
+})
+
 describe.skipIf(BROWSER_PATH === null)('a draft', () => {
   test('is of one preset, of one version that it began with, and of one person', async () => {
-    const service = await services.start()
     await savePreset(service, 'support-bot', 'Answer briefly.')
     await savePreset(service, 'support-bot', 'Answer politely.')
     await savePreset(service, 'classifier', 'Name the category.')
@@ -48,7 +52,6 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
 
 describe.skipIf(BROWSER_PATH === null)('Make a preset', () => {
   test('without contents keeps the settings, and says what is missing', async () => {
-    const service = await services.start()
     const { id } = await chat(service, {
       model: 'sandbox/echo',
       temperature: 0.3,
@@ -70,21 +73,20 @@ describe.skipIf(BROWSER_PATH === null)('Make a preset', () => {
   })
 
   test.each([
-    ['from a request', '/requests/', ['Make a preset'], 'Create'],
-    ['in the list of presets', '/presets', ['New preset', 'From a body…'], 'Create'],
-    ['in the playground', '/playground?model=sandbox/lorem', ['Save as preset…'], 'Save'],
-  ] as const)('%s under a name that is there makes a draft, and callers get what they got', async (_, path, begin, action) => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer politely.')
+    ['from a request', 'from-request', '/requests/', ['Make a preset'], 'Create'],
+    ['in the list of presets', 'from-list', '/presets', ['New preset', 'From a body…'], 'Create'],
+    ['in the playground', 'from-playground', '/playground?model=sandbox/lorem', ['Save as preset…'], 'Save'],
+  ] as const)('%s under a name that is there makes a draft, and callers get what they got', async (_, slug, path, begin, action) => {
+    await savePreset(service, slug, 'Answer politely.')
     const { id } = await chat(service, { model: 'sandbox/lorem' })
     const { page, expectStatus, check } = await signedIn(browser, service, path.endsWith('/') ? path + id : path)
     expectStatus(404)
     for (const name of begin) await page.getByRole('button', { name }).or(page.getByRole('menuitem', { name })).first().click()
-    await page.getByLabel('Name in the address').fill('support-bot')
+    await page.getByLabel('Name in the address').fill(slug)
     await page.getByRole('button', { name: action, exact: true }).click()
-    await page.getByText('Saved support-bot as v2, a draft.').waitFor()
+    await page.getByText(`Saved ${slug} as v2, a draft.`).waitFor()
     await page.getByText('not live').waitFor()
-    expect((await chat(service, { model: '@preset/support-bot' })).preset).toBe('support-bot@1')
+    expect((await chat(service, { model: `@preset/${slug}` })).preset).toBe(`${slug}@1`)
     check()
   })
 })
@@ -92,7 +94,6 @@ describe.skipIf(BROWSER_PATH === null)('Make a preset', () => {
 test.skipIf(BROWSER_PATH === null)(
   'a new preset begins where its menu says: with a body, with a file, with a request, in the playground',
   async () => {
-    const service = await services.start()
     const { page, expectStatus, check, checkAccessible } = await signedIn(browser, service, '/presets')
     expectStatus(404)
     const begin = async (name: string): Promise<void> => {
@@ -127,7 +128,6 @@ test.skipIf(BROWSER_PATH === null)(
 )
 
 test.skipIf(BROWSER_PATH === null)('with another workspace chosen, presets, keys and guardrails are made there', async () => {
-  const service = await services.start()
   const { data: team } = await manage<{ data: { id: string } }>(service, '/workspaces', { body: { name: 'Team Search', slug: 'search' } })
   const { page, expectStatus, check } = await signedIn(browser, service, '/presets?workspace=search')
   expectStatus(404)

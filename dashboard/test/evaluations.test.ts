@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { proseAnswer, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import type { StartedService } from '../../test/support/started-service.ts'
@@ -20,10 +20,10 @@ interface State {
 }
 
 /** Runs one to its end; answers that say again what they were asked contain its words. */
-const evaluate = async (service: StartedService, body: Readonly<Record<string, unknown>>): Promise<State['data']> => {
-  const { data } = await manage<State>(service, '/presets/support-bot/evaluations', { body: { items: ITEMS, ...body } })
+const evaluate = async (service: StartedService, slug: string, body: Readonly<Record<string, unknown>>): Promise<State['data']> => {
+  const { data } = await manage<State>(service, `/presets/${slug}/evaluations`, { body: { items: ITEMS, ...body } })
   for (;;) {
-    const { data: now } = await manage<State>(service, `/presets/support-bot/evaluations/${data.id}`)
+    const { data: now } = await manage<State>(service, `/presets/${slug}/evaluations/${data.id}`)
     if (now.state !== 'running') return now
     await Bun.sleep(20)
   }
@@ -38,17 +38,21 @@ models:
   fake/one: { endpoints: [{ provider: fake, model: up, prices: { prompt: 1, completion: 1 }, max_completion_tokens: 1000 }] }
 `
 
-const saveTest = (service: StartedService, name: string): Promise<unknown> =>
-  manage(service, '/presets/support-bot/tests', { body: { name, messages: [{ role: 'user', content: `Where is my ${name}?` }] } })
+const saveTest = (service: StartedService, slug: string, name: string): Promise<unknown> =>
+  manage(service, `/presets/${slug}/tests`, { body: { name, messages: [{ role: 'user', content: `Where is my ${name}?` }] } })
 
 describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start({ config: PRICED })
+  })
+
   test('are listed with what they came to, shown item by item, and compared: what became worse comes first', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    const { page, checkAccessible, check } = await signedIn(browser, service, '/presets/support-bot?tab=evaluations')
+    await savePreset(service, 'listed-bot', 'Answer briefly.')
+    const { page, checkAccessible, check } = await signedIn(browser, service, '/presets/listed-bot?tab=evaluations')
     await page.getByText('No evaluations yet').waitFor()
-    expect(await evaluate(service, { version: 1, name: 'parcels', ...contains('parcel') })).toMatchObject({ passed: true })
-    expect(await evaluate(service, { version: 1, name: 'refunds', ...contains('refund') })).toMatchObject({ passed: false })
+    expect(await evaluate(service, 'listed-bot', { version: 1, name: 'parcels', ...contains('parcel') })).toMatchObject({ passed: true })
+    expect(await evaluate(service, 'listed-bot', { version: 1, name: 'refunds', ...contains('refund') })).toMatchObject({ passed: false })
     await page.reload()
     const list = page.getByRole('table', { name: 'Evaluations' })
     await list.getByRole('row', { name: /^parcels of v1.* passed/ }).waitFor()
@@ -73,44 +77,42 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
   })
 
   test('can be required: a version without one does not go live, and says what to do; with one it does', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '/presets/support-bot?tab=settings')
+    await savePreset(service, 'held-bot', 'Answer briefly.')
+    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '/presets/held-bot?tab=settings')
     await page.getByRole('button', { name: 'Require an evaluation' }).click()
     await page.getByText('A version goes live only once it has passed an evaluation').waitFor()
     await checkAccessible()
-    await manage(service, '/presets/support-bot/chat/completions?designate=false', {
+    await manage(service, '/presets/held-bot/chat/completions?designate=false', {
       body: { model: 'sandbox/echo', messages: [{ role: 'system', content: 'Answer at length.' }] },
     })
     expectStatus(412)
     await page.getByRole('link', { name: 'History' }).click()
     await page.reload()
     await page.getByRole('button', { name: 'Put v2 live' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Put v2 of support-bot live' })
+    const dialog = page.getByRole('dialog', { name: 'Put v2 of held-bot live' })
     await dialog.getByRole('button', { name: 'Put v2 live' }).click()
-    await dialog.getByText('patchbay eval support-bot --version 2').waitFor()
+    await dialog.getByText('patchbay eval held-bot --version 2').waitFor()
     expect(await dialog.getByRole('link', { name: 'Evaluate v2' }).getAttribute('href')).toContain('tab=evaluations&start=2')
-    expect((await chat(service, { model: '@preset/support-bot' })).preset).toBe('support-bot@1')
-    await evaluate(service, { version: 2, ...contains('parcel') })
+    expect((await chat(service, { model: '@preset/held-bot' })).preset).toBe('held-bot@1')
+    await evaluate(service, 'held-bot', { version: 2, ...contains('parcel') })
     await dialog.getByRole('button', { name: 'Put v2 live' }).click()
-    await page.getByText('v2 of support-bot is live now').waitFor()
-    expect((await chat(service, { model: '@preset/support-bot' })).preset).toBe('support-bot@2')
+    await page.getByText('v2 of held-bot is live now').waitFor()
+    expect((await chat(service, { model: '@preset/held-bot' })).preset).toBe('held-bot@2')
   })
 
   test('one is started from a draft over saved tests, says before what it may cost, shows how far it is, is stopped and resumed', async () => {
-    const service = await services.start({ config: PRICED })
-    await manage(service, '/presets/support-bot/chat/completions', { body: { model: 'fake/one' } })
-    for (const name of ['parcel', 'refund']) await saveTest(service, name)
+    await manage(service, '/presets/cited-bot/chat/completions', { body: { model: 'fake/one' } })
+    for (const name of ['parcel', 'refund']) await saveTest(service, 'cited-bot', name)
     const held = Promise.withResolvers<void>()
     upstream.script(async (exchange) => {
       const said = String(exchange.body.messages.at(-1)?.content)
       if (said.includes('refund')) await held.promise
       await exchange.answer(200, proseAnswer(`About ${said}`), { 'content-type': 'application/json' })
     })
-    const { page, tabTo, checkAccessible, check } = await signedIn(browser, service, '/presets/support-bot')
+    const { page, tabTo, checkAccessible, check } = await signedIn(browser, service, '/presets/cited-bot')
     await page.getByLabel('System prompt').fill('Cite the article.')
     await page.getByRole('button', { name: 'Evaluate…' }).click()
-    const dialog = page.getByRole('dialog', { name: 'New evaluation of support-bot' })
+    const dialog = page.getByRole('dialog', { name: 'New evaluation of cited-bot' })
     expect(await dialog.getByLabel('Version', { exact: true }).inputValue()).toBe('2')
     expect(await dialog.getByLabel('Beside it').inputValue()).toBe('1')
     await dialog.getByText('2: parcel, refund').waitFor()
@@ -145,11 +147,10 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
   })
 
   test('one is started over recorded requests where contents are kept, and over a file that somebody uploads', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    const { page, expectStatus, checkAccessible, check } = await signedIn(browser, service, '/presets/support-bot?tab=evaluations')
+    await savePreset(service, 'recorded-bot', 'Answer briefly.')
+    const { page, expectStatus, checkAccessible, check } = await signedIn(browser, service, '/presets/recorded-bot?tab=evaluations')
     await page.getByRole('button', { name: 'New evaluation' }).click()
-    const dialog = page.getByRole('dialog', { name: 'New evaluation of support-bot' })
+    const dialog = page.getByRole('dialog', { name: 'New evaluation of recorded-bot' })
     expectStatus(400)
     await dialog.getByText('There are none yet').waitFor()
     await dialog.getByText('nothing was found to run').waitFor()
@@ -157,7 +158,7 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     await dialog.getByText('Contents are not kept in this workspace.').waitFor()
 
     await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
-    await chat(service, { model: '@preset/support-bot' })
+    await chat(service, { model: '@preset/recorded-bot' })
     await page.reload()
     await dialog.getByLabel('Recorded requests').check()
     await dialog.getByLabel('What was answered then is what each item expects').check()
@@ -189,13 +190,12 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
   })
 
   test('one is started on a phone of 390 pixels: nothing of the form is cut', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    await saveTest(service, 'parcel')
-    const { page, check } = await signedIn(browser, service, '/presets/support-bot?tab=evaluations&start=1', {
+    await savePreset(service, 'phone-bot', 'Answer briefly.')
+    await saveTest(service, 'phone-bot', 'parcel')
+    const { page, check } = await signedIn(browser, service, '/presets/phone-bot?tab=evaluations&start=1', {
       viewport: { width: 390, height: 780 },
     })
-    const dialog = page.getByRole('dialog', { name: 'New evaluation of support-bot' })
+    const dialog = page.getByRole('dialog', { name: 'New evaluation of phone-bot' })
     for (const type of await dialog.getByLabel('Check 1', { exact: true }).getByRole('option').allTextContents()) {
       await dialog.getByLabel('Check 1', { exact: true }).selectOption(type)
       expect({ type, wide: await dialog.evaluate('(element) => element.scrollWidth - element.clientWidth') }).toEqual({ type, wide: 0 })

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { dataEvent, proseChunk, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, manage } from './calls.ts'
@@ -11,8 +11,12 @@ const browser = useBrowser()
 const upstream = await startFakeUpstream()
 
 describe.skipIf(BROWSER_PATH === null)('keys', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('a key with $20 a month is made by three presses, is shown once with a snippet that works, and is gone after a reload', async () => {
-    const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('ada laptop')
@@ -111,7 +115,6 @@ models:
   })
 
   test('a key is revoked by its name, and its next request is 401', async () => {
-    const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/keys', { viewport: { width: 390, height: 844 } })
     await page.getByRole('link', { name: 'First inference key' }).click()
     await page.getByRole('button', { name: 'Actions for First inference key' }).click()

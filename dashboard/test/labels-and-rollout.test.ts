@@ -1,5 +1,5 @@
 /** Who gets which version of a preset, and who used which. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
@@ -9,21 +9,24 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-const startWithVersions = async (): Promise<StartedService> => {
-  const service = await services.start()
-  await savePreset(service, 'support-bot', 'Answer briefly.')
-  await savePreset(service, 'support-bot', 'Answer politely.')
-  return service
+let service: StartedService
+beforeAll(async () => {
+  if (BROWSER_PATH !== null) service = await services.start()
+})
+
+const saveTwoVersions = async (slug: string): Promise<void> => {
+  await savePreset(service, slug, 'Answer briefly.')
+  await savePreset(service, slug, 'Answer politely.')
 }
 
 describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
   test('move with their history; a protected one asks first, and is let go again', async () => {
-    const service = await startWithVersions()
-    await manage(service, '/presets/support-bot', { method: 'PATCH', body: { labels: { production: 1 } } })
-    const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/support-bot?tab=labels')
+    await saveTwoVersions('labelled-bot')
+    await manage(service, '/presets/labelled-bot', { method: 'PATCH', body: { labels: { production: 1 } } })
+    const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/labelled-bot?tab=labels')
     // No rollout is there, and a protected label is refused until the move is confirmed.
     expectStatus(404, 400)
-    const labels = async (): Promise<unknown> => (await manage<{ data: { labels: unknown } }>(service, '/presets/support-bot')).data.labels
+    const labels = async (): Promise<unknown> => (await manage<{ data: { labels: unknown } }>(service, '/presets/labelled-bot')).data.labels
     await page.getByLabel('Protect production').click()
     await page.getByText('Whoever moves production is asked first').waitFor()
     await page.getByLabel('Version of production').selectOption('2')
@@ -36,7 +39,7 @@ describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
     await dialog.getByRole('button', { name: 'Move production to v2' }).click()
     await page.getByText('production is v2 now.').waitFor()
     expect(await labels()).toEqual({ production: 2 })
-    expect((await chat(service, { model: '@preset/support-bot@production' })).preset).toBe('support-bot@2')
+    expect((await chat(service, { model: '@preset/labelled-bot@production' })).preset).toBe('labelled-bot@2')
 
     await page.getByLabel('Protect production').click()
     await page.getByText('production moves without a question again').waitFor()
@@ -54,11 +57,11 @@ describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
   })
 
   test('Used by lists who pins which version, and each number leads to its requests', async () => {
-    const service = await startWithVersions()
-    await chat(service, { model: '@preset/support-bot@1' })
-    await chat(service, { model: '@preset/support-bot@1' })
-    await chat(service, { model: '@preset/support-bot' })
-    const { page, check } = await signedIn(browser, service, '/presets/support-bot?tab=used')
+    await saveTwoVersions('pinned-bot')
+    await chat(service, { model: '@preset/pinned-bot@1' })
+    await chat(service, { model: '@preset/pinned-bot@1' })
+    await chat(service, { model: '@preset/pinned-bot' })
+    const { page, check } = await signedIn(browser, service, '/presets/pinned-bot?tab=used')
     const used = page.getByRole('table', { name: 'Keys that used the preset' })
     await page.getByText('1 key was served another version than v2, which is live.').waitFor()
     expect((await used.locator('tbody tr').allInnerTexts()).map(words).toSorted()).toEqual([
@@ -74,16 +77,16 @@ describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
 
 describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
   test('is started from the page, shows requests, errors and cost of each version, and ends there', async () => {
-    const service = await startWithVersions()
-    const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/support-bot?tab=labels')
+    await saveTwoVersions('rolled-bot')
+    const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/rolled-bot?tab=labels')
     expectStatus(404)
     await page.getByLabel('Share in per cent').fill('50')
     await page.getByRole('button', { name: 'Start rollout' }).click()
     await page.getByText('A caller keeps its version by session').waitFor()
     const served = { v1: 0, v2: 0 }
     for (let session = 0; session < 12; session += 1) {
-      const { preset } = await chat(service, { model: '@preset/support-bot', session_id: `s-${session}` })
-      served[preset === 'support-bot@1' ? 'v1' : 'v2'] += 1
+      const { preset } = await chat(service, { model: '@preset/rolled-bot', session_id: `s-${session}` })
+      served[preset === 'rolled-bot@1' ? 'v1' : 'v2'] += 1
     }
     await page.reload()
     const figures = page.getByRole('table', { name: 'Figures of the versions' })
@@ -97,9 +100,9 @@ describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
     }
     await checkAccessible()
     await page.getByRole('button', { name: 'End: all to v2' }).click()
-    await page.getByText('All callers of support-bot get v2.').waitFor()
+    await page.getByText('All callers of rolled-bot get v2.').waitFor()
     await page.getByText('The last rollout has ended').waitFor()
-    expect((await chat(service, { model: '@preset/support-bot', session_id: 's-1' })).preset).toBe('support-bot@2')
+    expect((await chat(service, { model: '@preset/rolled-bot', session_id: 's-1' })).preset).toBe('rolled-bot@2')
   })
 })
 

@@ -10,14 +10,14 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-const keepContents = async (service: Awaited<ReturnType<typeof services.start>>): Promise<void> => {
-  await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
-}
-
 describe.skipIf(BROWSER_PATH === null)('from a request to a preset', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+  })
+
   test('a request is found, replayed in the playground, changed, saved as a preset, put to use and found again', async () => {
-    const service = await services.start()
-    await keepContents(service)
     const { id } = await chat(service, {
       model: 'sandbox/echo',
       temperature: 0.3,
@@ -53,8 +53,6 @@ describe.skipIf(BROWSER_PATH === null)('from a request to a preset', () => {
   })
 
   test('Make a preset keeps the model, the settings and the system prompt', async () => {
-    const service = await services.start()
-    await keepContents(service)
     const { id } = await chat(service, {
       model: 'sandbox/echo',
       temperature: 0.3,

@@ -108,7 +108,6 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
   })
 
   test('each rule of a guardrail says in how many requests of the last 24 hours it found something', async () => {
-    const service = await services.start()
     const rules = {
       content_filter_builtins: [
         { slug: 'email', action: 'redact' },
@@ -120,7 +119,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
         { pattern: 'HIDDEN', action: 'block' },
       ],
     }
-    const { data: made } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'pii', ...rules } })
+    const { data: made } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'counted', ...rules } })
     const { data: keys } = await manage<{ data: { hash: string; kind: string }[] }>(service, '/keys')
     await manage(service, `/guardrails/${made.id}/assignments/keys`, {
       body: { key_hashes: keys.filter(({ kind }) => kind === 'inference').map(({ hash }) => hash) },
@@ -128,9 +127,9 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     for (const content of ['Mail ada@example.com', 'Mail bo@example.com on ACME-1'])
       await chat(service, { model: 'sandbox/echo', messages: [{ role: 'user', content }] })
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
-    const row = page.getByRole('table', { name: 'Guardrails' }).getByRole('row').filter({ hasText: 'pii' })
+    const row = page.getByRole('table', { name: 'Guardrails' }).getByRole('row').filter({ hasText: 'counted' })
     await row.getByRole('cell', { name: '3', exact: true }).waitFor()
-    await row.getByRole('link', { name: 'pii' }).click()
+    await row.getByRole('link', { name: 'counted' }).click()
     await page.getByRole('listitem').filter({ hasText: 'email' }).getByText('2 hits in 24 h', { exact: true }).waitFor()
     await page.getByRole('listitem').filter({ hasText: 'phone' }).getByText('0 hits in 24 h', { exact: true }).waitFor()
     expect(await page.locator('.filter-rows .hits').allInnerTexts()).toEqual([
@@ -283,7 +282,6 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
   })
 
   test('an operator chooses a workspace once, and every screen shows that one', async () => {
-    const service = await services.start()
     await ask(service)
     const { data: team } = await manage<{ data: { id: string } }>(service, '/workspaces', { body: { name: 'Team Search', slug: 'search' } })
     await manage(service, '/keys', { body: { name: 'search key', workspace_id: team.id } })

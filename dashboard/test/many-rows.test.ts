@@ -71,7 +71,7 @@ describe.skipIf(BROWSER_PATH === null)('a list of ten thousand requests', () => 
   })
 
   test('has only the rows in view in the page, however far it is scrolled, and leads to each by keyboard', async () => {
-    const { page, check } = await signedIn(browser, service, '/requests')
+    const { page, check } = await signedIn(browser, service, '/requests', { alone: true })
     const rows = page.locator('[data-row]')
     await rows.first().waitFor()
     const table = page.getByRole('table', { name: 'Requests', exact: true })

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -9,8 +9,12 @@ const services = useServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('the palette', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('opens what was pasted: a generation, a request, the last four of a key; and what is named: a preset, a model, a person', async () => {
-    const service = await services.start()
     await savePreset(service, 'support-bot', 'Answer briefly.')
     const made = await manage<{ key: string; data: { label: string } }>(service, '/keys', { body: { name: 'ada laptop' } })
     await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['ada@example.com'] } })
@@ -46,7 +50,6 @@ describe.skipIf(BROWSER_PATH === null)('the palette', () => {
   })
 
   test('finds nothing of another workspace', async () => {
-    const service = await services.start()
     const { data: team } = await manage<{ data: { id: string } }>(service, '/workspaces', { body: { name: 'Search', slug: 'search' } })
     const { id } = await chat(service, { model: 'sandbox/echo' })
     const { data } = await manage<{ data: { url: string } }>(service, '/login-links', {

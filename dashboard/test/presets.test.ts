@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -8,12 +8,16 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-const versionOf = async (service: Awaited<ReturnType<typeof services.start>>, slug: string): Promise<string | null> =>
+const versionOf = async (service: StartedService, slug: string): Promise<string | null> =>
   (await chat(service, { model: `@preset/${slug}` })).preset
 
 describe.skipIf(BROWSER_PATH === null)('a preset', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('by keyboard alone: made, changed, saved without going live, put live, rolled back in two steps, and that undone', async () => {
-    const service = await services.start()
     const { page, tabTo, check, expectStatus } = await signedIn(browser, service, '/presets')
     // No preset has this name yet.
     expectStatus(404)
@@ -55,28 +59,26 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
   })
 
   test('is rolled back on a phone of 390 pixels, in two presses', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    await savePreset(service, 'support-bot', 'Answer politely.')
-    const { page, checkAccessible } = await signedIn(browser, service, '/presets/support-bot', { viewport: { width: 390, height: 844 } })
+    await savePreset(service, 'phone-bot', 'Answer briefly.')
+    await savePreset(service, 'phone-bot', 'Answer politely.')
+    const { page, checkAccessible } = await signedIn(browser, service, '/presets/phone-bot', { viewport: { width: 390, height: 844 } })
     await page.getByRole('button', { name: 'Roll back' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Roll back support-bot to v1' })
+    const dialog = page.getByRole('dialog', { name: 'Roll back phone-bot to v1' })
     await dialog.locator('del', { hasText: 'politely' }).waitFor()
     await checkAccessible()
     await dialog.getByRole('button', { name: 'Roll back to v1' }).click()
-    await page.getByText('v1 of support-bot is live now').waitFor()
-    expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
+    await page.getByText('v1 of phone-bot is live now').waitFor()
+    expect(await versionOf(service, 'phone-bot')).toBe('phone-bot@1')
   })
 
   test('whose draft a colleague overtook: the save is held back, both texts are shown, and nothing is lost', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/support-bot')
+    await savePreset(service, 'busy-bot', 'Answer briefly.')
+    const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/busy-bot')
     expectStatus(412)
     await page.getByLabel('System prompt').fill('Answer briefly and politely.')
-    await savePreset(service, 'support-bot', 'Answer at length.')
+    await savePreset(service, 'busy-bot', 'Answer at length.')
     await page.getByRole('button', { name: 'Save draft as v2' }).click()
-    await page.getByText('v2 of support-bot was saved by').waitFor()
+    await page.getByText('v2 of busy-bot was saved by').waitFor()
     await page.getByRole('button', { name: 'See what changed' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.locator('ins', { hasText: 'at length' }).first().waitFor()
@@ -85,15 +87,14 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     expect(await page.getByLabel('System prompt').inputValue()).toBe('Answer briefly and politely.')
     await page.getByRole('button', { name: 'Rebase draft' }).click()
     await page.getByRole('button', { name: 'Save draft as v3' }).click()
-    await page.getByText('Saved support-bot as v3').waitFor()
-    const { data } = await manage<{ data: { system_prompt: string } }>(service, '/presets/support-bot/versions/3')
+    await page.getByText('Saved busy-bot as v3').waitFor()
+    const { data } = await manage<{ data: { system_prompt: string } }>(service, '/presets/busy-bot/versions/3')
     expect(data.system_prompt).toBe('Answer briefly and politely.')
   })
 
   test('a draft outlives the page, the session and the service', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.')
-    const { page, expectStatus } = await signedIn(browser, service, '/presets/support-bot')
+    await savePreset(service, 'draft-bot', 'Answer briefly.')
+    const { page, expectStatus } = await signedIn(browser, service, '/presets/draft-bot')
     expectStatus(401)
     await page.getByLabel('System prompt').fill('A long thought.')
     await page.reload()
@@ -109,21 +110,20 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await dialog.waitFor({ state: 'detached' })
     expect(await page.getByLabel('System prompt').inputValue()).toBe('A long thought.')
     await page.getByRole('button', { name: 'Save draft as v2' }).click()
-    await page.getByText('Saved support-bot as v2').waitFor()
+    await page.getByText('Saved draft-bot as v2').waitFor()
   })
 
   test('labels are set and moved, and versions are compared', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer briefly.', { 'x-preset-note': 'the first' })
-    await savePreset(service, 'support-bot', 'Answer politely.')
-    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '/presets/support-bot?tab=labels')
+    await savePreset(service, 'label-bot', 'Answer briefly.', { 'x-preset-note': 'the first' })
+    await savePreset(service, 'label-bot', 'Answer politely.')
+    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '/presets/label-bot?tab=labels')
     // There is no rollout.
     expectStatus(404)
     await page.getByLabel('New label').fill('staging')
     await page.getByRole('button', { name: 'Add label' }).click()
     await page.getByLabel('Version of staging').selectOption('1')
     await page.getByText('staging is v1 now.').waitFor()
-    expect((await chat(service, { model: '@preset/support-bot@staging' })).preset).toBe('support-bot@1')
+    expect((await chat(service, { model: '@preset/label-bot@staging' })).preset).toBe('label-bot@1')
     await checkAccessible()
     await page.getByRole('link', { name: 'History' }).click()
     await page.getByRole('cell', { name: 'the first' }).waitFor()
@@ -136,10 +136,9 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
   })
 
   test('opens with its first part where the address names one that there is not, as a request does', async () => {
-    const service = await services.start()
-    await savePreset(service, 'support-bot', 'Answer politely.')
-    const { id } = await chat(service, { model: '@preset/support-bot' })
-    const { page, check } = await signedIn(browser, service, '/presets/support-bot?tab=versions')
+    await savePreset(service, 'tab-bot', 'Answer politely.')
+    const { id } = await chat(service, { model: '@preset/tab-bot' })
+    const { page, check } = await signedIn(browser, service, '/presets/tab-bot?tab=versions')
     await page.getByLabel('System prompt').waitFor()
     expect(await page.locator('.tab.current').innerText()).toBe('Edit')
     await page.goto(`${service.url}/dashboard/requests/${id}?tab=usage`)

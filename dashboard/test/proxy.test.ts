@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
-import { signedIn } from './signed-in.ts'
+import { signInByPage } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
@@ -44,7 +44,8 @@ describe.skipIf(BROWSER_PATH === null)('below a path, behind a proxy that ends T
     const service = await services.start({ config: `server: { public_url: "${proxy.url}" }` })
     proxy.to.url = service.url
     await chat(service, { model: 'sandbox/echo' })
-    const { page, ...visitor } = await signedIn(browser, { ...service, url: proxy.url }, '', { ignoreHTTPSErrors: true })
+    const { page, ...visitor } = await browser.visit(`${proxy.url}/dashboard`, { ignoreHTTPSErrors: true })
+    await signInByPage({ page, ...visitor }, service.managementKey)
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Requests' }).click()
     await page.locator('[data-row]').first().waitFor()
     expect(page.url()).toStartWith(`${proxy.url}/dashboard/requests`)

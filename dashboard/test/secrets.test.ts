@@ -1,12 +1,12 @@
 /** Secrets that nobody finds who looks over the shoulder, into the history, or into the log. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage } from './calls.ts'
-import { signedIn } from './signed-in.ts'
+import { signInByPage } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
@@ -24,9 +24,15 @@ const keptBy = async (page: Page): Promise<string> =>
   ])
 
 describe.skipIf(BROWSER_PATH === null)('no secret stays', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
   test('a management key that signs in is in no page, storage, address, cookie or log, and a new one is gone after a reload', async () => {
-    const service = await services.start()
-    const { page, check } = await signedIn(browser, service)
+    const visitor = await browser.visit(`${service.url}/dashboard`)
+    await signInByPage(visitor, service.managementKey)
+    const { page, check } = visitor
     for (const path of ['', '/keys', '/settings', '/audit', '/setup']) {
       await page.goto(`${service.url}/dashboard${path}`)
       await page.locator('#content h1').waitFor()
@@ -51,7 +57,6 @@ describe.skipIf(BROWSER_PATH === null)('no secret stays', () => {
   })
 
   test('a sign-in link leaves the address before anything is asked, names nobody where it came from, and is in no history, log or entry', async () => {
-    const service = await services.start()
     const { data } = await manage<{ data: { url: string; expires_at: string; created_at?: string } }>(service, '/login-links', {
       body: { user_id: 'ada', role: 'admin' },
     })

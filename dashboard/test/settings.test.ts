@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -9,12 +9,16 @@ const services = useServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('settings', () => {
-  test('tell where each value comes from, and offer no switch for what the file, a variable or a flag sets', async () => {
-    const service = await services.start({
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start({
       config: 'timeouts: { first_token: 33 }',
       env: { PATCHBAY_LOG_LEVEL: 'warn' },
       flags: ['--drain-seconds', '3'],
     })
+  })
+
+  test('tell where each value comes from, and offer no switch for what the file, a variable or a flag sets', async () => {
     const { page, check } = await signedIn(browser, service, '/settings')
     const table = page.getByRole('table', { name: 'Effective configuration' })
     await table.getByRole('row').nth(5).waitFor()
@@ -36,7 +40,6 @@ describe.skipIf(BROWSER_PATH === null)('settings', () => {
   })
 
   test('keep contents of some keys for some days, where a workspace wants them, and of nobody before', async () => {
-    const service = await services.start()
     const made = await manage<{ key: string; data: { hash: string } }>(service, '/keys', { body: { name: 'ada laptop' } })
     const before = await chat(service, { model: 'sandbox/echo' })
     const { page, ...visitor } = await signedIn(browser, service, '/settings')

@@ -10,9 +10,13 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start()
+})
+
 describe.skipIf(BROWSER_PATH === null)('setting up a client', () => {
   test('the page makes a key, fills in the snippet, and turns green with the first request', async () => {
-    const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/setup')
     await page.getByText('Waiting for the first request').waitFor()
     await page.getByRole('button', { name: 'Create' }).click()
@@ -48,11 +52,6 @@ test('the snippets of JavaScript whose packages are installed are those of the S
 })
 
 describe('run as it is shown', () => {
-  let service: StartedService
-  beforeAll(async () => {
-    service = await services.start()
-  })
-
   test.each(RUNNABLE.map((snippet) => [snippet.name, snippet] as const))(
     'the snippet of %s prints the answer of the model when it is run as it is shown',
     async (_, snippet) => {

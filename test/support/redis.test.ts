@@ -36,6 +36,6 @@ test.skipIf(!HAS_REDIS)('one that is stopped is gone, and its port is free for t
   expect(await answers(first.url)).toBe(false)
   const second = await startRedis(Number(new URL(first.url).port))
   expect({ url: second.url, answers: await answers(second.url) }).toEqual({ url: first.url, answers: true })
-  await expect(startRedis(Number(new URL(first.url).port))).rejects.toThrow('does not start')
+  expect(startRedis(Number(new URL(first.url).port))).rejects.toThrow('does not start')
   await second.stop()
 })
