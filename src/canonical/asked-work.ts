@@ -6,7 +6,9 @@
 import { isExactInteger } from '../lib/exact-json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
-import { mayName } from '../lib/may-name.ts'
+import { writeInSteps } from '../lib/json-steps.ts'
+import { lookForName } from '../lib/may-name.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 
 export interface AskedWork {
@@ -22,32 +24,63 @@ export interface AskedWork {
   readonly predictedBytes: number
   /** Searches that the provider may make. */
   readonly searches: number
-  /** Input may be written to a cache, which may cost more than to read it. */
-  readonly marksCache: boolean
   /** It names a tier that may cost more than the ordinary one. */
   readonly premiumTier: boolean
 }
 
-export const askedWork = (body: JsonBody): AskedWork => {
-  const found: Found = { limits: [], unlimited: false, thinkingTokens: 0, answers: 1, predictedBytes: 0, searches: 0, premiumTier: false }
+/** The result of a search in steps is kept with the body, so that this costs little where nothing can wait. */
+export const askedWork = (body: JsonBody): AskedWork => atOnce(lookingForWork(body))
+
+/** Throws JsonTextError. */
+export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
+  const known = FOUND.get(body)
+  if (known !== undefined) return known
+  const found: Found = {
+    limits: [],
+    unlimited: false,
+    thinkingTokens: 0,
+    answers: 1,
+    predictedBytes: 0,
+    searches: 0,
+    premiumTier: false,
+    nested: [],
+  }
   for (const key of body.keys) {
     const name = plainName(key)
     if (CONVERSATION_FIELDS.has(name)) continue
     const raw = body.rawSearchable(key) ?? ''
-    if (TOOL_FIELDS.has(name)) readTools(raw, () => body.get(key), found)
-    else if (name === PREDICTION) readPrediction(raw, found)
+    // Tools may be large, and few of them search: they are parsed only where their text may name a search.
+    if (TOOL_FIELDS.has(name)) {
+      if (yield* lookForName(SEARCH, raw)) readTools(yield* body.parsing(key), found)
+    } else if (name === PREDICTION) readPrediction(raw, found)
     // A number, a text that may be one, or an object with settings in it. A plain word names no work.
-    else if (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')) read(name, body.get(key), found)
+    else if (!TEXT_FIELDS.has(name) && (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')))
+      read(name, yield* body.parsing(key), found)
+    yield
   }
-  const { limits, ...work } = found
-  return {
-    ...work,
-    outputTokens: limits.length === 0 ? null : Math.max(...limits),
-    marksCache: mayName(CACHE_MARK, body.searchable),
+  const { limits, nested, ...rest } = found
+  for (const { name, value } of nested) {
+    const json = yield* writeInSteps(value)
+    if (name === PREDICTION) readPrediction(json, rest)
+    else if (yield* lookForName(SEARCH, json)) readTools(value, rest)
+    yield
   }
+  const work = { ...rest, outputTokens: limits.length === 0 ? null : Math.max(...limits) }
+  FOUND.set(body, work)
+  return work
 }
 
-type Found = { -readonly [Name in keyof Omit<AskedWork, 'outputTokens' | 'marksCache'>]: AskedWork[Name] } & { limits: number[] }
+const FOUND = new WeakMap<JsonBody, AskedWork>()
+
+/** Input may be written to a cache, which may cost more than to read it. */
+export const marksCache = (body: JsonBody): Steps<boolean> => lookForName(CACHE_MARK, body.searchable)
+
+type Work = { -readonly [Name in keyof Omit<AskedWork, 'outputTokens'>]: AskedWork[Name] }
+interface Found extends Work {
+  limits: number[]
+  /** Tools and predictions within other members, which are looked at as JSON. */
+  nested: { readonly name: string; readonly value: unknown }[]
+}
 
 /** Members that hold text for the model, schemas or names, and no settings. A schema has words like `maxLength` of its own. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
@@ -94,8 +127,10 @@ const isSetting = (name: string): boolean =>
 
 const read = (name: string, value: unknown, found: Found, thinks = false): void => {
   if (TEXT_FIELDS.has(name)) return
-  if (TOOL_FIELDS.has(name)) return readTools(JSON.stringify(value), () => value, found)
-  if (name === PREDICTION) return readPrediction(JSON.stringify(value), found)
+  if (TOOL_FIELDS.has(name) || name === PREDICTION) {
+    found.nested.push({ name, value })
+    return
+  }
   if (TIER_FIELDS.has(name)) found.premiumTier ||= !isOrdinary(value)
   else if (SEARCH_FIELD.test(name)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
   else if (ANSWERS.test(name)) found.answers *= Math.max(1, Math.ceil(largestNumber(value)))
@@ -110,12 +145,11 @@ const read = (name: string, value: unknown, found: Found, thinks = false): void 
     for (const [key, entry] of Object.entries(value)) read(plainName(key), entry, found, thinks || THINKING_FIELDS.has(name))
 }
 
-/** Tools may be large, and few of them search: they are parsed only where their text may name a search. */
-const readTools = (json: string, value: () => unknown, found: Found): void => {
-  if (mayName(SEARCH, json)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value()))
+const readTools = (value: unknown, found: Work): void => {
+  found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
 }
 
-const readPrediction = (json: string, found: Found): void => {
+const readPrediction = (json: string, found: Work): void => {
   found.predictedBytes = Math.max(found.predictedBytes, Buffer.byteLength(json))
 }
 

@@ -4,7 +4,8 @@
  * arguments of a call, a member that no dialect has.
  */
 import { isObject } from '../lib/json.ts'
-import { mayName } from '../lib/may-name.ts'
+import { lookForName } from '../lib/may-name.ts'
+import { startPace, type Steps } from '../lib/steps.ts'
 import { isPdf, pagesOf } from './pdf-pages.ts'
 
 export interface ConversationMedia {
@@ -23,7 +24,13 @@ export interface ConversationMedia {
   readonly inline: readonly string[]
 }
 
-type Counted = { -readonly [Name in keyof Omit<ConversationMedia, 'inline'>]: number } & { readonly inline: string[] }
+type Counted = { -readonly [Name in keyof Omit<ConversationMedia, 'inline'>]: number } & {
+  readonly inline: string[]
+  /** In base64. */
+  readonly pdfs: string[]
+  /** Lists and parts that are looked at later. */
+  readonly waiting: unknown[]
+}
 type Json = Readonly<Record<string, unknown>>
 
 export const NO_MEDIA: ConversationMedia = { characters: 0, images: 0, bytes: 0, linked: 0, pages: 0, fileTokens: 0, inline: [] }
@@ -39,7 +46,7 @@ const PLAIN = /^[a-z0-9]*$/
 const NO_SIGN_OF_A_NAME = /[^\p{L}\p{N}]|\p{DI}/gu
 
 /** Says whether `conversationMedia` may find media in a text: it has a word for them, or an escaped letter that may belong to one. */
-export const mayHoldMedia = (json: string): boolean => mayName(MEDIA_STRING, json)
+export const mayHoldMedia = (json: string): Steps<boolean> => lookForName(MEDIA_STRING, json)
 
 const KINDS = 'images?|screenshot|audio|video|file|document|media|container[_-]?upload'
 const MEDIA_WORD_SOURCE = `(?:(?:input|computer|inline)[_-]?)?(?:${KINDS}|data)(?:[_-]?(?:url|uri|data|id|generation[_-]?call))?`
@@ -48,28 +55,29 @@ const MEDIA_WORD = new RegExp(`^(?!data$)${MEDIA_WORD_SOURCE}$`, 'i')
 const IMAGE_WORD = /image|screenshot/i
 
 /** `conversation`: the parsed value of one of CONVERSATION_FIELDS. */
-export const conversationMedia = (conversation: unknown): ConversationMedia => {
-  const counted = { ...NO_MEDIA, inline: [] }
-  countParts(conversation, counted)
+export function* conversationMedia(conversation: unknown): Steps<ConversationMedia> {
+  const counted: Counted = { ...NO_MEDIA, inline: [], pdfs: [], waiting: [conversation] }
+  const isStep = startPace()
+  for (const value of counted.waiting) {
+    if (Array.isArray(value)) for (const part of value as unknown[]) counted.waiting.push(part)
+    else if (isObject(value)) countPart(value, counted)
+    if (isStep()) yield
+  }
+  for (const pdf of counted.pdfs) counted.pages += yield* pagesOf(pdf)
   return counted
 }
 
 /** Where an item or a part holds parts of its own. Arguments and structured results of tools are not among them. */
 const PART_FIELDS: ReadonlySet<string> = new Set(['content', 'parts', 'output', 'images', 'toolresult', 'functionresponse'])
 
-const countParts = (value: unknown, counted: Counted): void => {
-  if (Array.isArray(value)) for (const part of value as unknown[]) countParts(part, counted)
-  else if (isObject(value)) countPart(value, counted)
-}
-
 const countPart = (part: Json, counted: Counted): void => {
   const kinds = new Set<'image' | 'other'>()
   const media: unknown[] = []
   for (const [name, value] of Object.entries(part)) {
     const holdsParts = PART_FIELDS.has(plainName(name))
-    if (holdsParts && typeof value !== 'string') countParts(value, counted)
+    if (holdsParts && typeof value !== 'string') counted.waiting.push(value)
     // A document may be made of parts.
-    else if (name === 'source' && isObject(value)) countParts(value['content'], counted)
+    else if (name === 'source' && isObject(value)) counted.waiting.push(value['content'])
     if (MEDIA_WORD.test(name)) {
       kinds.add(kindOf(name))
       media.push(value)
@@ -103,7 +111,7 @@ const passOver = ({ text, length }: Inline, counted: Counted): void => {
 const countFile = ({ text, length, mediaType }: Inline, counted: Counted): void => {
   const bytes = Math.ceil((length * 3) / 4)
   counted.bytes += bytes
-  if (isPdf(mediaType, text.slice(-length))) counted.pages += pagesOf(text.slice(-length))
+  if (isPdf(mediaType, text.slice(-length))) counted.pdfs.push(text.slice(-length))
   else if (!SOUND.test(mediaType ?? '')) counted.fileTokens += bytes
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 
 import { JsonBody } from '../lib/json-body.ts'
-import { inputSizeOf, type InputSize } from './input-size.ts'
+import { atOnce } from '../lib/steps.ts'
+import { inputSizeOf, type InputSize, mostTextTokens } from './input-size.ts'
 
 const sizeOf = (text: string): Pick<InputSize, 'textBytes' | 'images' | 'mediaBytes' | 'linked'> => {
   const { textBytes, images, mediaBytes, linked } = inputSizeOf(JsonBody.read(text))
@@ -122,7 +123,10 @@ test('a file counts by its decoded bytes, one that is only named as one, and tex
 })
 
 describe('tokens of text, at most', () => {
-  const tokens = (text: string): number => inputSizeOf(JsonBody.ofBytes(Buffer.from(text))).textTokens()
+  const tokens = (text: string): number => {
+    const body = JsonBody.ofBytes(Buffer.from(text))
+    return atOnce(mostTextTokens(body, inputSizeOf(body)))
+  }
 
   test.each([100, 40_000, 3_000_000])('pictures of %d characters are none, with their slashes escaped or not', (length) => {
     const data = 'iVBO/w0K'.repeat(length / 8)

@@ -1,5 +1,6 @@
 /** How large the input of a body is, where its tokens have not been counted. */
 import type { JsonBody } from '../lib/json-body.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { type ConversationMedia, CONVERSATION_FIELDS, conversationMedia, mayHoldMedia, NO_MEDIA, plainName } from './conversation-media.ts'
 import { mostTokens } from './token-bound.ts'
 import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'
@@ -7,8 +8,6 @@ import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'
 export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> {
   /** Bytes of JSON without the media in it. */
   readonly textBytes: number
-  /** The most tokens that this text is. */
-  readonly textTokens: () => number
   /** Bytes of media that are no pictures, decoded. */
   readonly mediaBytes: number
   /** The pages of PDFs, and the tokens of other files of text. */
@@ -19,34 +18,49 @@ export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> 
 /** Fields that hold text; where they hold parts, a server may look for media in them as in a conversation. */
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['system', 'systeminstruction', 'instructions', 'prompt'])
 
-/** A conversation is parsed only where a search of its text finds a word for media. */
-export const inputSizeOf = (body: JsonBody): InputSize => {
+/** A size that was measured in steps is kept with the body, so that this costs little where nothing can wait. */
+export const inputSizeOf = (body: JsonBody): InputSize => atOnce(measuringInput(body))
+
+/** A conversation is parsed only where a search of its text finds a word for media. Throws JsonTextError. */
+export function* measuringInput(body: JsonBody): Steps<InputSize> {
+  const known = MEASURED.get(body)
+  if (known !== undefined) return known
   let { characters, images, bytes, linked, pages, fileTokens } = NO_MEDIA
-  const inline: string[] = []
   for (const key of body.keys) {
-    const name = plainName(key)
-    const raw = body.rawSearchable(key) ?? ''
-    const isConversation = CONVERSATION_FIELDS.has(name) || PROMPT_FIELDS.has(name)
-    if (!(isConversation ? mayHoldMedia(raw) : mayHoldStrayMedia(name, raw))) continue
-    const media = isConversation ? conversationMedia(body.get(key)) : { ...NO_MEDIA, ...strayMedia(name, body.get(key)) }
+    const media = yield* mediaIn(body, key)
     characters += media.characters
     images += media.images
     bytes += media.bytes
     linked += media.linked
     pages += media.pages
     fileTokens += media.fileTokens
-    inline.push(...media.inline)
   }
   const textBytes = Math.max(0, body.byteLength - characters)
-  return {
-    textBytes,
-    textTokens: () => (textBytes > LOOKED_THROUGH_MAX ? textBytes : mostTokens(octetsIn(body), isOneOf(inline))),
-    images,
-    mediaBytes: bytes,
-    linked,
-    pages,
-    fileTokens,
-  }
+  const size = { textBytes, images, mediaBytes: bytes, linked, pages, fileTokens }
+  MEASURED.set(body, size)
+  return size
+}
+
+const MEASURED = new WeakMap<JsonBody, InputSize>()
+
+function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
+  const name = plainName(key)
+  const raw = body.rawSearchable(key) ?? ''
+  const isConversation = CONVERSATION_FIELDS.has(name) || PROMPT_FIELDS.has(name)
+  if (!(yield* isConversation ? mayHoldMedia(raw) : mayHoldStrayMedia(name, raw))) return NO_MEDIA
+  const value = yield* body.parsing(key)
+  yield
+  return isConversation ? yield* conversationMedia(value) : { ...NO_MEDIA, ...strayMedia(name, value) }
+}
+
+/** The most tokens that the text of the body is. */
+export function* mostTextTokens(body: JsonBody, { textBytes }: Pick<InputSize, 'textBytes'>): Steps<number> {
+  if (textBytes > LOOKED_THROUGH_MAX) return textBytes
+  const inline: string[] = []
+  // It is not kept beside the size: it would stay in memory as long as the request.
+  if (textBytes < body.byteLength) for (const key of body.keys) inline.push(...(yield* mediaIn(body, key)).inline)
+  yield
+  return mostTokens(octetsIn(body), isOneOf(inline))
 }
 
 /** More text counts as a token a byte, and is not looked through. */

@@ -2,9 +2,10 @@ import { deflateSync } from 'node:zlib'
 
 import { expect, test } from 'bun:test'
 
+import { atOnce } from '../lib/steps.ts'
 import { isPdf, pagesOf } from './pdf-pages.ts'
 
-const pages = (text: string): number => pagesOf(Buffer.from(text, 'latin1').toString('base64'))
+const pages = (text: string): number => atOnce(pagesOf(Buffer.from(text, 'latin1').toString('base64')))
 const objectStream = (objects: string): string =>
   `5 0 obj <</Type /ObjStm /N 3 /First 20 /Filter /FlateDecode>>\nstream\r\n${deflateSync(objects).toString('latin1')}\nendstream endobj\n`
 const page = '1 0 obj <</Type /Page /Parent 9 0 R>> endobj\n'

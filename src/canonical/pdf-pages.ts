@@ -1,6 +1,8 @@
 /** How many pages an inline PDF has, at most: each is charged as text and as a picture. */
 import { inflateSync } from 'node:zlib'
 
+import type { Steps } from '../lib/steps.ts'
+
 /** As many as any provider takes: ai.google.dev/gemini-api/docs/document-processing. */
 const PAGES_MAX = 1000
 
@@ -13,17 +15,21 @@ export const isPdf = (mediaType: string | null, base64: string): boolean =>
 /** `%PDF-` in base64. */
 const PDF_HEAD = 'JVBERi'
 
-export const pagesOf = (base64: string): number => {
+export function* pagesOf(base64: string): Steps<number> {
   if (base64.length > CHARACTERS_MAX) return PAGES_MAX
   const file = Buffer.from(base64, 'base64')
   const text = file.toString('latin1')
+  yield
   // An encrypted file does not say what it holds.
   if (/\/Encrypt\b/.test(text)) return PAGES_MAX
-  const compressed = compressedObjects(file, text)
+  yield
+  const compressed = yield* compressedObjects(file, text)
   if (compressed === null) return PAGES_MAX
+  yield
   const objects = text + compressed
   const pages = objects.match(PAGE)?.length ?? 0
   if (pages === 0) return PAGES_MAX
+  yield
   // One page may stand in the tree several times, and the tree says how many there are.
   let most = pages
   for (const [, count] of objects.matchAll(COUNT)) most = Math.max(most, Number(count))
@@ -34,7 +40,7 @@ const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
 const COUNT = /\/Count\s+(\d{1,9})/g
 
 /** The objects that stand in streams, as text; null where one cannot be read, or where they are too many or too long together. */
-const compressedObjects = (file: Buffer, text: string): string | null => {
+function* compressedObjects(file: Buffer, text: string): Steps<string | null> {
   let objects = ''
   let [streams, before] = [0, 0]
   for (const { index } of text.matchAll(/\/ObjStm\b/g)) {
@@ -45,6 +51,7 @@ const compressedObjects = (file: Buffer, text: string): string | null => {
     const inflated = inflatedUpTo(file.subarray(STREAM.lastIndex), INFLATED_MAX - objects.length)
     if (inflated === null) return null
     objects += inflated
+    yield
   }
   return objects
 }

@@ -3,14 +3,18 @@
  * knows. All of their text counts as text too: nobody can know whether a server reads them, and as what.
  */
 import { isObject } from '../lib/json.ts'
-import { mayName } from '../lib/may-name.ts'
+import { lookForName } from '../lib/may-name.ts'
+import { testInSteps } from '../lib/search-steps.ts'
+import type { Steps } from '../lib/steps.ts'
 import { type ConversationMedia, plainName } from './conversation-media.ts'
 
 type Stray = Pick<ConversationMedia, 'images' | 'linked'>
 
 /** Says whether this top-level member may hold media; `name` as `plainName` writes it, `json` its text. */
-export const mayHoldStrayMedia = (name: string, json: string): boolean =>
-  !OTHER_FIELDS.has(name) && (isMediaName(name) || LINK_IN_JSON.test(json) || mayName(MEDIA_IN_JSON, json))
+export function* mayHoldStrayMedia(name: string, json: string): Steps<boolean> {
+  if (OTHER_FIELDS.has(name)) return false
+  return isMediaName(name) || (yield* testInSteps(LINK_IN_JSON, json)) || (yield* lookForName(MEDIA_IN_JSON, json))
+}
 
 /** `name`: as of `mayHoldStrayMedia`. */
 export const strayMedia = (name: string, value: unknown): Stray => {

@@ -1,5 +1,6 @@
 /** The parts of budgets, built and joined. */
 import { type Admit, type BudgetSettings, createAdmit } from '../inference/admit.ts'
+import { createTurn, type LargeStep } from '../inference/large-steps.ts'
 import { createGenerationRecorder, type GenerationRecorder } from '../inference/record-generations.ts'
 import { createBudgets, type Budgets } from '../ledger/budgets.ts'
 import { createCredits, type Credits } from '../ledger/credits.ts'
@@ -38,6 +39,7 @@ export const composeBudgets = (parts: {
   /** Beside keys, workspace budgets and credit. */
   readonly sources?: readonly ScopeSource[]
   readonly journal: Journal | null
+  readonly largeStep: LargeStep
 }): BudgetParts => {
   const { database, clock, ids, log, metrics, file } = parts
   const budgets = createBudgets(parts)
@@ -71,7 +73,7 @@ export const composeBudgets = (parts: {
   metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
   metrics.gauge('patchbay_held_requests', 'Requests that run under a limit.', () => ledger.running)
   const durations = createDurations()
-  const admit = createAdmit({ ledger, durations, settings: () => settingsOf(file()), clock, ids })
+  const admit = createAdmit({ ledger, durations, settings: () => settingsOf(file()), clock, ids, turn: createTurn(clock, parts.largeStep) })
   const onOvershoot = (generationId: string, nanos: number): void => {
     overshoot.add([], nanos)
     log.warn({ generation_id: generationId, nanos }, 'a request cost more than was held for it')

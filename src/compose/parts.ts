@@ -102,6 +102,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     file: () => reloadable.settings.budgets,
     sources: [guardrailBudgets(guardrails)],
     journal,
+    largeStep,
   })
   const { budgets, credits, recorder, ledger, durations, onOvershoot } = budgetParts
   const management = composeManagement({

@@ -3,6 +3,7 @@ import type { Call } from '../canonical/call.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { estimateOf } from '../ledger/estimate.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { atOnce } from '../lib/steps.ts'
 import type { Models } from '../models/models.ts'
 import { beyond, PROBES, probeBody, type ProbeName } from './probe-bodies.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
@@ -42,7 +43,7 @@ export const planLive = (models: Models, only: readonly string[], boundNanos: nu
 
 const questionOf = (model: Model, endpoint: ModelEndpoint, dialect: ProviderDialect, probe: ProbeName): Question => {
   const { call } = chatFormat.parseCall(JsonBody.read(JSON.stringify(probeBody(probe, model.id))))
-  const { mostNanos } = estimateOf({ call, apiType: 'completions' }, [{ model, endpoint }], ESTIMATES)
+  const { mostNanos } = atOnce(estimateOf({ call, apiType: 'completions' }, [{ model, endpoint }], ESTIMATES))
   return { model, endpoint, dialect, probe, call, mostNanos, passedOver: beyond(probe, model) }
 }
 

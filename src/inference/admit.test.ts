@@ -36,6 +36,7 @@ const admitted = async (keys: readonly ('own' | 'shared')[], outcomes: readonly 
   const admit = createAdmit({
     clock,
     ids: createFakeIds(),
+    turn: () => undefined,
     ledger: {
       scopesOf: () => [scope('with', true), scope('without', false)],
       async admit(demand) {

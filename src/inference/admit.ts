@@ -8,6 +8,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Scope } from '../ledger/scope.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import { Admitted, type Identity, type Terms } from './admitted.ts'
 import { Hold, TURNS_HELD } from './hold.ts'
@@ -28,13 +29,15 @@ export interface AdmitParts {
   readonly settings: () => BudgetSettings
   readonly clock: Clock
   readonly ids: IdSource
+  /** Lets others have their turn between two steps of the work on a large request. */
+  readonly turn: Turn
 }
 
 /** Throws 402, 403 or 503. Where nothing bounds its caller, a request is let in at once and without a query. */
 export type Admit = (planned: Planned) => Admitted | Promise<Admitted>
 
 export const createAdmit = (parts: AdmitParts): Admit => {
-  const { ledger, durations, clock, ids } = parts
+  const { ledger, durations, clock, ids, turn } = parts
 
   const admitUnder = async (planned: Planned, scopes: readonly Scope[], settings: BudgetSettings): Promise<Admitted> => {
     const identity = identityOf(clock, ids)
@@ -62,7 +65,9 @@ export const createAdmit = (parts: AdmitParts): Admit => {
     if (scopes.length === 0) return new Admitted(planned, identity, { ...unboundTerms(settings), ownKeysOnly }, clock)
     const { attempts } = planned.plan
     if (settings.unknownPrice === 'refuse') refuseUnpriced(planned)
-    const { mostNanos, promptNanos } = estimateOf(planned, attempts, settings)
+    const estimating = estimateOf(planned, attempts, settings)
+    const isLarge = planned.call.body.searchable.length > LARGE_BYTES
+    const { mostNanos, promptNanos } = isLarge ? await inTurns(estimating, turn) : atOnce(estimating)
     const first = attempts[0]
     const demand: Demand = {
       id: identity.generationId,

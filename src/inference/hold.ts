@@ -5,6 +5,7 @@
  */
 import { GatewayError } from '../errors.ts'
 import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import { type UpstreamRequest, wireBody } from '../providers/upstream.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Purse } from './purse.ts'
@@ -72,9 +73,20 @@ export class Hold {
   }
 
   /** To be waited for before a body goes out. Throws 402, 403 and 503 where it may cost more than can be held. */
-  cover(planned: PlannedAttempt, body: UpstreamRequest['body']): undefined | Promise<void> {
+  cover(planned: PlannedAttempt, body: UpstreamRequest['body'], turn: Turn | undefined): undefined | Promise<void> {
+    const measuring = this.#measuring(planned, body)
+    return turn === undefined || body.length <= LARGE_BYTES
+      ? this.#reserve(atOnce(measuring))
+      : inTurns(measuring, turn).then((measured) => this.#reserve(measured))
+  }
+
+  *#measuring(planned: PlannedAttempt, body: UpstreamRequest['body']): Steps<number> {
     const { call, apiType } = this.#request
-    const measured = outgoingNanos(wireBody(body), { dialect: dialectOf(planned, call), apiType }, planned, this.#settings)
+    const sent = yield* wireBody(body)
+    return yield* outgoingNanos(sent, { dialect: dialectOf(planned, call), apiType }, planned, this.#settings)
+  }
+
+  #reserve(measured: number): undefined | Promise<void> {
     this.#measuredNanos = measured
     const needed = this.#spentNanos + measured * this.#turns
     return needed <= this.#nanos ? undefined : this.#grow(needed)

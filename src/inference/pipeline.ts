@@ -5,11 +5,13 @@
  * A step refuses by throwing, and the one catch here makes it a `Refused`, with what was known by then. Once a request was
  * admitted nothing throws any more: a failure is a value, which a run resolves to.
  */
+import { lookingForWork } from '../canonical/asked-work.ts'
 import type { TakeFrames } from '../canonical/event.ts'
+import { measuringInput } from '../canonical/input-size.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
@@ -99,7 +101,9 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       const isLargeNow = isLarge || screened.call.body.searchable.length > LARGE_BYTES
       if (isLargeNow) await largeStep()
       const planning = plan(screened, parts)
-      const reached = next(isLargeNow ? await inTurns(planning, turn) : atOnce(planning))
+      const planned = isLargeNow ? await inTurns(planning, turn) : atOnce(planning)
+      if (isLargeNow) await inTurns(measuring(planned), turn)
+      const reached = next(planned)
       const result = reached instanceof Promise ? await reached : reached
       if (isLargeNow) await largeStep()
       return result
@@ -170,6 +174,12 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),
     countTokens: (received, connection) => toPlan(received, (planned) => countTokens(planned, connection, parts)),
   }
+}
+
+/** The facts that are asked for where nothing can wait, such as at the end of an answer whose provider counted nothing. */
+function* measuring({ call }: Planned): Steps<void> {
+  yield* measuringInput(call.body)
+  yield* lookingForWork(call.body)
 }
 
 /** The changes that plugins make to the request before it is screened: filters read what a file says. */

@@ -51,7 +51,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const [unheeded] = wide.warnings
   if (strict && unheeded !== undefined) throw strictError(unheeded)
   if (apiType === 'embeddings') return { ...full, plan: wide, tools: null, search: null }
-  const { screened, planned } = withinContext(full, wide)
+  const { screened, planned } = yield* withinContext(full, wide)
   const { call } = screened
   yield
   yield* checkPrompt(call, planned)

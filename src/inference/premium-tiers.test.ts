@@ -8,6 +8,7 @@ import { CLIENT_DIALECTS, type Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
 import { estimateOf, outgoingNanos } from '../ledger/estimate.ts'
 import { tokenCostNanos } from '../lib/money.ts'
+import { atOnce } from '../lib/steps.ts'
 import { createModels } from '../models/models.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
@@ -68,11 +69,11 @@ test('providers that bill dearer tiers at six times the price charge at most wha
       const plan = plannedOrNull(() => planOf(createModels([one, two], []), fields, { dialect }))
       fc.pre(plan !== null)
       const call = callOf(fields, dialect)
-      const { mostNanos } = estimateOf({ call, apiType: 'completions' }, plan.attempts, SETTINGS)
+      const { mostNanos } = atOnce(estimateOf({ call, apiType: 'completions' }, plan.attempts, SETTINGS))
       for (const planned of plan.attempts) {
         const sent = callAtTier(call, planned, () => undefined)
         expect(billed(planned, sent)).toBeLessThanOrEqual(mostNanos)
-        const measured = outgoingNanos(sent.body, { dialect: 'openai-chat', apiType: 'completions' }, planned, SETTINGS)
+        const measured = atOnce(outgoingNanos(sent.body, { dialect: 'openai-chat', apiType: 'completions' }, planned, SETTINGS))
         expect(billed(planned, sent)).toBeLessThanOrEqual(measured)
         expect(sent.prompt().settings.serviceTier?.value === 'priority').toBe(asksForPriority(sent))
       }

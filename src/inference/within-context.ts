@@ -1,4 +1,6 @@
 /** Compresses a conversation that is too long for the model of its plan (docs/plugins.md). */
+import { measuringInput } from '../canonical/input-size.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
 import { readAgain } from './read-again.ts'
@@ -10,13 +12,14 @@ interface Fitted {
   readonly planned: Plan
 }
 
-export const withinContext = (screened: Screened, planned: Plan): Fitted => {
+export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted> {
   const { call, pipeline } = screened
   const unchanged = { screened, planned }
   const first = planned.attempts[0]
   if (first === undefined) return unchanged
   const wanted = wantsCompression(call.body) ?? (contextOf(first) ?? Infinity) <= DEFAULT_CONTEXT_MAX
   if (!wanted || isForPicturesAlone(call.body.value('modalities')) || isForPicturesAlone(first.model.outputModalities)) return unchanged
+  yield* measuringInput(call.body)
   const inputTokens = estimatedInputTokens(call)
   const asked = call.maxOutputTokens ?? 0
   if (inputTokens + asked <= (contextOf(first) ?? Infinity)) return unchanged

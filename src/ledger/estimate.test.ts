@@ -7,6 +7,7 @@ import { JsonBody } from '../lib/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
 import { plainEndpoint } from '../models/models.ts'
+import { atOnce } from '../lib/steps.ts'
 import { estimateOf, type Asked } from './estimate.ts'
 
 const SETTINGS = { maxOutputTokens: 1000, assumedPrices: { prompt: 7, completion: 9 } }
@@ -37,7 +38,7 @@ const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null
 /** Each digit and sign may be a token: a hundred, and 400 are added. */
 const PROMPT = { p: '1'.repeat(92) }
 const most = (body: object, attempts: Asked[], max: number | null = null, apiType: 'completions' | 'embeddings' = 'completions') =>
-  estimateOf({ call: call(body, max), apiType }, attempts, SETTINGS).mostNanos
+  atOnce(estimateOf({ call: call(body, max), apiType }, attempts, SETTINGS)).mostNanos
 
 test('input by bytes and output by its maximum, at the prices of the endpoint', () => {
   expect(most(PROMPT, [at({ prompt: 1, completion: 10 })], 50)).toBe(500 * 1000 + 50 * 10_000)
@@ -51,11 +52,8 @@ test('a request without a maximum holds the default, but no more than the endpoi
 })
 
 test('of several attempts the dearest counts, and the first says what the prompt alone costs', () => {
-  const estimate = estimateOf(
-    { call: call(PROMPT, 10), apiType: 'completions' },
-    [at({ prompt: 1, completion: 1 }), at({ prompt: 2, completion: 5 })],
-    SETTINGS,
-  )
+  const attempts = [at({ prompt: 1, completion: 1 }), at({ prompt: 2, completion: 5 })]
+  const estimate = atOnce(estimateOf({ call: call(PROMPT, 10), apiType: 'completions' }, attempts, SETTINGS))
   expect(estimate).toEqual({ mostNanos: 500 * 2000 + 10 * 5000, promptNanos: 434 * 1000 })
 })
 

@@ -2,12 +2,13 @@
  * The most that a request may cost, before anybody has counted a token: what is held for it. It errs upwards; where the
  * true cost is higher all the same, the whole cost is charged and the excess is reported.
  */
-import { askedWork, type AskedWork } from '../canonical/asked-work.ts'
+import { askedWork, type AskedWork, lookingForWork, marksCache } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
-import { inputSizeOf, type InputSize } from '../canonical/input-size.ts'
+import { type InputSize, measuringInput, mostTextTokens } from '../canonical/input-size.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { endpointsThatMayServe } from '../models/served-endpoint.ts'
 import type { Model, ModelEndpoint, Provider } from '../models/model.ts'
@@ -44,8 +45,8 @@ export interface Asked {
  * From the client's body, before any is sent. A limit beyond what an endpoint gives is lowered to it on the way out, and
  * so it is here; what really goes out is measured by `outgoingNanos`.
  */
-export const estimateOf = ({ call, apiType }: Estimated, attempts: readonly Asked[], settings: EstimateSettings): Estimate => {
-  const weighed = weigh(call.body, apiType, OVERHEAD_TOKENS)
+export function* estimateOf({ call, apiType }: Estimated, attempts: readonly Asked[], settings: EstimateSettings): Steps<Estimate> {
+  const weighed = yield* weigh(call.body, apiType, OVERHEAD_TOKENS)
   let mostNanos = 0
   let promptNanos = 0
   for (const [number, asked] of attempts.entries()) {
@@ -64,13 +65,13 @@ export const estimateOf = ({ call, apiType }: Estimated, attempts: readonly Aske
 }
 
 /** The most that a body which is about to be sent to this endpoint may cost, if every word of it is taken literally. */
-export const outgoingNanos = (
+export function* outgoingNanos(
   body: JsonBody,
   { dialect, apiType }: { readonly dialect: ProviderDialect; readonly apiType: ApiType },
   asked: Asked,
   settings: EstimateSettings,
-): number => {
-  const weighed = weigh(body, apiType, PROVIDERS_OVERHEAD_TOKENS)
+): Steps<number> {
+  const weighed = yield* weigh(body, apiType, PROVIDERS_OVERHEAD_TOKENS)
   const output = outputOf(weighed.work, isLimited(body, dialect), asked.endpoint, settings)
   return Math.min(costNanos(weighed, output, asked, settings.assumedPrices), MOST_NANOS)
 }
@@ -110,6 +111,7 @@ const LINKED_TOKENS = 30_000
 interface Weighed {
   readonly size: InputSize
   readonly work: AskedWork
+  readonly marksCache: boolean
   /** Without pictures, whose weight depends on the provider. */
   readonly plainTokens: number
   /** The same as most text has it: no bound, and what is charged where nobody counted. */
@@ -117,19 +119,20 @@ interface Weighed {
   readonly apiType: ApiType
 }
 
-const weigh = (body: JsonBody, apiType: ApiType, overheadTokens: number): Weighed => {
-  const size = inputSizeOf(body)
+function* weigh(body: JsonBody, apiType: ApiType, overheadTokens: number): Steps<Weighed> {
+  const size = yield* measuringInput(body)
   const beside = size.linked * LINKED_TOKENS + overheadTokens
   const soundTokens = Math.ceil(size.mediaBytes / BYTES_PER_TOKEN)
-  const plainTokens = textTokensOf(body, apiType, size) + Math.max(soundTokens, size.fileTokens) + beside
+  const plainTokens = (yield* textTokensOf(body, apiType, size)) + Math.max(soundTokens, size.fileTokens) + beside
   const usualTokens = Math.ceil(size.textBytes / USUAL_BYTES[apiType]) + soundTokens + beside
-  return { size, work: askedWork(body), plainTokens, usualTokens, apiType }
+  return { size, work: yield* lookingForWork(body), marksCache: yield* marksCache(body), plainTokens, usualTokens, apiType }
 }
 
-const textTokensOf = (body: JsonBody, apiType: ApiType, size: InputSize): number =>
-  apiType === 'embeddings' && NUMBERS.test(body.rawSearchable('input') ?? '')
+function* textTokensOf(body: JsonBody, apiType: ApiType, size: InputSize): Steps<number> {
+  return apiType === 'embeddings' && NUMBERS.test(body.rawSearchable('input') ?? '')
     ? Math.ceil(size.textBytes / USUAL_BYTES.embeddings)
-    : size.textTokens()
+    : yield* mostTextTokens(body, size)
+}
 
 const NUMBERS = /^\[\s*(?:\[\s*)?\d/
 
@@ -191,7 +194,7 @@ const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked,
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
     return (
-      tokenCostNanos(input, work.marksCache ? rates.cached : rates.prompt) +
+      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) +
       feeOf(weighed, prices) +
       work.searches * nanosOf(prices.web_search ?? 0) +
       tokenCostNanos(output * answers, rates.completion)

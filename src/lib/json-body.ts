@@ -153,6 +153,13 @@ export class JsonBody {
     }
   }
 
+  /** As `get`, in steps. A value that was not known is not kept. Throws JsonTextError. */
+  *parsing(key: string): Steps<JsonValue | undefined> {
+    const known = this.#values[key]
+    const member = known === undefined ? this.#find(key) : undefined
+    return member === undefined ? known : plainNumber(yield* parseInSteps(this.#jsonText(member.exact), member.start, member.end))
+  }
+
   /** As `readJsonObject`, in steps. Throws JsonTextError. */
   *readingAll(): Steps<Record<string, JsonValue>> {
     const values: [string, JsonValue][] = []

@@ -7,6 +7,7 @@ import { conversationMedia } from '../canonical/conversation-media.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { editElements } from '../lib/json-splice.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { atOnce } from '../lib/steps.ts'
 
 /** Models of such small contexts get it unasked. */
 export const DEFAULT_CONTEXT_MAX = 8192
@@ -101,7 +102,7 @@ const CHARACTERS_PER_TOKEN = 4
 const IMAGE_TOKENS = 1290
 
 const tokensOf = (value: unknown): number => {
-  const { characters, images } = conversationMedia([value])
+  const { characters, images } = atOnce(conversationMedia([value]))
   return Math.max(0, Buffer.byteLength(JSON.stringify(value)) - characters) / CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS
 }
 

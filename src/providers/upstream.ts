@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { UNLIMITED } from '../lib/json-scan.ts'
-import { LARGE_BYTES } from '../lib/steps.ts'
+import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { Unreached, type Reachability } from './reachability.ts'
 
@@ -33,8 +33,13 @@ export interface UpstreamRequest {
 export const bodyText = (body: UpstreamRequest['body']): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
 /** The same body, to be read for a few of its members. */
-export const wireBody = (body: UpstreamRequest['body']): JsonBody =>
-  typeof body === 'string' ? JsonBody.ofParsed(body) : JsonBody.ofBytes(body, UNLIMITED)
+export function* wireBody(body: UpstreamRequest['body']): Steps<JsonBody> {
+  if (typeof body !== 'string')
+    return body.byteLength <= LARGE_BYTES ? JsonBody.ofBytes(body, UNLIMITED) : yield* JsonBody.readingBytes(body, UNLIMITED)
+  const read = JsonBody.ofParsed(body)
+  yield
+  return read
+}
 
 export interface UpstreamResponse {
   readonly status: number

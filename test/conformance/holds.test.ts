@@ -53,6 +53,7 @@ const sendBody = async (client: ClientDialect, dialect: (typeof DIALECTS)[number
     settings: () => ({ unknownPrice: 'refuse', emptyAnswers: 'told', maxOutputTokens: 16_384, assumedPrices: PRICES }),
     clock,
     ids: createFakeIds(),
+    turn: () => undefined,
   })
   try {
     const { sent, status } = await replay({ client, upstreams: [{ dialect, reply: REFUSED }], body, prices: PRICES, admit, clock })

@@ -4,8 +4,13 @@ import { createHash } from 'node:crypto'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { createAdmit } from '../../src/inference/admit.ts'
+import { createLargeSteps, createTurn } from '../../src/inference/large-steps.ts'
+import { createDurations } from '../../src/ledger/durations.ts'
+import type { Scope } from '../../src/ledger/scope.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Presets } from '../../src/presets/presets.ts'
+import { createFakeIds } from '../support/fake-ids.ts'
 import { MODEL, OWN_DIALECT, replay, type Replay } from '../support/replay.ts'
 
 setDefaultTimeout(300_000)
@@ -23,7 +28,11 @@ const bytesOf = (client: ClientDialect, text: string): Uint8Array => {
 }
 
 /** Every place where the work may give way is counted, since time passes with each look at the clock. */
-const turnsFor = async (client: ClientDialect, body: Uint8Array, more: Partial<Replay> = {}): Promise<number> => {
+const turnsFor = async (
+  client: ClientDialect,
+  body: Uint8Array,
+  more: Partial<Replay> | ((clock: Clock) => Partial<Replay>) = {},
+): Promise<number> => {
   let now = 0
   let turns = 0
   const clock: Clock = {
@@ -41,7 +50,7 @@ const turnsFor = async (client: ClientDialect, body: Uint8Array, more: Partial<R
     reply: { status: 500, type: 'application/json', pieces: [] },
     ...VENDORS[client],
   } as const
-  const { sent } = await replay({ client, upstreams: [upstream], body, clock, ...more })
+  const { sent } = await replay({ client, upstreams: [upstream], body, clock, ...(typeof more === 'function' ? more(clock) : more) })
   expect(sent.length).toBe(1)
   return turns
 }
@@ -92,4 +101,59 @@ test('a PDF that is read as text is looked at in more steps where it is larger',
   }
   expect(await turns(1000)).toBe(0)
   expect(await turns(4_000_000)).toBeGreaterThan((await turns(1_000_000)) + 12)
+})
+
+const SCOPE: Scope = {
+  id: 'key',
+  kind: 'key_limit',
+  limitNanos: 1e15,
+  interval: null,
+  includeByok: false,
+  guardrailId: null,
+  budgetId: null,
+  allowLastRequest: false,
+}
+
+/** Its caller has a budget, so what it may cost is held before anything is sent. */
+const underBudget = (clock: Clock): Partial<Replay> => ({
+  admit: createAdmit({
+    ledger: {
+      scopesOf: () => [SCOPE],
+      admit: async () => {},
+      grow: async () => {},
+    },
+    durations: createDurations(),
+    settings: () => ({
+      unknownPrice: 'refuse',
+      emptyAnswers: 'told',
+      maxOutputTokens: 16_384,
+      assumedPrices: { prompt: 1, completion: 1 },
+    }),
+    clock,
+    ids: createFakeIds(),
+    turn: createTurn(clock, createLargeSteps(clock)),
+  }),
+})
+
+test.each(CLIENT_DIALECTS)('%s: the most that a request may cost is worked out in more steps where it is longer', async (client) => {
+  const furtherTurns = async (more?: typeof underBudget): Promise<number> =>
+    (await turnsFor(client, bytesOf(client, 'word '.repeat(2_000_000)), more)) -
+    (await turnsFor(client, bytesOf(client, 'word '.repeat(500_000)), more))
+  expect(await furtherTurns(underBudget)).toBeGreaterThan((await furtherTurns()) + 60)
+})
+
+test.each(CLIENT_DIALECTS)('%s: the size of a request with more pictures is measured in more steps', async (client) => {
+  const turns = (count: number): Promise<number> => {
+    const url = `data:image/png;base64,${'iVBORw0KGgo='.repeat(10_000)}`
+    const parts = Array.from({ length: count }, () => {
+      if (client === 'chat') return { type: 'image_url', image_url: { url } }
+      return client === 'responses'
+        ? { type: 'input_image', image_url: url }
+        : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: url.slice('data:image/png;base64,'.length) } }
+    })
+    const said = [{ role: 'user', content: parts }]
+    const body = { model: MODEL, max_tokens: 100, ...(client === 'responses' ? { input: said } : { messages: said }) }
+    return turnsFor(client, new TextEncoder().encode(JSON.stringify(body)))
+  }
+  expect(await turns(80)).toBeGreaterThan((await turns(20)) + 40)
 })

@@ -76,6 +76,7 @@ export const admittingAll = (clock: Clock): Admit =>
     settings: () => ({ unknownPrice: 'refuse', assumedPrices: { prompt: 1, completion: 1 }, emptyAnswers: 'told', maxOutputTokens: 100 }),
     clock,
     ids: createFakeIds(),
+    turn: () => undefined,
   })
 
 const noEngines = (clock: Clock): SearchEngines => createSearchEngines(toolSettings.parse({}).web_search, clock)

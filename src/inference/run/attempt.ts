@@ -154,12 +154,12 @@ const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Be
  */
 const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' | 'log'>, planned: PlannedAttempt): ProviderContext => {
   const sending = (body: UpstreamRequest['body']): void | Promise<void> => {
-    const covered = hold?.cover(planned, body)
+    const covered = hold?.cover(planned, body, context.turn)
     return covered === undefined ? log.sent(body) : covered.then(() => log.sent(body))
   }
   const watching: Upstream = {
     async post(request) {
-      if (hold !== null) await hold.cover(planned, request.body)
+      if (hold !== null) await hold.cover(planned, request.body, context.turn)
       log.sent(request.body)
       const joining = log.traceHeaders?.(log.attempts.length - 1, planned.endpoint.provider.baseUrl) ?? null
       const response = await context.upstream.post(joining === null ? request : { ...request, headers: { ...request.headers, ...joining } })
