@@ -48,10 +48,10 @@ export const openProof = (text: string): ReasoningProof | null => {
 
 const MARK = 'pb1.'
 /** A JSON string that begins with it. */
-const SEALED = /"pb1\./
+const SEALED = `"${MARK}`
 
 /** Says whether a body may hold sealed proofs: a search of its text, for the lane that does not parse. */
-export const mayHoldSealedProof = (bodyText: string): boolean => SEALED.test(bodyText)
+export const mayHoldSealedProof = (bodyText: string): boolean => bodyText.includes(SEALED)
 
 const isProof = (value: unknown): value is ReasoningProof => {
   if (typeof value !== 'object' || value === null) return false

@@ -6,7 +6,7 @@
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
-import { mayName } from '../lib/may-name.ts'
+import { lookForName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
 import { noFile } from './no-file.ts'
 import { isStoredAddress, lookForStoredAddress } from './stored-addresses.ts'
@@ -46,9 +46,7 @@ export const refuseName = (field: string, providerName: string): never =>
   refuse(field, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
 
 function* mayHold(json: string): Steps<boolean> {
-  if (mayName(NAMED, json)) return true
-  yield
-  return yield* lookForStoredAddress(json)
+  return (yield* lookForName(NAMED, json)) || (yield* lookForStoredAddress(json))
 }
 
 /** The members that name such an object. */

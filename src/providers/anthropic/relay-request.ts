@@ -4,7 +4,8 @@ import { mayHoldSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
-import { mayName } from '../../lib/may-name.ts'
+import { lookForName } from '../../lib/may-name.ts'
+import { testInSteps } from '../../lib/search-steps.ts'
 import { type EditableFields, fieldsOfBody } from '../editable-fields.ts'
 import { lossesTo } from '../losses.ts'
 import { holdsThinkingOfOthers } from '../proof-makers.ts'
@@ -128,10 +129,11 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
   const { body } = call
   const foreign =
     mayHoldSealedProof(body.searchable) ||
-    UNSIGNED.test(body.searchable) ||
+    (yield* testInSteps(UNSIGNED, body.searchable)) ||
     (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
   const ruled = rulesOf(target.upstreamModel).claude || body.has('thinking')
-  const looked = foreign || (ruled && (mayName(NOT_USER, body.searchable) || MAY_BE_BLANK.test(body.searchable)))
+  const looked =
+    foreign || (ruled && ((yield* lookForName(NOT_USER, body.searchable)) || (yield* testInSteps(MAY_BE_BLANK, body.searchable))))
   const messages = looked ? body.raw('messages') : undefined
   yield
   return messages === undefined ? undefined : yield* relayConversation({ messages, system: body.raw('system') }, attempt)

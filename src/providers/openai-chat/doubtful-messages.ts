@@ -3,22 +3,27 @@
  * their text alone: nearly always they do not, and then they are not parsed. In doubt it says that they may.
  */
 import { skipString } from '../../lib/json-scan.ts'
+import { testInSteps } from '../../lib/search-steps.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { Vendor } from '../vendor.ts'
 
 /** `text`: JSON text of the messages. */
-export const isDoubtful = (text: string, vendor: Vendor): boolean => {
+export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
   const { textParts, namedRoles, toolMedia, developerRole, callIds, customTools, files } = vendor
-  return (
-    (namedRoles !== 'any' && NAME.test(text)) ||
+  const holds = (pattern: RegExp): Steps<boolean> => testInSteps(pattern, text)
+  if (
+    (namedRoles !== 'any' && (yield* holds(NAME))) ||
     (!developerRole && text.includes('"developer"')) ||
-    (callIds !== 'any' && STRANGE_IDS[callIds].test(text)) ||
-    (!customTools && CUSTOM.test(text)) ||
-    FILES[files].test(text) ||
-    (textParts !== 'any' && LIST.test(text)) ||
-    (!toolMedia && text.includes('"tool_call_id"') && MEDIA.test(text) && LIST.test(text)) ||
-    hasBrokenArguments(text) ||
-    isDisordered(text, vendor)
+    (callIds !== 'any' && (yield* holds(STRANGE_IDS[callIds]))) ||
+    (!customTools && (yield* holds(CUSTOM))) ||
+    ((yield* holds(FILE)) && FILES[files].test(text)) ||
+    (textParts !== 'any' && (yield* holds(LIST))) ||
+    (!toolMedia && text.includes('"tool_call_id"') && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
+    hasBrokenArguments(text)
   )
+    return true
+  yield
+  return isDisordered(text, vendor)
 }
 
 /** A name that does not begin the object of a called function. */
@@ -31,6 +36,8 @@ const STRANGE_IDS = {
 const CUSTOM = /"type"\s*:\s*"custom"/
 const LIST = /"content"\s*:\s*\[/
 const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
+/** A file of any kind has one of these words. A match below may take all of its data, and is looked for in one go. */
+const FILE = /"file(?:_data|_id)?"/i
 /** Files that have to change: by an address, by an id, without a name, or any at all. */
 const NAMELESS = String.raw`"file"\s*:\s*\{\s*"file_data"\s*:\s*"[^"]*"\s*\}`
 const FILES: Readonly<Record<Vendor['files'], RegExp>> = {

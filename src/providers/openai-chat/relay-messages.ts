@@ -6,12 +6,13 @@
 import { openProof } from '../../canonical/reasoning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
+import { testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-media.ts'
 import { mayBeOf } from './encode-thinking.ts'
-import { isDoubtful } from './doubtful-messages.ts'
+import { lookForDoubts } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
 import { mapMessages, type PlacedMessage } from './placed-message.ts'
 import { lossesTo } from '../losses.ts'
@@ -23,11 +24,11 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   const text = body.searchable
   const thinking =
     vendor.thinkingBack === 'untouched'
-      ? DETAILS.test(text)
-      : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
-  const extras = vendor.strictMessages && EXTRAS.test(text)
+      ? yield* testInSteps(DETAILS, text)
+      : (yield* testInSteps(THINKING, text)) || (typeof vendor.thinkingBack === 'object' && text.includes('"tool_calls"'))
+  const extras = vendor.strictMessages && (yield* testInSteps(EXTRAS, text))
   // An unknown server gets everything.
-  const doubtful = vendor.accepts !== 'everything' && isDoubtful(body.rawSearchable('messages') ?? '', vendor)
+  const doubtful = vendor.accepts !== 'everything' && (yield* lookForDoubts(body.rawSearchable('messages') ?? '', vendor))
   yield
   const unsupported = mayHoldUnsupportedMedia(text, target)
   if (!thinking && !extras && !doubtful && !unsupported) return null
@@ -65,7 +66,6 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 /** Thinking with a known maker; other words for it may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
-const CALLS = /"tool_calls"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 
