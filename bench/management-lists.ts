@@ -11,6 +11,7 @@ import type { KeyListInput } from '../src/storage/key-list.ts'
 import { createKeyStore } from '../src/storage/key-store.ts'
 import { createPresetStore, type PresetStore } from '../src/storage/preset-store.ts'
 import { createSearchStore } from '../src/storage/search-store.ts'
+import { createReadWorkspaceFigures } from '../src/storage/workspace-figures.ts'
 import { fillManagement, MANY } from '../test/support/management-records.ts'
 import { measureFilled } from './filled-database.ts'
 import { measureReads } from './measure-reads.ts'
@@ -73,6 +74,10 @@ await measureFilled(
     await presetsOf('a part of many names', { q: 'abcd' })
     await presetsOf('a part of one name', { q: 'abcd-2600' })
     await presetsOf('a part of no name', { q: 'nothing-like-it' })
+
+    const shown = await presets.page({ workspaceId: MANY, status: 'active', after: null, limit: LIMIT })
+    await measurePresets('presets: what a page of them serves', () => presets.summaries(shown.items.map(({ id }) => id)))
+    await measureReads(/many/g)('workspaces: their figures', () => createReadWorkspaceFigures(database)([MANY], middle.slice(0, 13)))
 
     const log = createAuditLog(database)
     const measureAudit = measureReads(/(?<="requestId":")[\w-]+/g)

@@ -50,6 +50,9 @@ await measureFilled(
     await measure('an interface', page({ interface: 'chat', workspaceId: 'w-1' }))
     await measure('an interface that nobody uses', page({ interface: 'messages', workspaceId: 'w-1' }))
     await measure('with contents, where none are kept', page({ hasContent: true }))
+    await measure('without a preset', page({ hasPreset: false, workspaceId: 'w-1' }))
+    await measure('with a preset', page({ hasPreset: true, workspaceId: 'w-1' }))
+    await measure('a guardrail that found nothing', page({ guardrailId: 'nobody', workspaceId: 'w-1' }))
     await measure('without errors', page({ status: 'ok', workspaceId: 'w-1' }))
     await measure('a preset', page({ presetIds: ['preset-3'], workspaceId: 'w-1' }))
     await measure('a session', page({ sessionId: 's-77' }))
@@ -71,6 +74,15 @@ await measureFilled(
     }
     await measure('usage by hour', () => usage.read({ ...range, interval: 'hour', groupBy: [] }))
     await measure('usage by hour, key and model', () => usage.read({ ...range, interval: 'hour', groupBy: ['key', 'model'] }))
+    await measure('usage of the month, for its budget', () =>
+      usage.read({
+        ...range,
+        from: `${isoTimestamp(fromMs).slice(0, 8)}01T00:00:00.000Z`,
+        interval: 'month',
+        groupBy: [],
+        workspaceId: 'w-1',
+      }),
+    )
     /** As the service answers: by the hour where there are too many records for minutes. */
     const minutesOf = (hours: number) => async () => {
       const asked = { ...range, from: isoTimestamp(systemClock.now() - hours * 3_600_000), interval: 'minute', groupBy: ['model'] } as const
