@@ -44,19 +44,22 @@ const NESTED_ANSWER: Readonly<Record<ClientDialect, string | null>> = { chat: nu
 /** Members that the renderer replaces with its own (`responseIdentity`). */
 const REPLACED = wordsOf('instructions tools')
 
-/** Members of an event and of an answer object. */
+/**
+ * Members of an event and of an answer object. Facts of the provider that go on as it wrote them (`system_fingerprint`,
+ * `service_tier`, `obfuscation`, why an answer is not complete) are none of them: they are looked through as unknown ones are.
+ */
 const OUTER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
-  chat: wordsOf('id object model created system_fingerprint service_tier choices obfuscation'),
+  chat: wordsOf('id object model created choices'),
   responses: wordsOf(`
-    id object type status model service_tier output output_text incomplete_details item item_id part delta text arguments
-    input code refusal annotation logprobs partial_image_b64 obfuscation
+    id object type status model output output_text item item_id part delta text arguments
+    input code refusal annotation logprobs partial_image_b64
   `),
   messages: wordsOf('id type role model content content_block delta stop_reason stop_sequence'),
 }
 
 /** Members of what the model says. */
 const SAID = wordsOf(`
-  index message delta text finish_reason native_finish_reason stop_reason stop_sequence type id object role status content
+  index message delta text finish_reason stop_reason stop_sequence type id object role status content
   format refusal reasoning reasoning_content reasoning_text reasoning_details thinking signature summary data
   encrypted_content logprobs token bytes top_logprobs tool_calls function_call function custom name namespace arguments
   partial_json annotations annotation citations citation url_citation url title detail audio transcript images image_url

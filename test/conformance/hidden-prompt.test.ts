@@ -122,6 +122,39 @@ describe("responses: `instructions` are the client's own", () => {
   })
 })
 
+describe('a provider that repeats it in members that name facts of its own', () => {
+  const answer = {
+    id: FULL,
+    object: 'chat.completion',
+    created: 1,
+    model: FULL,
+    system_fingerprint: FULL,
+    service_tier: FULL,
+    obfuscation: FULL,
+  }
+  const choice = { index: 0, finish_reason: 'stop', native_finish_reason: FULL }
+  const body = (text: string, type: Reply['type']): Reply => ({ type, pieces: [new TextEncoder().encode(text)] })
+
+  test('chat', async () => {
+    const whole = { ...answer, choices: [{ ...choice, message: { role: 'assistant', content: 'Hi.' } }] }
+    const { text } = await ask('chat', 'openai-chat', body(JSON.stringify(whole), 'application/json'))
+    expectHidden(text)
+    expect(text).toContain('Hi.')
+  })
+
+  test('chat, stream', async () => {
+    const chunk = { ...answer, object: 'chat.completion.chunk', choices: [{ ...choice, delta: { role: 'assistant', content: 'Hi.' } }] }
+    const { text } = await ask('chat', 'openai-chat', body(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, 'text/event-stream'))
+    expectHidden(text)
+    expect(text).toContain('Hi.')
+  })
+
+  test('responses', async () => {
+    const whole = { ...responseOf('incomplete'), id: FULL, model: FULL, service_tier: FULL, incomplete_details: { reason: FULL } }
+    expectHidden((await ask('responses', 'openai-responses', body(JSON.stringify(whole), 'application/json'))).text)
+  })
+})
+
 describe('a mark stands for it, whatever the provider speaks and however the preset holds it', () => {
   for (const client of CLIENT_DIALECTS) {
     for (const dialect of ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock'] as const) {
