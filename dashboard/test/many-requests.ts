@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import type { Services, StartedService } from '../../test/support/started-service.ts'
 import { chat } from './calls.ts'
+import { countHours } from './count-hours.ts'
 
 /** So many and one more, a second apart: `gen-copy-000001` is the newest. */
 export const startWithRequests = async (services: Services, rows: number): Promise<StartedService> => {
@@ -31,5 +32,6 @@ const multiply = (dataDir: string, rows: number): void => {
      insert into generations (${columns.map((name) => `"${name}"`).join(', ')})
      select ${columns.map((name) => copied[name] ?? `"${name}"`).join(', ')} from numbers, (select * from generations limit 1)`,
   )
+  countHours(database)
   database.close()
 }
