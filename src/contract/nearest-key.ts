@@ -15,13 +15,17 @@ interface Schema {
 }
 
 /** The known name at `path` that is nearest to `key`; null where none is near. */
-export const nearestKey = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string | null => {
-  const wanted = key.slice(0, COMPARED_LENGTH).toLowerCase().replaceAll('-', '_')
-  const [best] = knownKeys(schema, path)
-    .map((name) => ({ name, distance: nearDistance(wanted, name) }))
+export const nearestKey = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string | null =>
+  nearestName(knownKeys(schema, path), key)
+
+/** The one of `known` that is nearest to `name`; null where none is near. */
+export const nearestName = (known: readonly string[], name: string): string | null => {
+  const wanted = name.slice(0, COMPARED_LENGTH).toLowerCase().replaceAll('-', '_')
+  const [best] = known
+    .map((each) => ({ each, distance: nearDistance(wanted, each) }))
     .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
     .sort((a, b) => a.distance - b.distance)
-  return best?.name ?? null
+  return best?.each ?? null
 }
 
 /** The names that an object at `path` may have. */

@@ -6,7 +6,7 @@ import { inSentences, meantBranch } from './issue-sentence.ts'
 import { knownKeys, nearestKey } from './nearest-key.ts'
 
 /** How many faults of one body are reported: enough to fix a call in one go, bounded for a hostile one. */
-const ISSUES_MAX = 8
+export const ISSUES_MAX = 8
 
 /**
  * The value, as the schema says, or `invalid_request` naming every faulty path: `error.metadata.issues` holds
@@ -42,7 +42,7 @@ export const messageOf = ({ path, message }: z.core.$ZodIssue, value: unknown): 
   isExactInteger(valueAt(value, path)) ? `The integer is out of range: use one up to ±${Number.MAX_SAFE_INTEGER}.` : message
 
 /** A hostile name is not repeated at length. */
-const NAME_SHOWN = 100
+export const NAME_SHOWN = 100
 
 const unknownMember = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string => {
   const nearest = nearestKey(schema, path, key)

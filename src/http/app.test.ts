@@ -224,6 +224,60 @@ describe('every route admits exactly whom its policy admits', () => {
   })
 })
 
+describe('a query parameter that a route does not take', () => {
+  const reached = table.filter(([, { policy }]) => policy !== 'session' && policy !== 'inference')
+  const send = (name: string, query: string, key: KeyName = 'a management key') => {
+    const [method = '', path = ''] = name.split(' ')
+    return ask(method, `${exampleOf(path)}?${query}`, { key, ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }) })
+  }
+  const unknown = { error: { metadata: { issues: [{ path: 'zzzzzzzz', message: expect.stringMatching(/^Unknown parameter\. /) }] } } }
+  const [open, closed] = [true, false].map((isOpen) =>
+    reached.filter(([, { policy, surface, ignoresUnknownQuery }]) => {
+      return isOpen === (policy === 'public' || surface !== 'management' || ignoresUnknownQuery === true)
+    }),
+  )
+
+  test.each((closed ?? []).map(([name]) => name))('400: %s', async (name) => {
+    const { status, json } = await send(name, 'zzzzzzzz=1')
+    expect(status).toBe(400)
+    expect(json).toMatchObject(unknown)
+  })
+
+  test.each((open ?? []).map(([name]) => name))('is ignored: %s', async (name) => {
+    expect((await send(name, 'zzzzzzzz=1')).json).not.toMatchObject(unknown)
+  })
+
+  test('is ignored by inference, since SDKs of vendors add some', async () => {
+    const body = { ...chat(), max_tokens: 10 }
+    for (const path of ['/api/v1/messages?beta=true', '/api/v1/chat/completions?beta=true']) {
+      expect((await ask('POST', path, { key: 'an inference key', body })).status).toBe(200)
+    }
+  })
+
+  test('is told with the nearest known one, or with all that are known', async () => {
+    const message = async (path: string): Promise<unknown> => (await ask('GET', `/api/v1${path}`)).json['error']
+    expect(await message('/presets?Statsu=active')).toMatchObject({
+      code: 400,
+      message: 'Invalid request parameters',
+      metadata: { error_type: 'invalid_request', issues: [{ path: 'Statsu', message: 'Unknown parameter. Did you mean "status"?' }] },
+    })
+    expect(await message('/search?colour=red')).toMatchObject({
+      metadata: { reason: 'colour: Unknown parameter. Use one of q, workspace_id.' },
+    })
+    expect(await message('/key?colour=red')).toMatchObject({ metadata: { reason: 'colour: Unknown parameter. GET /key takes none.' } })
+  })
+
+  test('is told once, cut, and with at most seven others', async () => {
+    const many = Array.from({ length: 1000 }, (_, at) => `${'x'.repeat(500)}${at}=1`).join('&')
+    const { error } = (await ask('GET', `/api/v1/presets?y=1&y=2&${many}`)).json as { error: { metadata: { issues: { path: string }[] } } }
+    expect(error.metadata.issues.map(({ path }) => path.length)).toEqual([1, 100, 100, 100, 100, 100, 100, 100])
+  })
+
+  test('is told to nobody without a key', async () => {
+    expect((await ask('GET', '/api/v1/presets?statsu=active', { key: null })).status).toBe(401)
+  })
+})
+
 describe('a refusal comes before the body is read', () => {
   test.each<[KeyName, number]>([
     ['no key', 401],

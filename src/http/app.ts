@@ -35,6 +35,7 @@ import { clientAddress } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import { createListedModels } from './listed-models.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
+import { requireKnownParameters } from './known-parameters.ts'
 import { LongAnswer } from './json-response.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { pacedBody } from './paced-body.ts'
@@ -271,6 +272,7 @@ export const createApp = (parts: AppParts): App => {
         const principal = charged ? await parts.keys.playground(person, changedByPerson(person, requestId)) : key
         const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
         const named = query === '' ? null : namedWorkspace(route, asked)
+        if (query !== '') requireKnownParameters(route, asked)
         const reaches = caller !== null && REACHING.has(route.policy)
         const reach = reaches ? await resolveReach(caller, named, parts.management.workspaces) : null
         const holder = principal?.hash ?? person?.sessionId ?? NOBODY

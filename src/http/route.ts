@@ -79,6 +79,8 @@ export interface Route {
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>
   readonly query?: Readonly<Record<string, z.ZodType>>
+  /** SDKs and apps of vendors call it, which add parameters that mean nothing here: it ignores those that `query` does not name. */
+  readonly ignoresUnknownQuery?: true
   readonly headers?: Readonly<Record<string, z.ZodType>>
   readonly body?: z.ZodType
   /** The type of the body; JSON when absent. */

@@ -26,7 +26,7 @@ import { jsonResponse } from '../json-response.ts'
 import { boundaryOf, type FormPart, readForm } from '../multipart.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
-const shared = { tag: 'Files', policy: 'any-key', isCounted: true, surface: 'management' } as const
+const shared = { tag: 'Files', policy: 'any-key', isCounted: true, surface: 'management', ignoresUnknownQuery: true } as const
 const path = '/files'
 const one = { ...shared, path: `${path}/:file_id`, params: { file_id: fileId }, query: fileQuery } as const
 

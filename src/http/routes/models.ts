@@ -41,6 +41,7 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  ignoresUnknownQuery: true,
   query: { ...placePaging.query, ...cursorQuery, ...modelQuery },
   answers: {
     200: {
@@ -93,6 +94,7 @@ export const modelsCount = ({ listed, clock }: ModelParts): Route => ({
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  ignoresUnknownQuery: true,
   query: modelQuery,
   answers: { 200: { description: 'The number of models, presets not counted.', schema: z.object({ data: z.object({ count: z.int() }) }) } },
   errors: [400],
@@ -116,6 +118,7 @@ export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Rou
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  ignoresUnknownQuery: true,
   params: RETRIEVALS[path].params,
   answers: {
     200: { description: "The model, in the shape of Anthropic's API for that API's clients.", schema: retrievedModel },
@@ -137,6 +140,7 @@ export const modelGet = (parts: ModelParts): Route => ({
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  ignoresUnknownQuery: true,
   params: { author: z.string(), slug: z.string() },
   answers: { 200: { description: 'The model.', schema: z.object({ data: model }) } },
   errors: [404],
@@ -178,6 +182,7 @@ export const modelsEndpoints = (models: Models, health: HealthView, clock: Clock
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  ignoresUnknownQuery: true,
   params: { author: z.string(), slug: z.string() },
   answers: { 200: { description: 'The model with its endpoints.', schema: z.object({ data: modelEndpoints }) } },
   errors: [404],
@@ -195,6 +200,7 @@ export const endpointsZdr = (models: Models, health: HealthView, clock: Clock): 
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  ignoresUnknownQuery: true,
   answers: { 200: { description: 'Endpoints that the configuration declares so.', schema: z.object({ data: z.array(endpoint) }) } },
   errors: [],
   handle: () => jsonResponse({ data: zdrEndpoints(models, health, clock.now()) }),

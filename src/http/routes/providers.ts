@@ -13,6 +13,7 @@ export const providersList = (models: Models): Route => ({
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  ignoresUnknownQuery: true,
   answers: {
     200: { description: 'Providers by the slug that `provider.order` and its like take.', schema: z.object({ data: z.array(provider) }) },
   },

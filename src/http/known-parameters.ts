@@ -1,0 +1,30 @@
+/** A misspelt filter would list everything, so query parameters that a route does not take are refused. */
+import { nearestName } from '../contract/nearest-key.ts'
+import { ISSUES_MAX, invalidRequest, NAME_SHOWN } from '../contract/validate.ts'
+import type { Route } from './route.ts'
+
+/** `workspace_id` has a rule of its own (workspace-scope.ts). */
+const JUDGED_ELSEWHERE = 'workspace_id'
+
+/** Throws `invalid_request`, which names each unknown parameter and the one that was probably meant. */
+export const requireKnownParameters = (route: Route, given: URLSearchParams): void => {
+  if (!isClosed(route)) return
+  const known = Object.keys(route.query ?? {})
+  const unknown = [...new Set(given.keys())].filter((name) => name !== JUDGED_ELSEWHERE && !known.includes(name))
+  if (unknown.length === 0) return
+  throw invalidRequest(
+    unknown
+      .slice(0, ISSUES_MAX)
+      .map((name) => ({ path: name.slice(0, NAME_SHOWN), message: `Unknown parameter. ${advice(route, known, name)}` })),
+  )
+}
+
+/** Public pages are the targets of links and redirects, to which others add parameters. */
+const isClosed = ({ surface, policy, ignoresUnknownQuery }: Route): boolean =>
+  surface === 'management' && policy !== 'public' && ignoresUnknownQuery !== true
+
+const advice = ({ method, path }: Route, known: readonly string[], name: string): string => {
+  const nearest = nearestName(known, name)
+  if (nearest !== null) return `Did you mean "${nearest}"?`
+  return known.length === 0 ? `${method} ${path} takes none.` : `Use one of ${known.join(', ')}.`
+}
