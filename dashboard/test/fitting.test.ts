@@ -3,11 +3,16 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { manage } from './calls.ts'
+import { manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
+
+/** A name that is too long is cut by its own style, and a field scrolls what is typed in it. */
+const SIDEWAYS = `[...document.querySelectorAll('.columns, .columns *:not(.cut, input)')]
+  .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+  .map(({ className }) => className)`
 
 describe.skipIf(BROWSER_PATH === null)('a screen', () => {
   let service: StartedService
@@ -28,6 +33,25 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     const bar = await frame.getByRole('img', { name: 'Spent by support assistant of the shop in production, Europe' }).first().boundingBox()
     const border = await frame.boundingBox()
     expect((bar?.x ?? 0) + (bar?.width ?? 0)).toBeLessThanOrEqual((border?.x ?? 0) + (border?.width ?? 0))
+    await visitor.checkAccessible()
+  })
+
+  test.each([2, 3, 4])('has %p columns of answers that do not scroll sideways, with all of their controls', async (columns) => {
+    await savePreset(service, 'assistant-of-the-shop-in-production', 'Answer briefly.')
+    const models = ['sandbox/lorem', '@preset/assistant-of-the-shop-in-production', 'sandbox/echo', 'sandbox/lorem']
+    const others = models.slice(1, columns).map((model, index) => `&model${index + 2}=${model}`)
+    const { page, ...visitor } = await signedIn(browser, service, `/playground?model=${models[0]}&columns=${columns}${others.join('')}`)
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    const copies = page.getByRole('button', { name: 'Copy answer' })
+    await copies.nth(columns - 1).waitFor()
+    expect(await page.evaluate(SIDEWAYS)).toEqual([])
+    const answers = page.locator('.column')
+    for (let index = 0; index < columns; index += 1) {
+      const column = await answers.nth(index).boundingBox()
+      const copy = await copies.nth(index).boundingBox()
+      expect((copy?.x ?? 0) + (copy?.width ?? 0)).toBeLessThanOrEqual((column?.x ?? 0) + (column?.width ?? 0))
+    }
     await visitor.checkAccessible()
   })
 

@@ -11,6 +11,8 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
+const TIMES = { ttft_p50: 412, ttft_p95: 700, ttft_p99: 1900 }
+
 describe.skipIf(BROWSER_PATH === null)('providers', () => {
   test('one that fails has its failures by half hour, its key, and the presets and keys that are affected', async () => {
     const upstream = await startFakeUpstream()
@@ -37,6 +39,27 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     await dialog.getByRole('table', { name: 'Presets that are affected' }).getByRole('link', { name: 'support-bot' }).click()
     await page.getByRole('heading', { name: 'support-bot', level: 1 }).waitFor()
     visitor.check()
+  })
+
+  test.each([
+    ['providers', 'Good', 'provider'],
+    ['models', 'fake/good', 'model'],
+  ])('the list of %s has the middle and the slow end of the time to the first token', async (tab, name, dimension) => {
+    const upstream = await startFakeUpstream()
+    const service = await services.start({ config: oneProvider(upstream) })
+    upstream.script(say('well'))
+    await chat(service, { model: 'fake/good' })
+    const used = await manage<{ groups: readonly object[] }>(service, `/usage?group_by=${dimension}`)
+    expect(used.groups).toMatchObject([Object.fromEntries(Object.keys(TIMES).map((name) => [name, expect.any(Number)]))])
+    const { page, ...visitor } = await signedIn(browser, service, '/settings')
+    await page.route(
+      (url) => url.pathname === '/api/v1/usage' && url.searchParams.get('group_by') === dimension,
+      (route) => route.fulfill({ json: { ...used, groups: used.groups.map((group) => ({ ...group, ...TIMES })) } }),
+    )
+    await page.goto(`${service.url}/dashboard/models?tab=${tab}`)
+    await page.getByRole('columnheader', { name: 'TTFT p50, p99' }).waitFor()
+    await page.getByRole('row').filter({ hasText: name }).getByRole('cell', { name: '412 ms, 1.9 s' }).waitFor()
+    await visitor.checkAccessible()
   })
 
   test('all are tested by one button, and each has its own outcome', async () => {

@@ -43,6 +43,24 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
     await visitor.checkAccessible()
   })
 
+  test.each([1, 2, 3, 7, 250, 1400])('an axis of %p ms has another time at each of its ticks', async (ms) => {
+    const { id } = await chat(service, { model: 'sandbox/echo' })
+    const { data } = await manage<{ data: { provider_responses: readonly object[] } }>(service, `/generation?id=${id}`)
+    const attempts = data.provider_responses.map((attempt) => ({ ...attempt, started_ms: 0, latency: ms, first_token_ms: null }))
+    const { page, check } = await signedIn(browser, service, '/settings')
+    await page.route(
+      (url) => url.pathname === '/api/v1/generation',
+      (route) => route.fulfill({ json: { data: { ...data, generation_time: ms, provider_responses: attempts } } }),
+    )
+    await page.goto(`${service.url}/dashboard/requests/${id}`)
+    const ticks = page.locator('.timeline-axis > span')
+    await ticks.last().waitFor()
+    const times = await ticks.allTextContents()
+    expect(times.length).toBeGreaterThan(1)
+    expect(new Set(times).size).toBe(times.length)
+    check()
+  })
+
   test('the list has the columns that a person chose, the times of UTC where a person wants them, and keys by their names', async () => {
     const made = await manage<{ key: string; data: { hash: string } }>(service, '/keys', { body: { name: 'ada laptop' } })
     await chat(service, { model: 'sandbox/echo' })

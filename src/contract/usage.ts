@@ -68,8 +68,10 @@ export const usageSums = {
     description: 'To the first content; null where there was none. Within the borders of 24 buckets, as the other percentiles.',
   }),
   ttft_p95: milliseconds,
+  ttft_p99: milliseconds,
   total_p50: milliseconds,
   total_p95: milliseconds,
+  total_p99: milliseconds,
 }
 
 const values = {

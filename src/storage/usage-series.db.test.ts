@@ -129,6 +129,21 @@ describeEachEngine('usage', (engine) => {
   })
 })
 
+describeEachEngine('percentiles', (engine) => {
+  test('say how long half of the requests took, 95 of a hundred, and 99 of a hundred', async () => {
+    const database = await engine.open()
+    const usage = createUsageSeries(database)
+    // Of a hundred, the slowest one is left out by the 99th percentile, and the slowest five by the 95th.
+    const times = Array.from({ length: 100 }, (_, index) => (index < 94 ? 120 : index < 98 ? 2000 : 60_000))
+    await createLedgerStore(database).settle(times.map((ms, index) => settlementOf(recordOf({ ...ONE, ms }, index))))
+    for (const interval of ['minute', 'hour'] as const) {
+      const { totalP50, totalP95, totalP99 } = (await usage.read({ ...DAY, interval, groupBy: [] })).groups[0] ?? {}
+      expect([totalP50, totalP95, totalP99].map((ms) => bucketOf(ms ?? 0))).toEqual([120, 2000, 60_000].map(bucketOf))
+    }
+    await database.close()
+  })
+})
+
 describeEachEngine('minutes', (engine) => {
   test('are dense where one answer would look through more than 50,000 records, of all or of those that an index finds', async () => {
     const database = await engine.open()
@@ -185,7 +200,7 @@ describeEachEngine('minutes', (engine) => {
 
 test('a percentile lies in the bucket of the value that it stands for', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat({ max: 1_000_000 }), { minLength: 1 }), fc.constantFrom(0.5, 0.95), (values, share) => {
+    fc.property(fc.array(fc.nat({ max: 1_000_000 }), { minLength: 1 }), fc.constantFrom(0.5, 0.95, 0.99), (values, share) => {
       const counts = Array.from({ length: 24 }, () => 0)
       for (const ms of values) counts[bucketOf(ms)] = (counts[bucketOf(ms)] ?? 0) + 1
       const sorted = values.toSorted((a, b) => a - b)

@@ -48,8 +48,10 @@ export interface UsageQuery {
 export type UsageSums = Readonly<Record<(typeof USAGE_MEASURES)[number] | 'errors', number>> & {
   readonly ttftP50: number | null
   readonly ttftP95: number | null
+  readonly ttftP99: number | null
   readonly totalP50: number | null
   readonly totalP95: number | null
+  readonly totalP99: number | null
 }
 
 /** The values of the dimensions, '' and 0 for none; null: all groups that are not listed by themselves. */
@@ -253,13 +255,16 @@ const sumsIn = (row: Sums): UsageSums => {
     ...(measures as Record<(typeof USAGE_MEASURES)[number] | 'errors', number>),
     ttftP50: percentileOf(ttft ?? [], MIDDLE),
     ttftP95: percentileOf(ttft ?? [], NEARLY_ALL),
+    ttftP99: percentileOf(ttft ?? [], ALMOST_EACH),
     totalP50: percentileOf(total ?? [], MIDDLE),
     totalP95: percentileOf(total ?? [], NEARLY_ALL),
+    totalP99: percentileOf(total ?? [], ALMOST_EACH),
   }
 }
 
 const MIDDLE = 0.5
 const NEARLY_ALL = 0.95
+const ALMOST_EACH = 0.99
 
 const timeOf = (interval: UsageInterval): RawBuilder<unknown> =>
   interval === 'minute'

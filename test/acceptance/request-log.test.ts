@@ -281,7 +281,9 @@ describe('usage', () => {
     const { groups } = (await usage('group_by=key,workspace')).usage
     expect(groups[0]).toMatchObject({ key_name: 'First inference key', workspace_slug: 'default', errors: expect.any(Number) as number })
     const table = await call(service, 'GET', '/usage?group_by=model', { headers: { accept: 'text/csv' } })
-    expect(table.text.split('\r\n')[0]).toStartWith('time,model,other,requests')
+    const head = table.text.split('\r\n')[0]
+    expect(head).toStartWith('time,model,other,requests')
+    expect(head).toEndWith('ttft_p50_ms,ttft_p95_ms,total_p50_ms,total_p95_ms,ttft_p99_ms,total_p99_ms')
   })
 
   test.each([

@@ -19,8 +19,10 @@ export interface UsageSums {
   readonly unpriced_requests?: number
   readonly ttft_p50: number | null
   readonly ttft_p95: number | null
+  readonly ttft_p99: number | null
   readonly total_p50: number | null
   readonly total_p95: number | null
+  readonly total_p99: number | null
 }
 
 /** The dimensions of the sums, by what the query grouped them. */

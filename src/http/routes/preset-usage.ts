@@ -59,6 +59,8 @@ const NOTHING: UsageSums = {
   unpriced_requests: 0,
   ttftP50: null,
   ttftP95: null,
+  ttftP99: null,
   totalP50: null,
   totalP95: null,
+  totalP99: null,
 }

@@ -49,7 +49,7 @@ export const ModelTable = () => {
               { title: 'Out, per million', align: 'right', cell: ({ pricing }) => price(pricing?.['completion']) },
               { title: 'Providers', cell: ({ id }) => <ServedBy of={served.get(id) ?? []} />, wideOnly: true },
               {
-                title: 'TTFT p50, p95',
+                title: 'TTFT p50, p99',
                 align: 'right',
                 cell: ({ id }) => percentilesOf(usedBy(id)),
                 wideOnly: true,

@@ -32,7 +32,7 @@ export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
 
 /** The median and the slow end of the time to the first token. */
 export const percentilesOf = (sums: UsageSums | undefined): string =>
-  sums === undefined || sums.ttft_p50 === null ? '–' : `${duration(sums.ttft_p50)}, ${duration(sums.ttft_p95)}`
+  sums === undefined || sums.ttft_p50 === null ? '–' : `${duration(sums.ttft_p50)}, ${duration(sums.ttft_p99)}`
 
 /** A provider of one model, as it serves this model. */
 export interface Served {

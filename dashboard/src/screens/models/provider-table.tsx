@@ -53,7 +53,7 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
               wideOnly: true,
             },
             {
-              title: 'TTFT p50, p95',
+              title: 'TTFT p50, p99',
               align: 'right',
               cell: ({ slug }) => percentilesOf(usedBy(slug)),
               wideOnly: true,

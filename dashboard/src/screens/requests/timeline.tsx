@@ -2,6 +2,7 @@
 import type { Generation } from '../../api/generations.ts'
 import { duration } from '../../format.ts'
 import { Panel } from '../../parts/panel.tsx'
+import { axisTicks } from './axis-ticks.ts'
 
 type Attempt = NonNullable<Generation['provider_responses']>[number]
 
@@ -77,8 +78,8 @@ const Axis = ({ endMs }: { endMs: number }) => (
   <div className="timeline-row axis" aria-hidden="true">
     <span />
     <span className="timeline-axis faint number">
-      {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-        <span key={share}>{duration(endMs * share)}</span>
+      {axisTicks(endMs).map((tick) => (
+        <span key={tick}>{tick}</span>
       ))}
     </span>
     <span />

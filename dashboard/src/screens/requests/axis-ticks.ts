@@ -1,0 +1,11 @@
+import { duration } from '../../format.ts'
+
+/** Below it a quarter of the axis is no whole number of milliseconds, and rounded ones would repeat. */
+const TENTHS_BELOW_MS = 10
+
+/** The times at the quarters of an axis, each of them another. */
+export const axisTicks = (endMs: number): readonly string[] =>
+  [0, 0.25, 0.5, 0.75, 1].map((share) => {
+    const ms = endMs * share
+    return endMs < TENTHS_BELOW_MS ? `${Number(ms.toFixed(1))} ms` : duration(ms)
+  })
