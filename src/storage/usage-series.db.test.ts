@@ -133,7 +133,7 @@ describeEachEngine('percentiles', (engine) => {
   test('say how long half of the requests took, 95 of a hundred, and 99 of a hundred', async () => {
     const database = await engine.open()
     const usage = createUsageSeries(database)
-    // Of a hundred, the slowest one is left out by the 99th percentile, and the slowest five by the 95th.
+    // The 99th percentile leaves out the slowest one, and the 95th the slowest five.
     const times = Array.from({ length: 100 }, (_, index) => (index < 94 ? 120 : index < 98 ? 2000 : 60_000))
     await createLedgerStore(database).settle(times.map((ms, index) => settlementOf(recordOf({ ...ONE, ms }, index))))
     for (const interval of ['minute', 'hour'] as const) {

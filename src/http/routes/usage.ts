@@ -203,7 +203,7 @@ const AMOUNTS: readonly (readonly [column: string, cell: (sums: UsageSums) => Cs
   ['ttft_p95_ms', ({ ttftP95 }) => ttftP95],
   ['total_p50_ms', ({ totalP50 }) => totalP50],
   ['total_p95_ms', ({ totalP95 }) => totalP95],
-  // Behind those that stood there before: a program may read a table by the places of its columns.
+  // They are the last columns, since a program may read those before them by their places.
   ['ttft_p99_ms', ({ ttftP99 }) => ttftP99],
   ['total_p99_ms', ({ totalP99 }) => totalP99],
 ]
