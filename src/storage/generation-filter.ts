@@ -29,7 +29,9 @@ export interface GenerationFilter {
   readonly minTotalMs?: number | undefined
   readonly hasContent?: boolean | undefined
   readonly hasPreset?: boolean | undefined
-  /** A guardrail that found something in the request or its answer. */
+  /** Any guardrail found something in the request or its answer. */
+  readonly hasFinds?: true | undefined
+  /** A guardrail that found something there. */
   readonly guardrailId?: string | undefined
 }
 
@@ -42,6 +44,9 @@ export const matching =
     eb.and(CONDITIONS.flatMap((condition) => condition(filter, eb) ?? []))
 
 const CONTENT = sql<SqlBool>`exists (select 1 from generation_contents where generation_contents.id = generations.id)`
+
+/** In the words of its index: neither engine takes a parameter for the number. */
+const FINDS = sql<SqlBool>`guardrail_hits > 0`
 
 type Condition = (filter: GenerationFilter, eb: Generations) => Expression<SqlBool> | null
 
@@ -65,8 +70,8 @@ const CONDITIONS: readonly Condition[] = [
   ({ minTotalMs }, eb) => (minTotalMs === undefined ? null : eb('total_ms', '>=', minTotalMs)),
   ({ hasContent }) => (hasContent === undefined ? null : hasContent ? CONTENT : sql<SqlBool>`not ${CONTENT}`),
   ({ hasPreset }, eb) => (hasPreset === undefined ? null : eb('preset_id', hasPreset ? 'is not' : 'is', null)),
-  ({ guardrailId }, eb) =>
-    guardrailId === undefined ? null : eb.and([eb('guardrail_hits', '>', 0), holdsText(eb.ref('record'), nameOf(guardrailId))]),
+  ({ hasFinds, guardrailId }) => (hasFinds === undefined && guardrailId === undefined ? null : FINDS),
+  ({ guardrailId }, eb) => (guardrailId === undefined ? null : holdsText(eb.ref('record'), nameOf(guardrailId))),
 ]
 
 /** As the stages of a record name their guardrail: in JSON, so that no text of others looks like it. */
@@ -117,6 +122,7 @@ type Holds = (filter: GenerationFilter) => Partial<GenerationFilter> | null
 const INDEXES: readonly (readonly [name: string, holds: Holds])[] = [
   ['generations_request', ({ requestId }) => (requestId === undefined ? null : { requestId })],
   ['generations_session', ({ sessionId }) => (sessionId === undefined ? null : { sessionId })],
+  ['generations_finds', ({ guardrailId }) => (guardrailId === undefined ? null : { hasFinds: true })],
   ['generations_errors', ({ status, errorType }) => (status === 'error' || errorType !== undefined ? { status: 'error' } : null)],
   ['generations_preset', ({ presetIds }) => (presetIds === undefined || presetIds.length === 0 ? null : { presetIds })],
   ['generations_key', ({ keyHash }) => (keyHash === undefined ? null : { keyHash })],

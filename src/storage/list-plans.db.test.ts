@@ -47,7 +47,6 @@ const LEFT_TO_ROWS: readonly Partial<GenerationFilter>[] = [
   { status: 'cancelled' },
   { minTotalMs: 1_000_000 },
   { minCostNanos: 1_000_000 },
-  { guardrailId: 'g-1' },
 ]
 
 describeEachEngine('with many rows', (engine) => {
@@ -111,6 +110,17 @@ describeEachEngine('with many rows', (engine) => {
       expectWalk(records, engine.name === 'sqlite' ? /USING (?:COVERING )?INDEX/ : /Index (?:Only )?Scan/)
     }
   })
+
+  test.each([{}, { status: 'error' as const }, { keyHash: 'key-7' }, { ownedBy: 'user-7' }])(
+    'a page of the requests in which a guardrail found something looks at those with finds alone: %j',
+    async (filter) => {
+      for (const workspaceId of [null, 'w-1']) {
+        const [hours, bounded, ...records] = await requestsOf({ guardrailId: 'g-1', ...filter, workspaceId })
+        expectWalk([hours ?? '', bounded ?? ''], walksHours)
+        expectWalk(records, /generations_finds\b/)
+      }
+    },
+  )
 
   test.each([{ provider: 'nobody' }, { interface: 'messages' }, { presetIds: ['unknown', 'none'], provider: 'p-1' }])(
     'requests that no hour has are answered from the hours alone: %j',

@@ -41,6 +41,7 @@ import { files } from './migrations/0025-files.ts'
 import { quickLists } from './migrations/0026-quick-lists.ts'
 import { quickFinds } from './migrations/0027-quick-finds.ts'
 import { guardrailHours } from './migrations/0028-guardrail-hours.ts'
+import { guardrailFinds } from './migrations/0029-guardrail-finds.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
@@ -92,6 +93,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0026-quick-lists': quickLists,
   '0027-quick-finds': quickFinds(engine),
   '0028-guardrail-hours': guardrailHours(engine),
+  '0029-guardrail-finds': guardrailFinds,
 })
 
 /** The kinds of objects that entries of the audit log are about. */

@@ -29,7 +29,7 @@ const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, days, fro
     const rows = rowsBetween(start, Math.min(records, start + portion) - 1)
     await sql`insert into generations (id, created_at, workspace_id, key_hash, preset_id, preset_version, model, provider, streamed, cancelled,
           tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record, user_id, interface, error_type, session_id, request_id, ended_at,
-          http_status, first_token_ms, total_ms)
+          http_status, first_token_ms, total_ms, guardrail_hits)
         ${rows} select 'gen-' || cast(i as text), ${time},
           case when i % 1000 = 7 then 'rare' else ${text('w-', spread(3, 1))} end, ${text('key-', spread(50, 2))},
           case when i % 4 = 0 then ${text('preset-', spread(20, 3))} end, 1,
@@ -37,7 +37,7 @@ const fill = async (engine: Engine, kysely: Kysely<Schema>, { records, days, fro
           case when i % 50000 = 3 then 'rare' else ${text('p-', spread(5, 5))} end, 1, case when i % 97 = 0 then 1 else 0 end,
           100, 50, i % 5000, 0, ${sql.lit(JSON.stringify({ finish_reason: 'stop', filler: 'x'.repeat(850) }))}, ${text('user-', spread(20, 6))},
           'chat', case when i % 40 = 11 then 'provider_overloaded' end, ${text('s-', spread(100_000, 7))}, 'req-' || cast(i as text), ${time},
-          200, i % 3000, i % 20000
+          200, i % 3000, i % 20000, case when i % 200 = 13 then 1 else 0 end
         from n`.execute(kysely)
   }
   for (const { definition } of indexes) await sql.raw(definition).execute(kysely)
