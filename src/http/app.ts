@@ -165,7 +165,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   modelsGet('/models/:author/:slug', listing),
   modelsGet('/models/:id', listing),
   modelGet(listing),
-  modelsEndpoints(parts.models, parts.health, parts.clock),
+  modelsEndpoints(listing),
   endpointsZdr(parts.models, parts.health, parts.clock),
   providersList(parts.models),
   providerTestCreate(parts),

@@ -95,6 +95,25 @@ describe('the same names elsewhere', () => {
     expect(await get('/models/anthropic/claude-sonnet-4-5/endpoints')).toMatchObject({ data: { id: 'anthropic/claude-sonnet-4.5' } })
   })
 
+  test('the endpoints of a preset are those of the model that it asks first, and a 404 says why there are none', async () => {
+    await savePreset(service, 'endpointed', { model: 'claude-sonnet-4-5', models: ['openai/gpt-5'] })
+    const ofModel = await get('/models/anthropic/claude-sonnet-4.5/endpoints')
+    expect(await get('/models/@preset/endpointed/endpoints')).toEqual(ofModel)
+    expect(await get('/models/%40preset/endpointed/endpoints')).toEqual(ofModel)
+    await savePreset(service, 'chosen-later', { model: 'openrouter/auto' })
+    await savePreset(service, 'modelless', { temperature: 0 })
+    const reason = async (slug: string): Promise<unknown> => {
+      const answer = await call(service, 'GET', `/models/@preset/${slug}/endpoints`, { key: service.inferenceKey })
+      return [answer.status, (answer.json as { error: { metadata: { reason: string } } }).error.metadata.reason]
+    }
+    expect(await reason('chosen-later')).toEqual([
+      404,
+      'Requests of @preset/chosen-later name openrouter/auto, which chooses a model for each of them.',
+    ])
+    expect(await reason('modelless')).toEqual([404, 'There is no preset "modelless" with a model.'])
+    expect(await reason('none-such')).toEqual([404, 'There is no preset "none-such" with a model.'])
+  })
+
   test('count_tokens', async () => {
     const count = (model: string) =>
       call(service, 'POST', '/messages/count_tokens', { key: service.inferenceKey, body: { model, messages: question.messages } })

@@ -15,7 +15,8 @@ import { shown, unknownModel } from '../../routing/explain.ts'
 import type { HealthView } from '../../routing/health.ts'
 import { resolveModel } from '../../routing/resolve-model.ts'
 import { jsonResponse } from '../json-response.ts'
-import type { ListedModels } from '../listed-models.ts'
+import type { Listed, ListedModels } from '../listed-models.ts'
+import type { Caller } from '../../keys/caller.ts'
 import { callerOf, type Route, type RouteRequest } from '../route.ts'
 import type { Model } from '../../models/model.ts'
 
@@ -157,10 +158,15 @@ const retrieve = async (request: RouteRequest, { models, presets, listed, clock 
   const isPreset = bare !== null && (await presets.find(caller.workspaceId, bare)) !== null
   const wanted = isPreset ? PRESET_PREFIX + bare : id
   if (!wanted.startsWith(PRESET_PREFIX)) return withPriceAge(known(wanted, models), clock)
-  const preset = (await listed.presets(caller)).find((one) => one.id === wanted)
-  if (preset === undefined)
-    throw new GatewayError('not_found', `There is no preset "${shown(wanted.slice(PRESET_PREFIX.length))}" with a model.`)
+  const preset = await presetNamed(wanted, caller, listed)
   return { ...preset.resource, pricing_source: pricingSource(preset.model.endpoints[0]?.pricesFrom, clock.now()) }
+}
+
+/** Throws `not_found`. */
+const presetNamed = async (id: string, caller: Caller, listed: ListedModels): Promise<Listed> => {
+  const preset = (await listed.presets(caller)).find((one) => one.id === id)
+  if (preset !== undefined) return preset
+  throw new GatewayError('not_found', `There is no preset "${shown(id.slice(PRESET_PREFIX.length))}" with a model.`)
 }
 
 const withPriceAge = (model: Model, clock: Clock): ModelResource => ({
@@ -174,7 +180,7 @@ const known = (name: string, models: Models): Model => {
   return found.model
 }
 
-export const modelsEndpoints = (models: Models, health: HealthView, clock: Clock): Route => ({
+export const modelsEndpoints = ({ models, listed, clock, health }: ModelParts & { readonly health: HealthView }): Route => ({
   method: 'GET',
   path: '/models/:author/:slug/endpoints',
   operation: 'listEndpoints',
@@ -186,11 +192,19 @@ export const modelsEndpoints = (models: Models, health: HealthView, clock: Clock
   params: { author: z.string(), slug: z.string() },
   answers: { 200: { description: 'The model with its endpoints.', schema: z.object({ data: modelEndpoints }) } },
   errors: [404],
-  handle(request) {
+  async handle(request) {
     const id = `${request.params['author'] ?? ''}/${request.params['slug'] ?? ''}`
-    return jsonResponse({ data: endpointsResource(known(id, models), health, clock.now()) })
+    const asked = id.startsWith(PRESET_PREFIX) ? await modelOfPreset(id, callerOf(request), listed) : known(id, models)
+    return jsonResponse({ data: endpointsResource(asked, health, clock.now()) })
   },
 })
+
+/** The one that its requests ask first. Throws `not_found`. */
+const modelOfPreset = async (id: string, caller: Caller, listed: ListedModels): Promise<Model> => {
+  const { model } = await presetNamed(id, caller, listed)
+  if (model.endpoints.length > 0) return model
+  throw new GatewayError('not_found', `Requests of ${shown(id)} name ${shown(model.id)}, which chooses a model for each of them.`)
+}
 
 export const endpointsZdr = (models: Models, health: HealthView, clock: Clock): Route => ({
   method: 'GET',
