@@ -13,6 +13,7 @@ import { createPresetStore, type PresetStore } from '../src/storage/preset-store
 import { createSearchStore } from '../src/storage/search-store.ts'
 import { createReadWorkspaceFigures } from '../src/storage/workspace-figures.ts'
 import { fillManagement, MANY } from '../test/support/management-records.ts'
+import { uninterrupted } from '../test/support/uninterrupted.ts'
 import { measureFilled } from './filled-database.ts'
 import { measureReads } from './measure-reads.ts'
 
@@ -63,7 +64,7 @@ await measureFilled(
     await keysOf('a part of one name', { q: 'abcd 2600' })
     await keysOf('a part of no name', { q: 'nothing like it' })
 
-    const presets = createPresetStore(database, NO_SEAL)
+    const presets = createPresetStore(database, NO_SEAL, uninterrupted)
     const measurePresets = measureReads(/(?<="slug":")[\w-]+/g)
     const presetsOf = (name: string, more: Partial<PresetPageQuery> = {}) =>
       measurePresets(`presets: ${name}`, () => presets.page({ workspaceId: MANY, status: 'active', after: null, limit: LIMIT, ...more }))

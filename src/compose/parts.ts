@@ -84,14 +84,15 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
 
   const largeStep = createLargeSteps(clock)
-  const presetStore = createPresetStore(database, seal)
+  const startTurn = () => createTurn(clock, largeStep)
+  const presetStore = createPresetStore(database, seal, startTurn)
   const presets = createPresets({ store: presetStore, clock, ids })
   const guardrails = createGuardrails({
     store: createGuardrailStore(database),
     assignments: createGuardrailAssignmentStore(database),
     clock,
     ids,
-    startTurn: () => createTurn(clock, largeStep),
+    startTurn,
   })
   const budgetParts = composeBudgets({
     database,

@@ -322,9 +322,9 @@ export const createApp = (parts: AppParts): App => {
   }
   /** A read may be refused where unread answers fill the memory; the answer to a change is always sent. */
   const writtenAtPace = (answered: LongAnswer, space: BodySpace, isRead: boolean): Response => {
-    const refused = isRead ? space.refusal(answered.whole.length) : null
+    const refused = isRead ? space.refusal(lengthOf(answered)) : null
     if (refused !== null) throw refused
-    const body = pacedBody(answered.whole, { clock: parts.clock, unreadMs: parts.answering.unreadMs, onUnread: space.holdAnswer })
+    const body = pacedBody(answered.pieces, { clock: parts.clock, unreadMs: parts.answering.unreadMs, onUnread: space.holdAnswer })
     return new Response(body, answered)
   }
   return {
@@ -332,6 +332,8 @@ export const createApp = (parts: AppParts): App => {
     parameterPaths: mounts.flatMap(({ base, routes }) => routes.filter(({ path }) => path.includes(':')).map(({ path }) => base + path)),
   }
 }
+
+const lengthOf = ({ pieces }: LongAnswer): number => pieces.reduce((length, piece) => length + piece.length, 0)
 
 /** If the handler did not hand the permit over, it is ended here. The room of a body lasts as long as the permit, or the handler. */
 const endingPermit = async (permit: Permit | null, space: BodySpace, work: () => Promise<Response> | Response): Promise<Response> => {

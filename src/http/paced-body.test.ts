@@ -6,14 +6,14 @@ import { pacedBody } from './paced-body.ts'
 
 const MIB = 1024 * 1024
 
-const open = (text: string) => {
+const open = (...pieces: string[]) => {
   const clock = createFakeClock()
   const kept = { now: 0, most: 0 }
   const onUnread = (change: number): void => {
     kept.now += change
     kept.most = Math.max(kept.most, kept.now)
   }
-  return { clock, kept, body: pacedBody(text, { clock, unreadMs: 60_000, onUnread }) }
+  return { clock, kept, body: pacedBody(pieces, { clock, unreadMs: 60_000, onUnread }) }
 }
 
 test('whatever the text, it arrives whole, and nothing is kept at the end', async () => {
@@ -27,6 +27,21 @@ test('whatever the text, it arrives whole, and nothing is kept at the end', asyn
       expect([kept.now, kept.most, clock.waiting]).toEqual([0, text.length, 0])
     }),
     { numRuns: 25, examples: [[['😀', 65_535 * 3], 1]] },
+  )
+})
+
+test('however the text is cut, pieces of one length arrive', async () => {
+  const cuts = fc.array(fc.integer({ min: 0, max: 150_000 }), { minLength: 1, maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(cuts, async (lengths) => {
+      const { body, kept } = open(...lengths.map((length, at) => `${at}é`.repeat(length).slice(0, length)), 'x')
+      const whole = lengths.map((length, at) => `${at}é`.repeat(length).slice(0, length)).join('') + 'x'
+      const read = await Array.fromAsync(body)
+      expect(Buffer.concat(read).toString()).toBe(whole)
+      expect(kept).toEqual({ now: 0, most: whole.length })
+      expect(read.length).toBe(Math.ceil(whole.length / (64 * 1024)))
+    }),
+    { numRuns: 25 },
   )
 })
 

@@ -15,9 +15,11 @@ export interface PacedBodyParts {
 /** The characters that are handed to the runtime at once. */
 const PIECE = 64 * 1024
 
-export const pacedBody = (text: string, { clock, unreadMs, onUnread }: PacedBodyParts): ReadableStream<Uint8Array> => {
+/** `pieces`: JSON cut between two of its characters. */
+export const pacedBody = (pieces: readonly string[], { clock, unreadMs, onUnread }: PacedBodyParts): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
-  let written = 0
+  let unread = pieces.reduce((length, piece) => length + piece.length, 0)
+  const nextOf = piecesOf(pieces)
   let isOver = false
   let takenMs = clock.monotonicMs()
   let cancelTimer = (): void => undefined
@@ -26,7 +28,7 @@ export const pacedBody = (text: string, { clock, unreadMs, onUnread }: PacedBody
     if (isOver) return
     isOver = true
     cancelTimer()
-    onUnread(written - text.length)
+    onUnread(-unread)
   }
 
   /** One timer for each silence, not for each piece. */
@@ -36,7 +38,7 @@ export const pacedBody = (text: string, { clock, unreadMs, onUnread }: PacedBody
     else cancelTimer = clock.after(leftMs, () => watch(giveUp))
   }
 
-  onUnread(text.length)
+  onUnread(unread)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -47,11 +49,11 @@ export const pacedBody = (text: string, { clock, unreadMs, onUnread }: PacedBody
       },
       async pull(controller) {
         takenMs = clock.monotonicMs()
-        const until = endOfPiece(text, written)
-        controller.enqueue(encoder.encode(text.slice(written, until)))
-        onUnread(written - until)
-        written = until
-        if (written < text.length) return
+        const text = nextOf()
+        controller.enqueue(encoder.encode(text))
+        onUnread(-text.length)
+        unread -= text.length
+        if (unread > 0) return
         end()
         controller.close()
       },
@@ -61,9 +63,27 @@ export const pacedBody = (text: string, { clock, unreadMs, onUnread }: PacedBody
   )
 }
 
+/** Gives the next characters each time, which are as many whatever the pieces are. */
+const piecesOf = (pieces: readonly string[]): (() => string) => {
+  let at = 0
+  let from = 0
+  return () => {
+    let text = ''
+    for (let piece = pieces[at]; piece !== undefined && text.length < PIECE; piece = pieces[at]) {
+      const until = endOfPiece(piece, from, PIECE - text.length)
+      text += piece.slice(from, until)
+      from = until
+      if (from < piece.length) continue
+      at += 1
+      from = 0
+    }
+    return text
+  }
+}
+
 /** No character of two units is cut in two. */
-const endOfPiece = (text: string, from: number): number => {
-  const end = Math.min(text.length, from + PIECE)
+const endOfPiece = (text: string, from: number, room: number): number => {
+  const end = Math.min(text.length, from + room)
   const last = text.charCodeAt(end - 1)
   return end < text.length && last >= 0xd800 && last < 0xdc00 ? end + 1 : end
 }

@@ -17,16 +17,17 @@ export interface JsonText {
 }
 
 /** As `parseExact`. Throws JsonTextError, too. */
-export function* parseExactInSteps(text: string): Steps<unknown> {
-  if (text.length <= PIECE) return parseExact(text)
+export const parseExactInSteps = (text: string): Steps<unknown> => parseTextInSteps(text, (json) => parseExact(json) as JsonValue)
+
+/** As `JSON.parse`. Throws JsonTextError, too. */
+export const parseJsonInSteps = (text: string): Steps<JsonValue> => parseTextInSteps(text, (json) => JSON.parse(json) as JsonValue)
+
+function* parseTextInSteps(text: string, parse: JsonText['parse']): Steps<JsonValue> {
+  if (text.length <= PIECE) return parse(text)
   // The engine puts pieces together where a character is read.
   const start = text.search(NO_SPACE)
   yield
-  const held = {
-    held: text,
-    read: (from: number, to: number) => text.slice(from, to),
-    parse: (json: string) => parseExact(json) as JsonValue,
-  }
+  const held = { held: text, read: (from: number, to: number) => text.slice(from, to), parse }
   const end = text.trimEnd().length
   // Within a value a scan has found where each text ends.
   if (text[start] === '"' && skipString(text, start) !== end) throw behindJson()

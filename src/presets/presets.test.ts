@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
+import { uninterrupted } from '../../test/support/uninterrupted.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -20,7 +21,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 let slugs = 0
 /** A service of its own over the one database, and a slug that nobody else uses. */
 const open = () => {
-  const store = createPresetStore(database, testSeal)
+  const store = createPresetStore(database, testSeal, uninterrupted)
   const resolved: string[] = []
   const counted: PresetStore = {
     ...store,
@@ -318,8 +319,9 @@ describe('management', () => {
     const first = await save('a/one')
     await save('a/two')
     await presets.patch(workspaceId, slug, { name: 'renamed' }, changedBy())
-    const { items, totalCount } = await presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })
-    expect([totalCount, items.map(({ version }) => version)]).toEqual([2, [1, 2]])
+    const listed = await presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })
+    const items = await Array.fromAsync(listed.items)
+    expect([listed.totalCount, items.map(({ version }) => version)]).toEqual([2, [1, 2]])
     expect(items[0]).toEqual(first.designated_version)
     expect(presetVersion.strict().parse(await presets.version(workspaceId, slug, 1))).toEqual(first.designated_version)
   })

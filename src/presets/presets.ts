@@ -19,7 +19,14 @@ import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
 import type { MoveQuery, MoveSlice } from '../storage/preset-moves.ts'
-import type { PresetQuery, PresetResolution, PresetStore, ServedRollout, VersionReference } from '../storage/preset-store.ts'
+import type {
+  PresetQuery,
+  PresetResolution,
+  PresetStore,
+  PresetVersions,
+  ServedRollout,
+  VersionReference,
+} from '../storage/preset-store.ts'
 import type { Page } from '../storage/page.ts'
 
 export interface SaveRequest {
@@ -50,7 +57,7 @@ export interface Presets {
   summaries: PresetStore['summaries']
   /** These six throw `not_found` where the preset or the version does not exist in the workspace. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion>
-  versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<Page<PresetVersionResource>>
+  versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<PresetVersions>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
   moves(query: MoveQuery): Promise<MoveSlice>
   patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy): Promise<PresetWithVersion>

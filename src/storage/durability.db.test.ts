@@ -27,7 +27,8 @@ describeEachEngine('durability', (engine) => {
       const database = await engine.open(location)
       const { store, workspaceId } = await preparePresets(database)
       const total = (await store.versions({ workspaceId, slug: 'bot', ascending: true, offset: 0, limit: 1 }))?.totalCount ?? 0
-      const stored = (await store.versions({ workspaceId, slug: 'bot', ascending: true, offset: 0, limit: total }))?.items ?? []
+      const all = await store.versions({ workspaceId, slug: 'bot', ascending: true, offset: 0, limit: total })
+      const stored = await Array.fromAsync(all?.items ?? [])
       expect(stored.map(({ version }) => version)).toEqual(Array.from({ length: total }, (_, index) => index + 1))
       for (const [number, id] of acknowledged) expect(stored[number - 1]?.id).toBe(id)
       expect((await store.get(workspaceId, 'bot'))?.designated_version.version).toBe(total)

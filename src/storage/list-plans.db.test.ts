@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { fillManagement, MANY } from '../../test/support/management-records.ts'
 import { fillRequestLog } from '../../test/support/request-log-records.ts'
+import { uninterrupted } from '../../test/support/uninterrupted.ts'
 import { EVERY_KEY } from '../contract/key-query.ts'
 import { createAuditLog } from './audit-log.ts'
 import type { Database } from './database.ts'
@@ -78,7 +79,7 @@ describeEachEngine('with many rows', (engine) => {
   test('pages of presets and of the audit log walk along an index', async () => {
     const presets = { workspaceId: MANY, after: null, limit: 3 }
     const presetsOf = (more: object) =>
-      plansOf(database, (watched) => createPresetStore(watched, NO_SEAL, SCANNED).page({ ...presets, ...more }))
+      plansOf(database, (watched) => createPresetStore(watched, NO_SEAL, uninterrupted, SCANNED).page({ ...presets, ...more }))
     expectWalk(await presetsOf({}), walks('presets_listing'))
     expectWalk(await presetsOf({ q: 'nothing' }), walks('presets_listing'))
     expectWalk(await presetsOf({ status: 'active' }), walks('presets_of_status'))

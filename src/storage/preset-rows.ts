@@ -2,6 +2,8 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 
 import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import { parseJsonInSteps } from '../lib/json-steps.ts'
+import { atOnce, type Steps, type Turn } from '../lib/steps.ts'
 import type { Database } from './database.ts'
 import { readConfig, type TextSeal } from './sealed-config.ts'
 import type { PresetsTable, PresetVersionsTable } from './preset-tables.ts'
@@ -11,6 +13,11 @@ export interface SealedDatabase {
   readonly database: Database
   /** Opens and seals the secrets in it. */
   readonly seal: TextSeal
+}
+
+export interface ReadDatabase extends SealedDatabase {
+  /** Begins the work on what was read of it: a version may be megabytes long. */
+  readonly startTurn: () => Turn
 }
 
 export type PresetRow = Selectable<PresetsTable>
@@ -34,19 +41,24 @@ export const toPreset = (row: PresetRow): PresetResource => ({
   require_evaluation: row.require_evaluation === 1,
 })
 
-export const toVersion = (row: PresetVersionRow, seal: TextSeal): PresetVersionResource => ({
-  id: row.id,
-  preset_id: row.preset_id,
-  version: row.version,
-  shape: row.shape,
-  config: readConfig(row.config, row.id, seal),
-  system_prompt: row.system_prompt === null ? null : (JSON.parse(row.system_prompt) as string),
-  creator_id: row.creator_id,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
-  note: row.note,
-  designated_at: row.designated_at,
-})
+export function* versionInSteps(row: PresetVersionRow, seal: TextSeal): Steps<PresetVersionResource> {
+  return {
+    id: row.id,
+    preset_id: row.preset_id,
+    version: row.version,
+    shape: row.shape,
+    config: yield* readConfig(row.config, row.id, seal),
+    system_prompt: row.system_prompt === null ? null : ((yield* parseJsonInSteps(row.system_prompt)) as string),
+    creator_id: row.creator_id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    note: row.note,
+    designated_at: row.designated_at,
+  }
+}
+
+/** All at once, for use within a transaction, which others wait for. */
+export const toVersion = (row: PresetVersionRow, seal: TextSeal): PresetVersionResource => atOnce(versionInSteps(row, seal))
 
 export const toPresetWithVersion = (preset: PresetRow, version: PresetVersionRow, seal: TextSeal): PresetWithVersion => ({
   ...toPreset(preset),

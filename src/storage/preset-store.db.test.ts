@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
+import { uninterrupted } from '../../test/support/uninterrupted.ts'
 import type { Position } from '../contract/cursor.ts'
 import { createChangeCounter } from './change-counter.ts'
 import type { CreateVersionOutcome } from './create-preset-version.ts'
@@ -192,7 +193,7 @@ describeEachEngine('preset store', (engine) => {
     for (let number = 0; number < 9; number += 1)
       await create(`${number % 4 === 0 ? 'rare' : 'bot'}-${number}`, { now: [T0, T1, T2][number % 3] ?? T0 })
     await store.patch(workspaceId, 'bot-1', { status: 'disabled' }, T2, changedBy())
-    const few = createPresetStore(database, testSeal, 2)
+    const few = createPresetStore(database, testSeal, uninterrupted, 2)
     for (const query of [{}, { status: 'active' }, { q: 'RARE' }, { q: 'rare', status: 'active' }, { q: 'nothing' }] as const) {
       const whole = (await store.list({ workspaceId, ...query, offset: 0, limit: 50 })).items.map(({ slug }) => slug)
       const seen: string[] = []
@@ -211,7 +212,7 @@ describeEachEngine('preset store', (engine) => {
     const { create, workspaceId } = await preparePresets(database)
     for (let number = 0; number < 4; number += 1) await create(`bot-${number}`)
     const isLong = (numberedMax: number, query: object) =>
-      createPresetStore(database, testSeal, 2, numberedMax).isLong({ workspaceId, ...query })
+      createPresetStore(database, testSeal, uninterrupted, 2, numberedMax).isLong({ workspaceId, ...query })
     expect([await isLong(3, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'active' })]).toEqual([true, true])
     expect([await isLong(4, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'disabled' })]).toEqual([false, false])
     expect([await isLong(3, {}), await isLong(3, { status: 'active' })]).toEqual([false, false])
@@ -246,13 +247,43 @@ describeEachEngine('preset store', (engine) => {
     const numbers = async (ascending: boolean, offset: number, limit: number) => {
       const page = await store.versions({ workspaceId, slug: 'bot', ascending, offset, limit })
       expect(page?.totalCount).toBe(5)
-      return page?.items.map(({ version }) => version)
+      return (await Array.fromAsync(page?.items ?? [])).map(({ version }) => version)
     }
     expect(await numbers(true, 0, 3)).toEqual([1, 2, 3])
     expect(await numbers(true, 3, 3)).toEqual([4, 5])
     expect(await numbers(false, 0, 2)).toEqual([5, 4])
     expect(await store.versions({ workspaceId, slug: 'none', ascending: true, offset: 0, limit: 3 })).toBeNull()
     expect(await store.version(workspaceId, 'bot', 6)).toBeNull()
+  })
+
+  test('versions are read and parsed a few at a time, with a turn behind each of them that is long', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    const content = (characters: number) =>
+      ({ shape: 'chat', config: { stop: 'é'.repeat(characters).match(/.{1,999}/g) ?? [] }, systemPrompt: 'a' }) as const
+    const lengths = [1, 90_000, 1, 90_000, 90_000, 800_000, 1, 700_000]
+    for (const length of lengths) await create('bot', { content: content(length) })
+    let turns = 0
+    const store = createPresetStore(database, testSeal, () => () => void (turns += 1))
+    const listed = await store.versions({ workspaceId, slug: 'bot', ascending: true, offset: 0, limit: 9 })
+    expect(turns).toBe(0)
+    const turnsOf: number[] = []
+    let number = 0
+    for await (const { version, config, system_prompt } of listed?.items ?? []) {
+      expect({ version, config, system_prompt }).toEqual({
+        version: number + 1,
+        config: content(lengths[number] ?? 0).config,
+        system_prompt: 'a',
+      })
+      turnsOf.push(turns)
+      turns = 0
+      number += 1
+    }
+    // One behind each read of a few, and many within a long one.
+    expect(turnsOf.map((count) => Math.min(count, 5))).toEqual([1, 0, 0, 1, 1, 5, 1, 5])
+    turns = 0
+    await store.get(workspaceId, 'bot')
+    expect(turns).toBeGreaterThan(4)
   })
 
   test('every version moves the change counter, and a failed one does not', async () => {

@@ -4,6 +4,7 @@ import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { PresetSummary } from '../contract/preset-query.ts'
 import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import { LARGE_BYTES, throughout, type Turn } from '../lib/steps.ts'
 import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
@@ -11,7 +12,7 @@ import { containsText } from './match-text.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
-import { designatedAt, type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import { designatedAt, type ReadDatabase, type SealedDatabase, toPreset, versionInSteps } from './preset-rows.ts'
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import type { TextSeal } from './sealed-config.ts'
@@ -32,7 +33,7 @@ export interface PresetStore {
   /** With the designated version; null if there is no such preset. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
   /** By number; null if there is no such preset. */
-  versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<Page<PresetVersionResource> | null>
+  versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<PresetVersions | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
   patch(workspaceId: string, slug: string, patch: PresetPatch, now: string, by: ChangedBy): Promise<PatchPresetOutcome>
   /** The history of the preset and its labels, newest first; null if there is no such preset. */
@@ -56,6 +57,12 @@ export interface PresetPage {
   readonly items: readonly PresetResource[]
   /** Behind it, by the time of the last change, lies what was not looked at yet; null: nothing. */
   readonly next: Position | null
+}
+
+/** Read as they are taken, so that no two large ones are held for this. */
+export interface PresetVersions {
+  readonly items: AsyncIterable<PresetVersionResource>
+  readonly totalCount: number
 }
 
 export type PresetListInput = PresetQuery & Slice
@@ -87,26 +94,30 @@ export type PresetResolution =
 export const createPresetStore = (
   database: Database,
   seal: TextSeal,
+  startTurn: () => Turn,
   scannedMax = SCANNED_MAX,
   numberedMax = NUMBERED_MAX,
-): PresetStore => ({
-  createVersion: (input) => inPresetLine(database, input, () => createPresetVersion({ database, seal }, input)),
-  list: (input) => listPresets(database, input),
-  isLong: async ({ q, ...held }) =>
-    q !== undefined && (await newestChanged(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined,
-  page: (query) => pagePresets(database, query, scannedMax),
-  summaries: (ids) => readPresetSummaries(database, ids),
-  get: (workspaceId, slug) => getPreset({ database, seal }, workspaceId, slug),
-  versions: (input) => listVersions({ database, seal }, input),
-  version: (workspaceId, slug, number) => getVersion({ database, seal }, workspaceId, slug, number),
-  patch: (workspaceId, slug, patch, now, by) =>
-    inPresetLine(database, { workspaceId, slug }, () => patchPreset({ database, seal }, workspaceId, slug, patch, now, by)),
-  moves: (query) => listMoves(database, query),
-  archive: (workspaceId, slug, now, by) =>
-    inPresetLine(database, { workspaceId, slug }, () => archivePreset({ database, seal }, workspaceId, slug, now, by)),
-  resolve: (workspaceId, slug, reference) => resolvePreset({ database, seal }, workspaceId, slug, reference),
-  deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
-})
+): PresetStore => {
+  const sealed = { database, seal, startTurn }
+  return {
+    createVersion: (input) => inPresetLine(database, input, () => createPresetVersion(sealed, input)),
+    list: (input) => listPresets(database, input),
+    isLong: async ({ q, ...held }) =>
+      q !== undefined && (await newestChanged(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined,
+    page: (query) => pagePresets(database, query, scannedMax),
+    summaries: (ids) => readPresetSummaries(database, ids),
+    get: (workspaceId, slug) => getPreset(sealed, workspaceId, slug),
+    versions: (input) => listVersions(sealed, input),
+    version: (workspaceId, slug, number) => getVersion(sealed, workspaceId, slug, number),
+    patch: (workspaceId, slug, patch, now, by) =>
+      inPresetLine(database, { workspaceId, slug }, () => patchPreset(sealed, workspaceId, slug, patch, now, by)),
+    moves: (query) => listMoves(database, query),
+    archive: (workspaceId, slug, now, by) =>
+      inPresetLine(database, { workspaceId, slug }, () => archivePreset(sealed, workspaceId, slug, now, by)),
+    resolve: (workspaceId, slug, reference) => resolvePreset(sealed, workspaceId, slug, reference),
+    deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
+  }
+}
 
 const listPresets = async (database: Database, { offset, limit, ...query }: PresetListInput): Promise<Page<PresetResource>> => {
   const rows = await newestChanged(database, query).selectAll().offset(offset).limit(limit).execute()
@@ -157,7 +168,11 @@ const matching = ({ engine, reports }: Database, { workspaceId, q, status }: Pre
     )
 
 /** One statement for the preset and its designated version, so that no write can come between the two. */
-const getPreset = async ({ database, seal }: SealedDatabase, workspaceId: string, slug: string): Promise<PresetWithVersion | null> => {
+const getPreset = async (
+  { database, seal, startTurn }: ReadDatabase,
+  workspaceId: string,
+  slug: string,
+): Promise<PresetWithVersion | null> => {
   const row = await database.kysely
     .selectFrom('presets')
     .innerJoin('preset_versions', 'preset_versions.id', 'presets.designated_version_id')
@@ -185,24 +200,24 @@ const getPreset = async ({ database, seal }: SealedDatabase, workspaceId: string
     saved_as_draft,
     designated_at,
   }
-  return toPresetWithVersion(preset, designated, seal)
+  return { ...toPreset(preset), designated_version: await throughout(versionInSteps(designated, seal), startTurn()) }
 }
 
 const listVersions = async (
-  { database, seal }: SealedDatabase,
+  sealed: ReadDatabase,
   { workspaceId, slug, ascending, offset, limit }: { workspaceId: string; slug: string; ascending: boolean } & Slice,
-): Promise<Page<PresetVersionResource> | null> => {
-  const preset = await database.kysely
+): Promise<PresetVersions | null> => {
+  const { kysely } = sealed.database
+  const preset = await kysely
     .selectFrom('presets')
     .select(['id', 'last_version'])
     .where('workspace_id', '=', workspaceId)
     .where('slug', '=', slug)
     .executeTakeFirst()
   if (preset === undefined) return null
-  const rows = await database.kysely
+  const sizes = await kysely
     .selectFrom('preset_versions')
-    .selectAll('preset_versions')
-    .select((eb) => designatedAt(eb).as('designated_at'))
+    .select(['version', sql<number | string>`octet_length(config) + coalesce(octet_length(system_prompt), 0)`.as('bytes')])
     .where('preset_id', '=', preset.id)
     // A version written after the line above is on the next page request, with the total that counts it.
     .where('version', '<=', preset.last_version)
@@ -210,11 +225,50 @@ const listVersions = async (
     .offset(offset)
     .limit(limit)
     .execute()
-  return { items: rows.map((row) => toVersion(row, seal)), totalCount: preset.last_version }
+  return { items: readVersions(sealed, preset.id, readTogether(sizes), ascending), totalCount: preset.last_version }
+}
+
+/** Neighbours that are no longer together than what a step reads; a longer version is alone. */
+const readTogether = (sizes: readonly { readonly version: number; readonly bytes: number | string }[]): readonly number[][] => {
+  const groups: number[][] = []
+  let room = 0
+  for (const { version, bytes } of sizes) {
+    room -= Number(bytes)
+    const group = groups.at(-1)
+    if (group !== undefined && room >= 0) group.push(version)
+    else {
+      groups.push([version])
+      room = LARGE_BYTES - Number(bytes)
+    }
+  }
+  return groups
+}
+
+async function* readVersions(
+  { database, seal, startTurn }: ReadDatabase,
+  presetId: string,
+  groups: readonly (readonly number[])[],
+  ascending: boolean,
+): AsyncIterable<PresetVersionResource> {
+  const turn = startTurn()
+  for (const numbers of groups) {
+    const rows = await database.kysely
+      .selectFrom('preset_versions')
+      .selectAll('preset_versions')
+      .select((eb) => designatedAt(eb).as('designated_at'))
+      .where('preset_id', '=', presetId)
+      // Their numbers have no gaps.
+      .where('version', '>=', Math.min(...numbers))
+      .where('version', '<=', Math.max(...numbers))
+      .orderBy('version', ascending ? 'asc' : 'desc')
+      .execute()
+    await turn()
+    for (const row of rows) yield await throughout(versionInSteps(row, seal), turn)
+  }
 }
 
 const getVersion = async (
-  { database, seal }: SealedDatabase,
+  { database, seal, startTurn }: ReadDatabase,
   workspaceId: string,
   slug: string,
   number: number,
@@ -228,14 +282,14 @@ const getVersion = async (
     .where('presets.slug', '=', slug)
     .where('preset_versions.version', '=', number)
     .executeTakeFirst()
-  return row === undefined ? null : toVersion(row, seal)
+  return row === undefined ? null : throughout(versionInSteps(row, seal), startTurn())
 }
 
 const archivePreset = async (database: SealedDatabase, workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean> =>
   (await patchPreset(database, workspaceId, slug, { status: 'archived' }, now, by)).kind !== 'not-found'
 
 const resolvePreset = async (
-  database: SealedDatabase,
+  database: ReadDatabase,
   workspaceId: string,
   slug: string,
   reference: VersionReference,
@@ -254,7 +308,7 @@ const resolvePreset = async (
 }
 
 const servedRollout = async (
-  sealed: SealedDatabase,
+  sealed: ReadDatabase,
   workspaceId: string,
   { id, slug, designated_version }: PresetWithVersion,
 ): Promise<ServedRollout | null> => {

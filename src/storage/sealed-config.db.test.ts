@@ -23,7 +23,8 @@ describeEachEngine('secrets of presets', (engine) => {
     expect(made.preset.designated_version.config).toEqual(config)
     expect((await store.get(workspaceId, 'crm'))?.designated_version.config).toEqual(config)
     expect((await store.version(workspaceId, 'crm', 1))?.config).toEqual(config)
-    expect((await store.versions({ workspaceId, slug: 'crm', ascending: true, offset: 0, limit: 9 }))?.items[0]?.config).toEqual(config)
+    const listed = await store.versions({ workspaceId, slug: 'crm', ascending: true, offset: 0, limit: 9 })
+    expect((await Array.fromAsync(listed?.items ?? []))[0]?.config).toEqual(config)
     expect(await create('crm', { content, idempotency: claimOf() })).toEqual({
       kind: 'replay',
       status: 200,

@@ -1,7 +1,9 @@
 /** A preset's configuration as it is stored: what only management keys read is sealed, all else is plain. */
 import { secretsIn, withTexts } from '../canonical/preset-secrets.ts'
 import type { PresetVersionResource } from '../contract/preset.ts'
+import { parseJsonInSteps } from '../lib/json-steps.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
 
 /** `context`: what a text is sealed as. It opens as nothing else. */
 export interface TextSeal {
@@ -33,11 +35,13 @@ export const storeConfig = (config: Config, versionId: string, { seal }: TextSea
 }
 
 /** Throws as `open` does. */
-export const readConfig = (stored: string, versionId: string, { open }: TextSeal): Config => {
-  const value = JSON.parse(stored) as Config | readonly [rest: JsonObject, sealed: string]
+export function* readConfig(stored: string, versionId: string, { open }: TextSeal): Steps<Config> {
+  const value = (yield* parseJsonInSteps(stored)) as Config | readonly [rest: JsonObject, sealed: string]
   if (!isPair(value)) return value
   const [rest, sealed] = value
-  return withTexts(rest, JSON.parse(open(sealed, contextOf(versionId))) as Secrets) as Config
+  const secrets = (yield* parseJsonInSteps(open(sealed, contextOf(versionId)))) as unknown as Secrets
+  if (stored.length > LARGE_BYTES) yield
+  return withTexts(rest, secrets) as Config
 }
 
 const isPair = (value: Config | readonly [JsonObject, string]): value is readonly [JsonObject, string] => Array.isArray(value)

@@ -18,7 +18,7 @@ import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { type Presets, unknownPreset } from '../../presets/presets.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonInTurns, jsonListInTurns, jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { PresetUsage } from './preset-usage.ts'
 
@@ -99,7 +99,7 @@ export const presetsGet = (presets: Presets): Route => ({
     const slug = slugOf(request)
     const data = await presets.get(reachOf(request).workspaceId, slug)
     if (hasOnlyActive(request) && data.status !== 'active') return unknownPreset(slug)
-    return jsonResponse({ data })
+    return jsonInTurns({ data }, request.startTurn())
   },
 })
 
@@ -116,7 +116,7 @@ export const presetsVersions = (presets: Presets): Route => ({
   async handle(request) {
     const slice = listPaging.read(request.query)
     const page = await presets.versions(reachOf(request).workspaceId, slugOf(request), readVersionOrder(request.query), slice)
-    return jsonResponse({ data: page.items, total_count: page.totalCount })
+    return jsonListInTurns(page, request.startTurn())
   },
 })
 
@@ -132,7 +132,7 @@ export const presetsVersion = (presets: Presets): Route => ({
   errors: [400, 404],
   async handle(request) {
     const number = Number(validate(versionNumber, request.params['version'], ['version']))
-    return jsonResponse({ data: await presets.version(reachOf(request).workspaceId, slugOf(request), number) })
+    return jsonInTurns({ data: await presets.version(reachOf(request).workspaceId, slugOf(request), number) }, request.startTurn())
   },
 })
 
@@ -167,7 +167,7 @@ export const presetsPatch = (presets: Presets): Route => ({
   async handle(request) {
     const slug = slugOf(request)
     const patch = validate(presetPatch, readJsonObject(await request.text()))
-    return jsonResponse({ data: await presets.patch(reachOf(request).workspaceId, slug, patch, changedBy(request)) })
+    return jsonInTurns({ data: await presets.patch(reachOf(request).workspaceId, slug, patch, changedBy(request)) }, request.startTurn())
   },
 })
 

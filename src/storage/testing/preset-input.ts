@@ -1,6 +1,7 @@
 /** The requests with which the tests of this folder create presets. */
 import { changedBy } from '../../../test/support/changed-by.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
+import { uninterrupted } from '../../../test/support/uninterrupted.ts'
 import type { CreateVersionInput, IdempotencyClaim } from '../create-preset-version.ts'
 import type { Database } from '../database.ts'
 import { createPresetStore, type PresetStore } from '../preset-store.ts'
@@ -22,7 +23,7 @@ export const preparePresets = async (database: Database): Promise<PresetBench> =
     userId: crypto.randomUUID(),
     now: T0,
   })
-  const store = createPresetStore(database, testSeal)
+  const store = createPresetStore(database, testSeal, uninterrupted)
   return { workspaceId, store, create: (slug, more) => store.createVersion({ ...versionInput(workspaceId, slug), ...more }) }
 }
 
