@@ -60,7 +60,7 @@ export function* mostTextTokens(body: JsonBody, { textBytes }: Pick<InputSize, '
   // It is not kept beside the size: it would stay in memory as long as the request.
   if (textBytes < body.byteLength) for (const key of body.keys) inline.push(...(yield* mediaIn(body, key)).inline)
   yield
-  return mostTokens(octetsIn(body), isOneOf(inline))
+  return yield* mostTokens(octetsIn(body), isOneOf(inline))
 }
 
 /** More text counts as a token a byte, and is not looked through. */

@@ -2,9 +2,10 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { texts } from '../../test/fixtures/token-counts.json'
+import { atOnce } from '../lib/steps.ts'
 import { mostTokens } from './token-bound.ts'
 
-const most = (text: string): number => mostTokens(Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1'))
+const most = (text: string): number => atOnce(mostTokens(Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1')))
 
 test.each(texts.map(({ name, text, tokens }) => [name, text, tokens] as const))(
   '%s: no public tokenizer makes more tokens of it',
@@ -33,6 +34,23 @@ test('no text is more tokens than it has bytes as JSON, nor fewer than its words
 test('a long string is passed over where it is counted as something else, and only then', () => {
   const picture = 'A1'.repeat(500)
   const text = `{"a":"${picture}","b":"x"}`
-  expect(mostTokens(text, () => false)).toBe(mostTokens(text))
-  expect(mostTokens(text, (long) => long === picture)).toBeLessThan(20)
+  expect(atOnce(mostTokens(text, () => false))).toBe(atOnce(mostTokens(text)))
+  expect(atOnce(mostTokens(text, (long) => long === picture))).toBeLessThan(20)
+})
+
+test('text that is longer is counted in more steps, and no word is cut by them', () => {
+  const counted = (text: string): [steps: number, tokens: number] => {
+    const work = mostTokens(text)
+    for (let steps = 0; ; steps += 1) {
+      const { done, value } = work.next()
+      if (done === true) return [steps, value]
+    }
+  }
+  expect(counted('word '.repeat(10_000))[0]).toBe(0)
+  for (const text of ['word,', '\\n']) {
+    const [steps, tokens] = counted(text.repeat(700_000))
+    const [moreSteps, moreTokens] = counted(text.repeat(2_800_000))
+    expect(moreSteps).toBeGreaterThan(steps + 3)
+    expect(moreTokens).toBe(4 * tokens)
+  }
 })

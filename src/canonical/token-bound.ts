@@ -2,6 +2,7 @@
  * The most tokens that JSON text is to a model, where nobody has counted: one pass by the classes of its characters. It is at
  * least what public tokenizers make of the text, also of text that is written to be many tokens (decisions/0092).
  */
+import type { Steps } from '../lib/steps.ts'
 
 /** In hundredths of a token. */
 const TOKEN = 100
@@ -14,10 +15,28 @@ const CAPITAL = 45
 const FURTHER_SPACE = 7
 
 /** `octets`: of UTF-8, as characters. `isPassedOver`: says of a long string, without its quotes, that it is counted as something else. */
-export const mostTokens = (octets: string, isPassedOver: ((text: string) => boolean) | null = null): number => {
+export function* mostTokens(octets: string, isPassedOver: IsPassedOver = null): Steps<number> {
+  let sum = 0
+  for (let at = 0; at < octets.length;) {
+    const piece = countPiece(octets, at, isPassedOver)
+    sum += piece.sum
+    at = piece.end
+    if (at < octets.length) yield
+  }
+  return Math.ceil(sum / TOKEN)
+}
+
+type IsPassedOver = ((text: string) => boolean) | null
+
+/** Octets that are counted at once. */
+const PIECE = 1024 * 1024
+
+const countPiece = (octets: string, start: number, isPassedOver: IsPassedOver): { readonly sum: number; readonly end: number } => {
   let sum = 0
   const { length } = octets
-  for (let at = 0; at < length;) {
+  const stop = Math.min(start + PIECE, length)
+  let at = start
+  while (at < stop) {
     const unit = octets.charCodeAt(at)
     let end = at + 1
     if (isLetter(unit)) {
@@ -51,7 +70,7 @@ export const mostTokens = (octets: string, isPassedOver: ((text: string) => bool
     }
     at = end
   }
-  return Math.ceil(sum / TOKEN)
+  return { sum, end: at }
 }
 
 /** Shorter strings are no media worth the search. */

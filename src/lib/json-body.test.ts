@@ -269,7 +269,7 @@ describe('limits', () => {
     expect(refusal(make(200_001))).toBe('The body holds more than 200000 values.')
   })
 
-  const { fields, members, containers, conversation, elements, escapes, fieldNodes } = JSON_LIMITS
+  const { fields, members, containers, conversation, elements, escapes, fieldNodes, nameCharacters, numberCharacters } = JSON_LIMITS
   const named = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`
   test.each<[string, number, (count: number) => string, string]>([
     ['fields', fields, named, `The body has more than ${fields} fields.`],
@@ -297,6 +297,19 @@ describe('limits', () => {
       fieldNodes,
       (count) => `{"messages":[${'0,'.repeat(fieldNodes)}0],"a":[${Array.from({ length: count - 1 }, () => '"x"').join()}]}`,
       `The field "a" of the body holds more than ${fieldNodes} values.`,
+    ],
+    [
+      'characters of names',
+      nameCharacters,
+      (count) => `{"a":[{"${'n'.repeat(nameCharacters / 2 - 1)}":0}],"${'b'.repeat(count - nameCharacters / 2)}":0}`,
+      `The names of the members in the body have more than ${nameCharacters} characters in all.`,
+    ],
+    [
+      'characters of numbers',
+      numberCharacters,
+      (count) =>
+        `{"a":[${`1.${'1'.repeat(998)},`.repeat(Math.floor(count / 1000) - 1)}1.${'1'.repeat(498 + (count % 1000))},1.${'1'.repeat(498)}]}`,
+      `The numbers in the body have more than ${numberCharacters} characters in all.`,
     ],
     ['digits of a number', 1000, (count) => `{"a":[-1.${'1'.repeat(count - 3)}]}`, 'A number in the body has more than 1000 characters.'],
     [

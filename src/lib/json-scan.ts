@@ -21,6 +21,10 @@ export interface JsonLimits {
   readonly members: number
   /** Names of members in all, those of the outermost object aside. */
   readonly namesInAll: number
+  /** Characters of the names of all members. */
+  readonly nameCharacters: number
+  /** Characters of all numbers; the words `true`, `false` and `null` count as such. */
+  readonly numberCharacters: number
   /** Characters that are written as an escape, in all; one by its number (`\u0061`) counts as four, which is what it costs. */
   readonly escapes: number
   /** Characters of white space between values, in all. */
@@ -46,6 +50,8 @@ export const JSON_LIMITS: JsonLimits = {
   fields: 1000,
   members: 10_000,
   namesInAll: 60_000,
+  nameCharacters: 2_000_000,
+  numberCharacters: 5_000_000,
   escapes: 1_000_000,
   spaces: 2_000_000,
   exactNodes: 25_000,
@@ -65,6 +71,8 @@ export const UNLIMITED: JsonLimits = {
   fields: MANY,
   members: MANY,
   namesInAll: MANY,
+  nameCharacters: MANY,
+  numberCharacters: MANY,
   escapes: MANY,
   spaces: MANY,
   exactNodes: MANY,
@@ -104,6 +112,7 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
   for (;;) {
     const keyStart = at
     const keyEnd = skipString(text, at)
+    countName(budget, keyEnd - keyStart)
     const start = skipColon(text, budget, keyEnd)
     const { longIntegers, nodes } = budget
     const key = nameIn(text, keyStart, keyEnd)
@@ -205,13 +214,15 @@ interface Budget {
   containers: number
   containersMost: number
   names: number
+  nameCharacters: number
+  numberCharacters: number
   spaces: number
   longIntegers: number
 }
 
 const budgetOf = (limits: JsonLimits): Budget => {
-  const { nodes, containers, namesInAll: names, spaces } = limits
-  return { limits, nodes, containers, containersMost: containers, names, spaces, longIntegers: 0 }
+  const { nodes, containers, namesInAll: names, nameCharacters, numberCharacters, spaces } = limits
+  return { limits, nodes, containers, containersMost: containers, names, nameCharacters, numberCharacters, spaces, longIntegers: 0 }
 }
 
 /** The fields of the interfaces that hold one. */
@@ -306,8 +317,16 @@ const skipName = (text: string, budget: Budget, names: Names[], start: number): 
   const end = skipString(text, start)
   budget.names -= 1
   if (budget.names < 0) throw new JsonTextError(`The objects in the body have more than ${limits.namesInAll} members.`)
+  countName(budget, end - start)
   if (limits.names === 'once') takeName(names, names.length - 1, text, start, end)
   return skipColon(text, budget, end)
+}
+
+/** `length`: with its quotes. */
+const countName = (budget: Budget, length: number): void => {
+  budget.nameCharacters -= length - 2
+  if (budget.nameCharacters >= 0) return
+  throw new JsonTextError(`The names of the members in the body have more than ${budget.limits.nameCharacters} characters in all.`)
 }
 
 const tooManyValues = ({ nodes }: JsonLimits): JsonLimitError => new JsonLimitError(`The body holds more than ${nodes} values.`)
@@ -405,6 +424,9 @@ const skipScalar = (text: string, start: number, budget: Budget): number => {
   if (!SCALAR.test(text)) fail(text, start)
   const end = SCALAR.lastIndex
   if (end - start > NUMBER_MAX) throw new JsonTextError(`A number in the body has more than ${NUMBER_MAX} characters.`)
+  budget.numberCharacters -= end - start
+  if (budget.numberCharacters < 0)
+    throw new JsonTextError(`The numbers in the body have more than ${budget.limits.numberCharacters} characters in all.`)
   if (end - start >= LONG && isWholeNumber(text, start, end)) budget.longIntegers += 1
   return end
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { testInSteps } from './search-steps.ts'
+import { matchInSteps, testInSteps } from './search-steps.ts'
 import { atOnce } from './steps.ts'
 
 const PIECE = 256 * 1024
@@ -18,4 +18,19 @@ test('text that is four times as long is searched in more steps, and short text 
   const steps = (text: string): number => [...testInSteps(ID, text)].length
   expect(steps('x'.repeat(PIECE))).toBe(0)
   for (const text of ['x', ' ', ': ']) expect(steps(text.repeat(8_000_000))).toBeGreaterThan(steps(text.repeat(2_000_000)))
+})
+
+test('every match is taken once, in its order and with its end, wherever the pieces are cut', () => {
+  const WORD = /"id"\s*:\s*"(\w+)"/g
+  for (let before = PIECE - 140; before <= PIECE + 2; before += 1) {
+    const text = `${'x'.repeat(before)}"id":"a"${'y'.repeat(100)}"id" : "b"${'z'.repeat(2 * PIECE)}"id":"c"`
+    const found: string[] = []
+    const take = ([, word = '']: RegExpExecArray, end: number): boolean => {
+      found.push(`${word}${text.slice(end - 2, end)}`)
+      return false
+    }
+    expect(atOnce(matchInSteps(WORD, text, take))).toBe(false)
+    expect(found).toEqual(['aa"', 'bb"', 'cc"'])
+  }
+  expect(atOnce(matchInSteps(WORD, '"id":"a"', () => true))).toBe(true)
 })

@@ -10,6 +10,7 @@ import { parseExact } from '../lib/exact-json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { testInSteps } from '../lib/search-steps.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
 import { describedTool, NAMING_MEMBERS, renamedAnswer, renamedRequest, withoutBuiltIns, withoutNamespaces } from './named-tools.ts'
 import { encoded } from './encoded.ts'
@@ -62,7 +63,7 @@ function* withSentNames(attempt: Attempt, { own, formFor, namespacesFor, builtIn
   const rules = { lawful: form?.lawful ?? null, namespaces: passesAsWritten(call, own) && (namespacesFor?.(target) ?? false) }
   if (passesAsWritten(call, own)) {
     const builtIns = builtInsFor?.(target) ?? true
-    if (!mayNeedNames(call, form, rules.namespaces, builtIns)) return null
+    if (!(yield* mayNeedNames(call, form, rules.namespaces, builtIns))) return null
     yield
     const given = namingMembers(call.dialect, call.body)
     yield
@@ -86,10 +87,18 @@ function* withSentNames(attempt: Attempt, { own, formFor, namespacesFor, builtIn
 }
 
 /** A search of the text, so that a body whose names fit is not parsed. Only Responses has namespaces. */
-const mayNeedNames = ({ body, dialect }: Attempt['call'], form: ToolNameForm | null, namespaces: boolean, builtIns: boolean): boolean =>
-  form?.unlawfulMember.test(body.searchable) === true ||
-  (!namespaces && dialect === 'responses' && body.searchable.includes('"namespace"')) ||
-  (!builtIns && BUILT_IN.test(body.searchable))
+function* mayNeedNames(
+  { body: { searchable }, dialect }: Attempt['call'],
+  form: ToolNameForm | null,
+  namespaces: boolean,
+  builtIns: boolean,
+): Steps<boolean> {
+  return (
+    (form !== null && (yield* testInSteps(form.unlawfulMember, searchable))) ||
+    (!namespaces && dialect === 'responses' && searchable.includes('"namespace"')) ||
+    (!builtIns && (yield* testInSteps(BUILT_IN, searchable)))
+  )
+}
 
 const BUILT_IN = new RegExp(`"(?:${BUILT_IN_TOOLS.join('|')})(?:_call|_call_output)?"`)
 

@@ -1,15 +1,17 @@
 /** Audio and video in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
 import type { Part } from '../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
-import { mayName } from '../lib/may-name.ts'
+import { lookForName } from '../lib/may-name.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { Target } from './provider.ts'
 import { refuseUnread } from './uncarried.ts'
 
 type Context = Parameters<typeof refuseUnread>[2]
 
 /** A search of the JSON text, so that nothing is parsed for it in vain. */
-export const mayHoldUnsupportedMedia = (text: string, { inputModalities }: Pick<Target, 'inputModalities'>): boolean =>
-  (inputModalities ?? null) !== null && mayName(MEDIA_TYPES, text)
+export function* mayHoldUnsupportedMedia(text: string, { inputModalities }: Pick<Target, 'inputModalities'>): Steps<boolean> {
+  return (inputModalities ?? null) !== null && (yield* lookForName(MEDIA_TYPES, text))
+}
 
 /** `field`: where the list stands. Throws `invalid_request` naming the message. */
 export const refuseUnsupportedMedia = (messages: readonly JsonValue[], field: string, context: Context): void => {

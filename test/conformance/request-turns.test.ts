@@ -103,13 +103,10 @@ test('a PDF that is read as text is looked at in more steps where it is larger',
   expect(await turns(4_000_000)).toBeGreaterThan((await turns(1_000_000)) + 12)
 })
 
-test.each(['chat', 'messages'] as const)(
-  '%s: a text that is four times as long is searched for what a vendor refuses in more steps',
-  async (client) => {
-    const turns = (lines: number): Promise<number> => turnsFor(client, bytesOf(client, 'Say yes to it.\n'.repeat(lines)))
-    expect(await turns(600_000)).toBeGreaterThan((await turns(150_000)) + 80)
-  },
-)
+test.each(CLIENT_DIALECTS)('%s: a text that is four times as long is searched for what a vendor refuses in more steps', async (client) => {
+  const turns = (lines: number): Promise<number> => turnsFor(client, bytesOf(client, 'Say yes to it.\n'.repeat(lines)))
+  expect(await turns(600_000)).toBeGreaterThan((await turns(150_000)) + 160)
+})
 
 const SCOPE: Scope = {
   id: 'key',

@@ -29,7 +29,7 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   yield
   yield* refusePlainAddresses(attempt, true)
   yield
-  refuseSound(attempt)
+  yield* refuseSound(attempt)
   yield
   // The limit counts tools that this service runs: no provider is to count them.
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null, max_tool_calls: null }
@@ -58,9 +58,9 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
 }
 
 /** Claude reads text, pictures and documents, whatever else the dialect of its client may come to say. */
-const refuseSound = ({ call: { body }, target: given, warn }: Attempt): void => {
+function* refuseSound({ call: { body }, target: given, warn }: Attempt): Steps<void> {
   const target = rulesOf(given.upstreamModel).claude ? { ...given, inputModalities: CLAUDE_READS } : given
-  const messages = mayHoldUnsupportedMedia(body.searchable, target) ? body.value('messages') : undefined
+  const messages = (yield* mayHoldUnsupportedMedia(body.searchable, target)) ? body.value('messages') : undefined
   if (Array.isArray(messages)) refuseUnsupportedMedia(messages, 'messages', { target, ...lossesTo(warn) })
 }
 

@@ -3,7 +3,7 @@
  * their text alone: nearly always they do not, and then they are not parsed. In doubt it says that they may.
  */
 import { skipString } from '../../lib/json-scan.ts'
-import { testInSteps } from '../../lib/search-steps.ts'
+import { matchInSteps, testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Vendor } from '../vendor.ts'
 
@@ -16,14 +16,14 @@ export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
     (!developerRole && text.includes('"developer"')) ||
     (callIds !== 'any' && (yield* holds(STRANGE_IDS[callIds]))) ||
     (!customTools && (yield* holds(CUSTOM))) ||
-    ((yield* holds(FILE)) && FILES[files].test(text)) ||
+    ((yield* holds(FILE)) && (yield* mayRefuseFiles(text, files))) ||
     (textParts !== 'any' && (yield* holds(LIST))) ||
     (!toolMedia && text.includes('"tool_call_id"') && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
     hasBrokenArguments(text)
   )
     return true
   yield
-  return isDisordered(text, vendor)
+  return yield* isDisordered(text, vendor)
 }
 
 /** A name that does not begin the object of a called function. */
@@ -36,15 +36,31 @@ const STRANGE_IDS = {
 const CUSTOM = /"type"\s*:\s*"custom"/
 const LIST = /"content"\s*:\s*\[/
 const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
-/** A file of any kind has one of these words. A match below may take all of its data, and is looked for in one go. */
+/** A file of any kind has one of these words. */
 const FILE = /"file(?:_data|_id)?"/i
 /** Files that have to change: by an address, by an id, without a name, or any at all. */
-const NAMELESS = String.raw`"file"\s*:\s*\{\s*"file_data"\s*:\s*"[^"]*"\s*\}`
 const FILES: Readonly<Record<Vendor['files'], RegExp>> = {
-  data: new RegExp(String.raw`"file_data"\s*:\s*"https?:|${NAMELESS}`, 'i'),
-  any: new RegExp(`"file_id"|${NAMELESS}`),
+  data: /"file_data"\s*:\s*"https?:/i,
+  any: /"file_id"/,
   document_url: /"type"\s*:\s*"file"/,
 }
+
+function* mayRefuseFiles(text: string, files: Vendor['files']): Steps<boolean> {
+  return (yield* testInSteps(FILES[files], text)) || (files !== 'document_url' && (yield* matchInSteps(DATA, text, isNameless(text))))
+}
+
+/** The beginning of a file whose data stand first. These may be megabytes, which no expression goes over. */
+const DATA = /"file"\s*:\s*\{\s*"file_data"\s*:\s*"/gi
+
+/** Says whether nothing follows the data, whose text has begun. */
+const isNameless =
+  (text: string) =>
+  (_: unknown, end: number): boolean => {
+    ENDING.lastIndex = skipString(text, end - 1)
+    return ENDING.test(text)
+  }
+
+const ENDING = /\s*\}/y
 
 /** Arguments that are no object from brace to brace. An expression would read them sign by sign. */
 const hasBrokenArguments = (text: string): boolean => {
@@ -65,33 +81,39 @@ const VALUE = /\s*:\s*"/y
  * is not the first of them, more is doubted than is out of order.
  */
 const TOKENS =
-  /"(role|id|tool_call_id)"\s*:\s*"([^"]*)"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
+  /"(role|id|tool_call_id)"\s*:\s*"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
 
-const isDisordered = (text: string, { strictOrder, contentBesideCalls }: Vendor): boolean => {
+function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor): Steps<boolean> {
   const called = new Set<string>()
   const waiting = new Set<string>()
   let before = ''
   let silent = 0
-  for (const [token, member, value = '', content, calls] of text.matchAll(TOKENS)) {
+  const isWrong = ([, member, content, calls]: RegExpExecArray, end: number): boolean => {
     if (calls !== undefined) silent -= 1
     else if (content !== undefined) {
       if (contentBesideCalls) return true
       silent += 1
-    } else if (member === 'id') {
-      if (called.has(value)) return true
-      called.add(value)
-      waiting.add(value)
-    } else if (member === 'tool_call_id') {
-      if (!waiting.delete(value)) return true
-    } else if (member === 'role') {
-      if (silent > 0 || (value !== 'tool' && waiting.size > 0)) return true
-      if (strictOrder && !follows(value, before)) return true
-      silent = 0
-      before = value
     }
     // A list of calls without any is refused for being too short.
-    else if (token !== '') return true
+    else if (member === undefined) return true
+    else {
+      const value = text.slice(end, text.indexOf('"', end))
+      if (member === 'id') {
+        if (called.has(value)) return true
+        called.add(value)
+        waiting.add(value)
+      } else if (member === 'tool_call_id') {
+        if (!waiting.delete(value)) return true
+      } else {
+        if (silent > 0 || (value !== 'tool' && waiting.size > 0)) return true
+        if (strictOrder && !follows(value, before)) return true
+        silent = 0
+        before = value
+      }
+    }
+    return false
   }
+  if (yield* matchInSteps(TOKENS, text, isWrong)) return true
   return silent > 0 || waiting.size > 0 || (strictOrder && before !== 'user' && before !== 'tool')
 }
 

@@ -30,7 +30,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   // An unknown server gets everything.
   const doubtful = vendor.accepts !== 'everything' && (yield* lookForDoubts(body.rawSearchable('messages') ?? '', vendor))
   yield
-  const unsupported = mayHoldUnsupportedMedia(text, target)
+  const unsupported = yield* mayHoldUnsupportedMedia(text, target)
   if (!thinking && !extras && !doubtful && !unsupported) return null
 
   yield

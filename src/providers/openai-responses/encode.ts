@@ -68,7 +68,7 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { call, target, warn } = attempt
   const { body } = call
   yield* refuseStoredObjects(body, 'input', target)
-  const given = mayHoldUnsupportedMedia(body.searchable, target) ? body.value('input') : undefined
+  const given = (yield* mayHoldUnsupportedMedia(body.searchable, target)) ? body.value('input') : undefined
   if (Array.isArray(given)) refuseUnsupportedMedia(given, 'input', { target, ...lossesTo(warn) })
   const changes: Record<string, string | null> = {
     ...withoutServiceFields(body),
@@ -77,11 +77,11 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
     store: 'false',
   }
   yield
-  const input = replayableInput(body, target, openAiModel(target.upstreamModel), warn)
+  const input = yield* replayableInput(body, target, openAiModel(target.upstreamModel), warn)
   if (input !== null) changes['input'] = input
   yield
   const isKnown = vendorOf(target.provider).accepts !== 'everything'
-  const lawful = isKnown && mayHoldCalls(body.searchable) ? yield* lawfulRelayed(body, input, warn) : null
+  const lawful = isKnown && (yield* mayHoldCalls(body.searchable)) ? yield* lawfulRelayed(body, input, warn) : null
   if (lawful !== null) changes['input'] = lawful
   yield
   applyFieldRules(fieldsOfBody(body, changes), attempt)

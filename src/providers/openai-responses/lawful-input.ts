@@ -6,7 +6,7 @@ import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { editElementsInSteps, editMembers, rawMember } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
-import { mayName } from '../../lib/may-name.ts'
+import { lookForName } from '../../lib/may-name.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
 
@@ -18,7 +18,7 @@ const OUTPUT_TYPES: Readonly<Record<string, string>> = {
 const TEXT_OUTPUTS: ReadonlySet<string> = new Set(Object.values(OUTPUT_TYPES))
 
 /** True where a request may hold such a call or output. The history of all others is not read. */
-export const mayHoldCalls = (searchable: string): boolean => mayName(CALLS, searchable)
+export const mayHoldCalls = (searchable: string): Steps<boolean> => lookForName(CALLS, searchable)
 
 const CALLS = /"(?:function|custom_tool)_call(?:_output)?"/
 

@@ -8,23 +8,30 @@ import type { Warning } from '../../canonical/warning.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
-import { mayName } from '../../lib/may-name.ts'
+import { lookForName } from '../../lib/may-name.ts'
+import { testInSteps } from '../../lib/search-steps.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 import type { Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
 import { CALL_ID_MAX, callId, isItemId, isOwnProof } from './encode-parts.ts'
 
-const PLAIN_THINKING = /"reasoning_text"/
+const PLAIN_THINKING = '"reasoning_text"'
 const CONTAINER = /"container_id"/
 /** Only a vendor that has the limit is asked for it; one that is spelt with escapes is left to the vendor. */
 const LONG_CALL_ID = new RegExp(`"call_id"\\s*:\\s*"[^"\\\\]{${CALL_ID_MAX + 1}}`)
 
 /** JSON text for `input`. Null: it can go up as it is, which nearly every request's does. */
-export const replayableInput = (body: JsonBody, target: Target, family: OpenAiModel, warn: (warning: Warning) => void): string | null => {
+export function* replayableInput(
+  body: JsonBody,
+  target: Target,
+  family: OpenAiModel,
+  warn: (warning: Warning) => void,
+): Steps<string | null> {
   const { searchable } = body
-  const mayThink = mayHoldSealedProof(searchable) || (family.hidesThinking && PLAIN_THINKING.test(searchable))
-  const mayContain = target.storedObjects !== true && mayName(CONTAINER, searchable)
-  const shortens = vendorOf(target.provider).openAiModels && LONG_CALL_ID.test(searchable)
+  const mayThink = mayHoldSealedProof(searchable) || (family.hidesThinking && searchable.includes(PLAIN_THINKING))
+  const mayContain = target.storedObjects !== true && (yield* lookForName(CONTAINER, searchable))
+  const shortens = vendorOf(target.provider).openAiModels && (yield* testInSteps(LONG_CALL_ID, searchable))
   if (!mayThink && !mayContain && !shortens) return null
   const input = body.value('input')
   const given = body.raw('input')
