@@ -33,6 +33,7 @@ import { prepare, type PrepareParts } from './prepare.ts'
 import { readFields } from './read-fields.ts'
 import { readFiles, type ReadFilesParts } from './files/read-files.ts'
 import { failureWithFiles, withFileTexts } from './files/answer-file-texts.ts'
+import { idleTools, type SavedTools } from './idle-tools.ts'
 import { healed, wantsHealing } from './heal-answer.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
@@ -77,6 +78,8 @@ export interface Pipeline {
   dryRun(received: Received): Promise<JsonObject | Refused>
   /** prepare → screen → plan, and how many tokens the first of the plan counts. `connection` ends the question. */
   countTokens(received: Received, connection: AbortController): Promise<TokenCount | Refused>
+  /** Why tools of a preset cannot run here: a sentence for each. */
+  idleTools(saved: SavedTools): Steps<readonly string[]>
 }
 
 export const createPipeline = (given: PipelineParts): Pipeline => {
@@ -172,6 +175,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     answer,
     turn,
     dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),
+    idleTools: (saved) => idleTools(saved, parts),
     countTokens: (received, connection) => toPlan(received, (planned) => countTokens(planned, connection, parts)),
   }
 }

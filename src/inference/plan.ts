@@ -137,7 +137,12 @@ const isPlainFunction = (tool: Tool): tool is FunctionTool =>
 
 /** As `plan`, but for the checks. */
 export const planFor = (
-  { call, caller, customerKeys, guardrails }: Prepared,
+  {
+    call,
+    caller,
+    customerKeys,
+    guardrails,
+  }: Pick<Prepared, 'call' | 'customerKeys' | 'guardrails'> & { readonly caller: { readonly workspaceId: string } },
   { models, routing }: Pick<PlanParts, 'models' | 'routing'>,
   vendorTools: VendorTools | null = null,
 ): Plan => {

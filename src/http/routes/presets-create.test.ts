@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { responsesFormat } from '../../formats/openai-responses/openai-responses.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { Formats } from '../error-boundary.ts'
 import type { RouteRequest } from '../route.ts'
@@ -23,7 +24,17 @@ test('between the check of a preset and its storing others get their turn', asyn
       return { status: 200, body: '{}' }
     },
   } as unknown as Presets
-  await presetsCreate('responses', { presets, formats }).handle({
+  const answering = {
+    pipeline: {
+      idleTools: function* (): Steps<readonly string[]> {
+        steps.push('tools')
+        yield
+        return []
+      },
+    },
+  }
+  const management = { workspaces: { defaults: () => null } }
+  await presetsCreate('responses', { presets, formats, answering, management }).handle({
     params: { slug: 'a' },
     query: new URLSearchParams(),
     headers: new Headers(),
@@ -32,5 +43,5 @@ test('between the check of a preset and its storing others get their turn', asyn
     requestId: 'req-1',
     object: async () => ({ members: { model: 'a/m' }, text: () => '', turn: async () => void steps.push('turn') }),
   } as unknown as RouteRequest)
-  expect(steps).toEqual(['checked', 'turn', 'stored'])
+  expect(steps).toEqual(['checked', 'turn', 'tools', 'turn', 'stored'])
 })

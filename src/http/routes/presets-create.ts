@@ -10,7 +10,10 @@ import { inWorkspace } from '../../contract/workspace.ts'
 import { presetBodySchema as chatBody } from '../../formats/openai-chat/preset-config.ts'
 import { presetBodySchema as responsesBody } from '../../formats/openai-responses/preset-config.ts'
 import { presetBodySchema as messagesBody } from '../../formats/anthropic-messages/preset-config.ts'
+import type { Pipeline } from '../../inference/pipeline.ts'
+import { inTurns } from '../../lib/steps.ts'
 import type { Presets } from '../../presets/presets.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Formats } from '../error-boundary.ts'
 import { jsonText } from '../json-response.ts'
 import { callerOf, changedBy, reachOf, type Route } from '../route.ts'
@@ -23,7 +26,14 @@ const PATHS = {
 
 const savedAnswer = z.object({ data: savedPreset })
 
-export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets; formats: Formats }): Route => {
+export interface PresetsCreateParts {
+  readonly presets: Presets
+  readonly formats: Formats
+  readonly answering: { readonly pipeline: Pick<Pipeline, 'idleTools'> }
+  readonly management: { readonly workspaces: Pick<Workspaces, 'defaults'> }
+}
+
+export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts): Route => {
   const { path, operation, body } = PATHS[dialect]
   return {
     method: 'POST',
@@ -46,11 +56,16 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
       const key = request.headers.get('idempotency-key')
       const options = readSaveOptions(request.query, request.headers)
       const { members, text, turn } = await request.object()
-      const { content, warnings } = parts.formats[dialect].presetContent(members)
+      const format = parts.formats[dialect]
+      const { content, warnings } = format.presetContent(members)
       await turn()
+      const { workspaceId } = reachOf(request)
+      const disabled = (await parts.management.workspaces.defaults(workspaceId))?.disabled_server_tools ?? []
+      const checking = parts.answering.pipeline.idleTools({ content, format, workspaceId, disabled, by: changedBy(request) })
+      const idle = await inTurns(checking, turn)
       const { userId } = callerOf(request)
       const saved = await parts.presets.save({
-        workspaceId: reachOf(request).workspaceId,
+        workspaceId,
         userId,
         slug,
         content,
@@ -58,7 +73,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
         by: changedBy(request),
         idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText: text() },
       })
-      const sentences = warnings.map(({ message }) => message)
+      const sentences = [...warnings.map(({ message }) => message), ...idle]
       if (!options.designate && isServed(saved.body)) sentences.push(FIRST_IS_SERVED)
       return jsonText(saved.body, {
         status: saved.status,

@@ -1,0 +1,103 @@
+/** Tools of a preset that no request of it could use, each with the sentence that such a request is refused with (docs/contract/tools.md#tools-of-a-preset). */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { PresetContent } from '../contract/preset.ts'
+import { GatewayError } from '../errors.ts'
+import type { ClientFormat } from '../formats/format.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import { deniedTools } from '../tools/denied-tools.ts'
+import { offerTools } from './loop/offer-tools.ts'
+import { type PlanParts, planFor } from './plan.ts'
+import { vendorToolsOf } from './vendor-tools.ts'
+
+export interface SavedTools {
+  readonly content: PresetContent
+  readonly format: ClientFormat
+  readonly workspaceId: string
+  /** Names of tools that the workspace forbids. */
+  readonly disabled: readonly string[]
+  readonly by: ChangedBy
+}
+
+/** A preset without a model leaves it open which provider has a tool: then only forbidden ones are found. */
+export function* idleTools(saved: SavedTools, parts: PlanParts): Steps<readonly string[]> {
+  const { config } = saved.content
+  const given = config['tools']
+  if (!Array.isArray(given) || !given.some(isProviderTool)) return []
+  const tools: JsonValue[] = [...given]
+  const sentences: string[] = []
+  while (sentences.length < TOLD_MAX) {
+    const text = JSON.stringify({ ...config, ...CONVERSATIONS[saved.format.dialect], tools })
+    // Its request is planned in steps; this is not.
+    if (text.length > LARGE_BYTES) return sentences
+    const sentence = refusalOf(JsonBody.read(text), saved, parts)
+    if (sentence === null) return sentences
+    sentences.push(sentence)
+    const index = Number(/^tools\[(\d+)\]/.exec(sentence)?.[1] ?? Number.NaN)
+    if (!isProviderTool(tools[index])) return sentences
+    // The others keep their places, which their sentences name.
+    tools[index] = PLACEHOLDERS[saved.format.dialect](index)
+    yield
+  }
+  return sentences
+}
+
+const TOLD_MAX = 8
+
+/** It has a type, and is none that the client runs. */
+const isProviderTool = (tool: unknown): boolean =>
+  isObject(tool) && typeof tool['type'] === 'string' && tool['type'] !== 'function' && tool['type'] !== 'custom'
+
+const said = { messages: [{ role: 'user', content: 'Hi' }] }
+const CONVERSATIONS: Readonly<Record<ClientDialect, object>> = {
+  chat: said,
+  responses: { input: 'Hi' },
+  messages: { ...said, max_tokens: 64_000 },
+}
+
+const NO_ARGUMENTS = { type: 'object', properties: {} }
+const PLACEHOLDERS: Readonly<Record<ClientDialect, (index: number) => JsonValue>> = {
+  chat: (index) => ({ type: 'function', function: { name: `left_out_${index}`, parameters: NO_ARGUMENTS } }),
+  responses: (index) => ({ type: 'function', name: `left_out_${index}`, parameters: NO_ARGUMENTS, strict: false }),
+  messages: (index) => ({ name: `left_out_${index}`, input_schema: NO_ARGUMENTS }),
+}
+
+/** Null where the request would not be refused for a tool. */
+const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedTools, parts: PlanParts): string | null => {
+  const call = unlessRefused(() => format.parseCall(body).call)
+  if (call === null) return null
+  const vendorTools = vendorToolsOf(call)
+  const models = () => parts.models.list().filter(({ listed }) => listed !== false)
+  const asked = { call, caller: { workspaceId }, customerKeys: null, guardrails: null }
+  const planned = unlessRefused(() => planFor(asked, parts, vendorTools))
+  try {
+    const kept = planned === null || vendorTools === null ? planned : vendorTools.keep(planned, models)
+    const offer = offerTools(call, kept?.attempts ?? [], {
+      kit: parts.toolKit,
+      caller: { workspaceId, by, sessionId: null, denied: deniedTools([], disabled), functions: () => null, models },
+      settings: parts.toolSettings(),
+      presetSlug: null,
+      replayed: null,
+      rewritten: false,
+      isWrapper: () => false,
+      userAgent: null,
+    })
+    if (kept !== null && offer !== null) vendorTools?.keep({ ...kept, attempts: offer.attempts }, models, true)
+    return null
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown.publicMessage
+    throw thrown
+  }
+}
+
+/** The preset may be at fault otherwise, which is not looked at here. */
+const unlessRefused = <Made>(make: () => Made): Made | null => {
+  try {
+    return make()
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return null
+    throw thrown
+  }
+}

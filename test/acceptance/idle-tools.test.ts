@@ -1,0 +1,86 @@
+/** Tools that cannot run here are saved in a preset, and the answer says what requests of it would be refused with (docs/contract/tools.md#tools-of-a-preset). */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer } from '../support/calls.ts'
+import { startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const provider = await startFakeUpstream()
+const endpoint = (slug: string, model: string): string =>
+  `{ endpoints: [{ provider: ${slug}, model: ${model}, prices: { prompt: 1, completion: 1 } }] }`
+
+const CONFIG = `
+providers:
+  openai: { name: OpenAI, dialects: [openai-responses], base_url: "${provider.url}", api_key: k }
+  groq: { name: Groq, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+models:
+  t/gpt: ${endpoint('openai', 'gpt-5')}
+  t/groq: ${endpoint('groq', 'llama-4')}
+tools: { files: { enabled: false } }
+`
+
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
+  await call(service, 'PATCH', '/workspaces/default', { body: { disabled_server_tools: ['datetime'] } })
+})
+
+const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
+const DIALECTS = Object.keys(PATHS) as (keyof typeof PATHS)[]
+
+const save = (dialect: keyof typeof PATHS, slug: string, body: object) =>
+  call(service, 'POST', `/presets/${slug}${PATHS[dialect]}`, { body: { ...(dialect === 'messages' ? { max_tokens: 10 } : {}), ...body } })
+
+const refusal = async (dialect: keyof typeof PATHS, slug: string): Promise<readonly [number, string]> => {
+  const body = dialect === 'responses' ? { input: 'Hi.' } : { messages: [{ role: 'user', content: 'Hi.' }] }
+  const { status, json } = await infer(
+    service,
+    { model: `@preset/${slug}`, ...body, ...(dialect === 'messages' ? { max_tokens: 10 } : {}) },
+    { path: PATHS[dialect] },
+  )
+  return [status, (json as { error: { message: string } }).error.message]
+}
+
+const IDLE = [
+  ['an engine for the search', { type: 'service:web_search' }],
+  ['files, which the file turns off', { type: 'service:files' }],
+  ['a picture without a model', { type: 'service:image_generation' }],
+  ["a vendor's own", { type: 'mcp', server_label: 's', server_url: 'https://mcp.example.com' }],
+  ['a tool that the workspace forbids', { type: 'service:datetime' }],
+] as const
+
+describe.each(DIALECTS)('a preset of %s', (dialect) => {
+  test.each(IDLE)('is saved and warns of %s in the words of the refusal', async (_, tool) => {
+    const slug = `one-${dialect}`
+    const saved = await save(dialect, slug, { model: 't/groq', tools: [tool] })
+    expect(saved.status).toBe(200)
+    const [status, message] = await refusal(dialect, slug)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(message).toStartWith('tools[0]')
+    expect(saved.headers.get('x-service-warning')).toContain(message.replace(` It comes from the preset ${slug}.`, ''))
+  })
+
+  test('warns of each such tool, at its place, and of no other', async () => {
+    const saved = await save(dialect, `many-${dialect}`, {
+      model: 't/groq',
+      tools: [{ type: 'service:web_fetch' }, { type: 'service:files' }, { type: 'service:datetime' }, { type: 'service:shell' }],
+    })
+    expect(saved.status).toBe(200)
+    const text = saved.headers.get('x-service-warning') ?? ''
+    expect([...text.matchAll(/tools\[\d\]/g)].map(([place]) => place).toSorted()).toEqual(['tools[1]', 'tools[2]', 'tools[3]'])
+  })
+
+  test('does not warn where a provider of the model has the tool, where the model is left open, nor of functions', async () => {
+    const search = { type: 'service:web_search' }
+    for (const body of [
+      { model: 't/gpt', tools: [search] },
+      { tools: [search] },
+      { model: 't/groq', tools: [] },
+      { model: 't/gone', tools: [search] },
+    ]) {
+      const saved = await save(dialect, `fine-${dialect}`, body)
+      expect([saved.status, saved.headers.get('x-service-warning')]).toEqual([200, null])
+    }
+  })
+})
