@@ -123,6 +123,13 @@ describeEachEngine('with many rows', (engine) => {
     },
   )
 
+  test('a page of the requests in which a guardrail found something looks at a tenth of the records of other pages', async () => {
+    const filter = { from: new Date(FROM_MS).toISOString(), to: null, workspaceId: null, ownedBy: null, guardrailId: 'unknown' }
+    const page = await createGenerationList(database, 2 * 10).page(filter, null, 3)
+    // Every 200th of the 4,000 has finds.
+    expect(page).toMatchObject({ rows: [], next: { id: 'gen-3613' } })
+  })
+
   test.each([{ provider: 'nobody' }, { interface: 'messages' }, { presetIds: ['unknown', 'none'], provider: 'p-1' }])(
     'requests that no hour has are answered from the hours alone: %j',
     async (filter) => {
