@@ -13,6 +13,7 @@ describe('the filter of requests', () => {
     ['latency>250ms cost>$1', { min_latency_ms: '250', min_cost_usd: '1' }],
     ['content:yes req-abc', { has_content: 'true', request_id: 'req-abc' }],
     ['has_preset:no content:no', { has_preset: 'false', has_content: 'false' }],
+    ['guardrail:"names of ACME"', { guardrail: 'names of ACME' }],
     ['', {}],
   ])('%s', (text, query) => {
     expect(readFilter(text)).toEqual({ query, faults: [] })

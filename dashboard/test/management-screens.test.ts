@@ -142,6 +142,59 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await visitor.checkAccessible()
   })
 
+  test('the hits of a guardrail lead to its requests of the same 24 hours, whose stages lead back, and Requests has it as a filter', async () => {
+    const service = await services.start()
+    const guardrail = async (name: string, pattern: string, action: string): Promise<string> => {
+      const body = { name, content_filters: [{ pattern, action }] }
+      const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body })
+      return data.id
+    }
+    const [hit, unhit] = [await guardrail('names of ACME', 'ACME', 'flag'), await guardrail('others', 'OTHER', 'flag')]
+    const { data: keys } = await manage<{ data: { hash: string; kind: string }[] }>(service, '/keys')
+    const assign = (id: string) =>
+      manage(service, `/guardrails/${id}/assignments/keys`, {
+        body: { key_hashes: keys.filter(({ kind }) => kind === 'inference').map(({ hash }) => hash) },
+      })
+    const say = (content: string) => chat(service, { model: 'sandbox/echo', messages: [{ role: 'user', content }] })
+    await assign(unhit)
+    await say('OTHER-1')
+    await assign(hit)
+    const { id } = await say('ACME-1')
+    await say('nothing')
+    const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
+    const rows = page.locator('[data-row]')
+    const onlyHit = async (): Promise<void> => {
+      await page.getByText('These are all.').waitFor()
+      expect(await rows.evaluateAll((found) => found.map((row) => row.getAttribute('data-row')))).toEqual([id])
+    }
+    await page.getByRole('row').filter({ hasText: 'names of ACME' }).getByRole('link', { name: '1', exact: true }).click()
+    await onlyHit()
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ q: `guardrail:${hit}`, range: '24h' })
+
+    await rows.getByRole('link').first().click()
+    await page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: 'content-filter' }).first().click()
+    await page.getByRole('link', { name: '1 hit in 24 h' }).click()
+    await onlyHit()
+
+    const filter = page.getByLabel('Filter')
+    await filter.fill('status:ok guardrail:')
+    const choices = page.locator('datalist option')
+    await choices.nth(1).waitFor({ state: 'attached' })
+    expect(await choices.evaluateAll((options) => options.map((option) => option.getAttribute('value')))).toEqual([
+      'status:ok guardrail:others',
+      'status:ok guardrail:"names of ACME"',
+    ])
+    await filter.fill('status:ok guardrail:"names of ACME"')
+    await page.keyboard.press('Enter')
+    await page.waitForURL((url) => url.searchParams.get('q') === 'status:ok guardrail:"names of ACME"')
+    await onlyHit()
+    await visitor.checkAccessible()
+    await filter.fill('guardrail:nobody')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('no guardrail is called so').waitFor()
+    await visitor.checkAccessible()
+  })
+
   test('a guardrail is tried on the stored requests before it is saved: which would be blocked is linked, and other rules ask again', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')

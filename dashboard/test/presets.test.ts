@@ -58,6 +58,27 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     check()
   })
 
+  test('is rolled back in sight of what both versions did in the last 24 hours', async () => {
+    await savePreset(service, 'seen-bot', 'Answer briefly.')
+    await savePreset(service, 'seen-bot', 'Answer politely.')
+    await chat(service, { model: '@preset/seen-bot@1' })
+    await chat(service, { model: '@preset/seen-bot' })
+    await chat(service, { model: '@preset/seen-bot' })
+    const { page, checkAccessible } = await signedIn(browser, service, '/presets/seen-bot')
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Roll back seen-bot to v1' })
+    await dialog.getByRole('heading', { name: 'The last 24 hours' }).waitFor()
+    const figures = dialog.getByRole('table', { name: 'Figures of the versions' })
+    const rows = await figures
+      .locator('tbody tr')
+      .evaluateAll((found) => found.map((row) => [...row.children].map((cell) => cell.textContent)))
+    expect(rows.toSorted()).toEqual([
+      ['v1', '1', '0 %', expect.any(String), '$0'],
+      ['v2', '2', '0 %', expect.any(String), '$0'],
+    ])
+    await checkAccessible()
+  })
+
   test('is rolled back on a phone of 390 pixels, in two presses', async () => {
     await savePreset(service, 'phone-bot', 'Answer briefly.')
     await savePreset(service, 'phone-bot', 'Answer politely.')

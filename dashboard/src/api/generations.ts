@@ -9,7 +9,13 @@ import { readEvents } from './read-events.ts'
 
 export type Generation = Omit<RecordedGeneration, 'warnings' | 'pipeline'> & {
   readonly warnings: readonly Warning[]
-  readonly pipeline: readonly { readonly type: string; readonly name: string; readonly summary: string }[]
+  readonly pipeline: readonly {
+    readonly type: string
+    readonly name: string
+    readonly summary: string
+    /** Where its type is `guardrail`. */
+    readonly guardrail_id?: string
+  }[]
   readonly api_key_hash: string
   readonly api_key_name: string | null
   readonly user_id: string | null

@@ -18,6 +18,10 @@ export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_
 export const guardrailList = (workspace?: string) =>
   offsetList<Guardrail>(['guardrails', { workspace }], '/guardrails', { workspace_id: workspace, include: 'hits' })
 
+/** Without hits, which are counted for each answer: to name guardrails, and to choose one. */
+export const guardrailNames = (workspace?: string) =>
+  offsetList<Guardrail>(['guardrails', 'names', { workspace }], '/guardrails', { workspace_id: workspace })
+
 export const assignedKeys = (id: string) =>
   offsetList<KeyAssignmentResource>(['guardrails', id, 'keys'], `/guardrails/${segment(id)}/assignments/keys`)
 

@@ -2,16 +2,19 @@ import { useId } from 'react'
 
 import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
+import { HitRequests } from './hit-requests.tsx'
 import { BUILTINS, FILTER_ACTIONS, FILTER_SIDES, type FilterRow, type PatternFaults, type RowHits } from './filter-rows.ts'
 
 interface FilterFormProps {
+  /** Its id. */
+  readonly guardrail: string
   readonly rows: readonly FilterRow[]
   readonly faults: PatternFaults
   readonly hits: ReadonlyMap<number, RowHits>
   readonly onRows: (rows: readonly FilterRow[]) => void
 }
 
-export const FilterForm = ({ rows, faults, hits, onRows }: FilterFormProps) => {
+export const FilterForm = ({ guardrail, rows, faults, hits, onRows }: FilterFormProps) => {
   const about = useId()
   const change = (id: number, changes: Partial<FilterRow>): void =>
     onRows(rows.map((row) => (row.id === id ? { ...row, ...changes } : row)))
@@ -76,7 +79,13 @@ export const FilterForm = ({ rows, faults, hits, onRows }: FilterFormProps) => {
                 ×
               </button>
               <span className="faint hits">
-                {hit === undefined ? 'not saved' : `${count(hit.requests)} ${hit.requests === 1 ? 'hit' : 'hits'} in 24 h`}
+                {hit === undefined ? (
+                  'not saved'
+                ) : (
+                  <HitRequests guardrail={guardrail} hits={hit.requests}>
+                    {`${count(hit.requests)} ${hit.requests === 1 ? 'hit' : 'hits'} in 24 h`}
+                  </HitRequests>
+                )}
                 {hit?.isShared === true ? ', with its like' : ''}
               </span>
               {fault === undefined ? null : (

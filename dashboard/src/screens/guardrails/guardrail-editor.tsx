@@ -77,7 +77,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
           {asJson ? (
             <FilterJsonEditor rows={rows} faults={refused} onRows={change} />
           ) : (
-            <FilterForm rows={rows} faults={refused} hits={hitsOf(guardrail)} onRows={change} />
+            <FilterForm guardrail={guardrail.id} rows={rows} faults={refused} hits={hitsOf(guardrail)} onRows={change} />
           )}
         </div>
         <Assignments id={guardrail.id} />

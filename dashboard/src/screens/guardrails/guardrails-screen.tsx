@@ -18,6 +18,7 @@ import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { GuardrailEditor } from './guardrail-editor.tsx'
+import { HitRequests } from './hit-requests.tsx'
 
 export const GuardrailsScreen = () => {
   const search = useSearch({ strict: false })
@@ -58,7 +59,7 @@ export const GuardrailsScreen = () => {
                 {
                   title: 'Hits, 24 h',
                   align: 'right',
-                  cell: ({ hits }) => count(hits?.reduce((sum, { requests }) => sum + requests, 0) ?? 0),
+                  cell: hitsCell,
                 },
                 {
                   title: 'Budget',
@@ -83,6 +84,15 @@ const nameCell = ({ id, name }: Guardrail) => (
     {name}
   </Link>
 )
+
+const hitsCell = ({ id, hits }: Guardrail) => {
+  const all = hits?.reduce((sum, { requests }) => sum + requests, 0) ?? 0
+  return (
+    <HitRequests guardrail={id} hits={all}>
+      {count(all)}
+    </HitRequests>
+  )
+}
 
 const filtersOf = ({ content_filters, content_filter_builtins, moderation }: Guardrail): string =>
   [

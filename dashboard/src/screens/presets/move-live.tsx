@@ -26,7 +26,9 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
   const { workspace } = useSearch({ strict: false })
   const [openedAt] = useState(useNow())
   const { from, to: until } = rangeOf({ range: '24h' }, openedAt)
-  const used = useQuery(usage({ preset: slug, group_by: 'preset_version', from, to: until, interval: 'day', workspace_id: workspace }))
+  const used = useQuery(
+    usage({ preset: slug, group_by: 'preset_version', from, to: until, interval: 'day', top: 50, workspace_id: workspace }),
+  )
   const isBack = to.version < live.version
   const move = (version: number): Promise<unknown> =>
     patchPreset(slug, { designated_version: version }, { workspace_id: workspace }).then(onMoved)
@@ -60,9 +62,12 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
         </p>
       ) : null}
       {used.data === undefined ? null : (
-        <VersionFigures
-          groups={used.data.groups.filter(({ preset_version: version }) => version === live.version || version === to.version)}
-        />
+        <section>
+          <h3>The last 24 hours</h3>
+          <VersionFigures
+            groups={used.data.groups.filter(({ preset_version: version }) => version === live.version || version === to.version)}
+          />
+        </section>
       )}
     </Confirm>
   )

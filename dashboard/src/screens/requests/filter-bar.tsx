@@ -2,15 +2,18 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 
+import type { Guardrail } from '../../api/guardrails.ts'
 import { useKeys } from '../../shell/keyboard.ts'
-import { FILTER_KEYS, type ReadFilter } from './filter.ts'
+import { FILTER_KEYS, filterText, type ReadFilter } from './filter.ts'
+import { useGuardrails } from './use-guardrails.ts'
 
 export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
-  const { q = '' } = useSearch({ strict: false })
+  const { q = '', workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [text, setText] = useState(q)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
+  const guardrails = useGuardrails(workspace, OPEN_GUARDRAIL.test(text)).rows
   useEffect(() => setText(q), [q])
   useKeys({ '/': () => input.current?.focus() })
   const apply = (next: string): void => void navigate({ to: '.', search: (search) => ({ ...search, q: next.trim() || undefined }) })
@@ -36,7 +39,7 @@ export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
           spellCheck={false}
         />
         <datalist id={`${id}-words`}>
-          {suggestions(text).map((word) => (
+          {suggestions(text, guardrails).map((word) => (
             <option key={word} value={word} />
           ))}
         </datalist>
@@ -56,8 +59,13 @@ export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
   )
 }
 
+/** The last word is to be the name of a guardrail. */
+const OPEN_GUARDRAIL = /(?<=^|\s)guardrail:(?:"[^"]*"?|\S*)$/
+
 /** The words that may follow what stands there. */
-const suggestions = (text: string): readonly string[] => {
+const suggestions = (text: string, guardrails: readonly Guardrail[]): readonly string[] => {
+  const open = OPEN_GUARDRAIL.exec(text)
+  if (open !== null) return guardrails.map(({ name }) => text.slice(0, open.index) + filterText({ guardrail: name }))
   const before = text.slice(0, text.lastIndexOf(' ') + 1)
   return Object.entries(FILTER_KEYS).flatMap(([name, { values }]) =>
     values === undefined ? [`${before}${name}:`] : values.map((value) => `${before}${name}:${value}`),

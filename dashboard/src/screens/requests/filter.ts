@@ -28,6 +28,7 @@ export const FILTER_KEYS: Readonly<Record<string, { readonly parameter: string; 
   interface: { parameter: 'interface', values: ['chat', 'responses', 'messages', 'embeddings'] },
   content: { parameter: 'has_content', values: YES_NO },
   has_preset: { parameter: 'has_preset', values: YES_NO },
+  guardrail: { parameter: 'guardrail' },
 }
 
 const LEAST: Readonly<Record<string, string>> = { cost: 'min_cost_usd', latency: 'min_latency_ms' }

@@ -1,5 +1,9 @@
 /** Attempts on one axis of time, and who was not asked. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+
 import type { Generation } from '../../api/generations.ts'
+import { currentSession } from '../../api/session.ts'
 import { duration } from '../../format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { axisTicks } from './axis-ticks.ts'
@@ -15,7 +19,9 @@ export const Timeline = ({ record }: { record: Generation }) => {
       <ol className="timeline">
         {record.pipeline.map((step) => (
           <li key={JSON.stringify(step)} className="timeline-row">
-            <span className="cut">{step.name}</span>
+            <span className="cut">
+              <StepName of={step} />
+            </span>
             <span className="timeline-track soft">{step.summary}</span>
             <span />
           </li>
@@ -71,6 +77,18 @@ export const Timeline = ({ record }: { record: Generation }) => {
         </p>
       )}
     </Panel>
+  )
+}
+
+/** Members do not see guardrails. */
+const StepName = ({ of: { name, guardrail_id: guardrail } }: { of: Generation['pipeline'][number] }) => {
+  const isAdmin = useQuery(currentSession).data?.role === 'admin'
+  return guardrail === undefined || !isAdmin ? (
+    name
+  ) : (
+    <Link to="/guardrails" search={{ guardrail }} title="The guardrail">
+      {name}
+    </Link>
   )
 }
 

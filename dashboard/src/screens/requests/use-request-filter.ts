@@ -1,40 +1,74 @@
-/** The filter of the address as the service takes it: a key by its hash, whatever people call it. */
+/** The filter of the address as the service takes it: a key and a guardrail by their ids, whatever people call them. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 
-import type { Query } from '../../api/path.ts'
 import { keyList } from '../../api/keys.ts'
+import type { Query } from '../../api/path.ts'
 import { readFilter, type ReadFilter } from './filter.ts'
+import { useGuardrails } from './use-guardrails.ts'
 
 interface RequestFilter extends ReadFilter {
-  /** False until the key is known. */
+  /** False until it is known what its names stand for. */
   readonly isReady: boolean
 }
 
-const HASH = /^[0-9a-f]{64}$/
+/** The id of what is called so, or why there is none; neither while it is looked up. */
+interface Named {
+  readonly name: 'key' | 'guardrail'
+  readonly called: string
+  readonly id?: string | undefined
+  readonly reason?: string | undefined
+}
+
+const KEY_ID = /^[0-9a-f]{64}$/
+const GUARDRAIL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const useRequestFilter = (text: string, workspace: string | undefined): RequestFilter => {
   const read = useMemo(() => readFilter(text), [text])
-  const called = nameIn(read.query)
+  const key = useKeyCalled(nameIn(read.query['key'], KEY_ID), workspace)
+  const guardrail = useGuardrailCalled(nameIn(read.query['guardrail'], GUARDRAIL_ID), workspace)
+  return useMemo(() => {
+    const named = [key, guardrail].filter((one) => one !== null)
+    const faults = named.flatMap(({ name, called, reason }) => (reason === undefined ? [] : [{ word: `${name}:${called}`, reason }]))
+    return {
+      query: { ...read.query, ...Object.fromEntries(named.map(({ name, id }) => [name, id])), workspace_id: workspace },
+      faults: [...read.faults, ...faults],
+      isReady: named.every(({ id, reason }) => id !== undefined || reason !== undefined),
+    }
+  }, [read, key, guardrail, workspace])
+}
+
+/** Null where it is an id, or not there at all. */
+const nameIn = (value: Query[string], id: RegExp): string | null => (typeof value === 'string' && !id.test(value) ? value : null)
+
+const useKeyCalled = (called: string | null, workspace: string | undefined): Named | null => {
   const found = useInfiniteQuery({ ...keyList({ q: called ?? '', workspace_id: workspace }), enabled: called !== null })
   // The service looks through so many keys for a page: one without keys is not the end.
   const isSought = found.hasNextPage && (found.data?.length ?? 0) === 0 && !found.isFetchNextPageError
-  const { isFetching, fetchNextPage } = found
+  const { isFetching, isError, fetchNextPage } = found
   useEffect(() => {
     if (isSought && !isFetching) void fetchNextPage()
   }, [isSought, isFetching, fetchNextPage])
   const keys = isSought ? undefined : found.data
   return useMemo(() => {
-    const query = { ...read.query, workspace_id: workspace }
-    if (called === null) return { query, faults: read.faults, isReady: true }
-    const key = keys?.find(({ name, label }) => name === called || label === called) ?? (keys?.length === 1 ? keys[0] : undefined)
-    if (key !== undefined) return { query: { ...query, key: key.hash }, faults: read.faults, isReady: true }
-    const { key: _, ...others } = read.query
-    const reason = (keys?.length ?? 0) > 1 ? `${keys?.length} keys are called so` : 'no key is called so'
-    const faults = keys === undefined ? read.faults : [...read.faults, { word: `key:${called}`, reason }]
-    return { query: { ...others, workspace_id: workspace }, faults, isReady: keys !== undefined || found.isError }
-  }, [read, called, keys, workspace, found.isError])
+    if (called === null) return null
+    const named = { name: 'key', called } as const
+    if (keys === undefined) return isError ? { ...named, reason: 'the keys could not be read' } : named
+    const key = keys.find(({ name, label }) => name === called || label === called) ?? (keys.length === 1 ? keys[0] : undefined)
+    if (key !== undefined) return { ...named, id: key.hash }
+    return { ...named, reason: keys.length > 1 ? `${keys.length} keys are called so` : 'no key is called so' }
+  }, [called, keys, isError])
 }
 
-/** Null where the key is named by its hash, or not at all. */
-const nameIn = ({ key }: Query): string | null => (typeof key === 'string' && !HASH.test(key) ? key : null)
+const useGuardrailCalled = (called: string | null, workspace: string | undefined): Named | null => {
+  const { rows, isWhole, isRefused } = useGuardrails(workspace, called !== null)
+  return useMemo(() => {
+    if (called === null) return null
+    const named = { name: 'guardrail', called } as const
+    const [only, ...others] = rows.filter(({ name }) => name === called)
+    if (isRefused) return { ...named, reason: 'the guardrails could not be read' }
+    if (!isWhole) return named
+    if (only !== undefined && others.length === 0) return { ...named, id: only.id }
+    return { ...named, reason: only === undefined ? 'no guardrail is called so' : `${others.length + 1} guardrails are called so` }
+  }, [called, rows, isWhole, isRefused])
+}

@@ -1,0 +1,22 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+
+import { type Guardrail, guardrailNames } from '../../api/guardrails.ts'
+import { currentSession } from '../../api/session.ts'
+import { useWholeList } from '../../parts/use-whole-list.ts'
+
+interface Guardrails {
+  /** Those that came so far. */
+  readonly rows: readonly Guardrail[]
+  readonly isWhole: boolean
+  /** They cannot be read, or not by this person: members do not see guardrails. */
+  readonly isRefused: boolean
+}
+
+/** The guardrails of the workspace, once they are wanted. */
+export const useGuardrails = (workspace: string | undefined, isWanted: boolean): Guardrails => {
+  const session = useQuery(currentSession).data
+  const options = { ...guardrailNames(workspace), enabled: isWanted && session?.role === 'admin' }
+  const { isSuccess, isError, hasNextPage } = useInfiniteQuery(options)
+  const rows = useWholeList(options)
+  return { rows, isWhole: isSuccess && !hasNextPage, isRefused: isError || (session !== undefined && session.role !== 'admin') }
+}
