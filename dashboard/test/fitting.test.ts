@@ -55,6 +55,20 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     await visitor.checkAccessible()
   })
 
+  test('has an open guardrail that is no wider than a phone, however long the names of keys are', async () => {
+    await manage(service, '/keys', { body: { name: 'support assistant of the shop in production, Europe and America' } })
+    const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'pii' } })
+    const { page, ...visitor } = await signedIn(browser, service, `/guardrails?guardrail=${data.id}`, {
+      viewport: { width: 390, height: 800 },
+    })
+    await page.getByRole('button', { name: 'Try on the last 200 stored requests' }).waitFor()
+    await page
+      .getByRole('option', { name: /support assistant of the shop in production, Europe and America/ })
+      .waitFor({ state: 'attached' })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await visitor.checkAccessible()
+  })
+
   test('has the head of Presets on one line', async () => {
     const { page, ...visitor } = await signedIn(browser, service, '/presets')
     await page.getByRole('searchbox', { name: 'Filter presets' }).waitFor()

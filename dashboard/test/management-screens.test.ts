@@ -144,12 +144,16 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
 
   test('the hits of a guardrail lead to its requests of the same 24 hours, whose stages lead back, and Requests has it as a filter', async () => {
     const service = await services.start()
-    const guardrail = async (name: string, pattern: string, action: string): Promise<string> => {
-      const body = { name, content_filters: [{ pattern, action }] }
+    const guardrail = async (name: string, flagged: string, blocked: string): Promise<string> => {
+      const rules = [
+        { pattern: flagged, action: 'flag' },
+        { pattern: blocked, action: 'block' },
+      ]
+      const body = { name, content_filters: rules }
       const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body })
       return data.id
     }
-    const [hit, unhit] = [await guardrail('names of ACME', 'ACME', 'flag'), await guardrail('others', 'OTHER', 'flag')]
+    const [hit, unhit] = [await guardrail('names of ACME', 'ACME', 'SECRET'), await guardrail('others', 'OTHER', 'HIDDEN')]
     const { data: keys } = await manage<{ data: { hash: string; kind: string }[] }>(service, '/keys')
     const assign = (id: string) =>
       manage(service, `/guardrails/${id}/assignments/keys`, {
@@ -161,19 +165,23 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await assign(hit)
     const { id } = await say('ACME-1')
     await say('nothing')
+    // It is blocked before a model is asked, so it has no record.
+    await say('SECRET')
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
     const rows = page.locator('[data-row]')
     const onlyHit = async (): Promise<void> => {
       await page.getByText('These are all.').waitFor()
       expect(await rows.evaluateAll((found) => found.map((row) => row.getAttribute('data-row')))).toEqual([id])
     }
-    await page.getByRole('row').filter({ hasText: 'names of ACME' }).getByRole('link', { name: '1', exact: true }).click()
+    await page.getByRole('row').filter({ hasText: 'names of ACME' }).getByRole('link', { name: '2', exact: true }).click()
     await onlyHit()
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ q: `guardrail:${hit}`, range: '24h' })
 
     await rows.getByRole('link').first().click()
     await page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: 'content-filter' }).first().click()
-    await page.getByRole('link', { name: '1 hit in 24 h' }).click()
+    await page.getByText('A request that is blocked before a model is asked counts as a hit, and has no record to list.').waitFor()
+    await visitor.checkAccessible()
+    await page.getByRole('link', { name: '2 hits in 24 h' }).first().click()
     await onlyHit()
 
     const filter = page.getByLabel('Filter')

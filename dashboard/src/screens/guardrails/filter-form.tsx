@@ -97,6 +97,9 @@ export const FilterForm = ({ guardrail, rows, faults, hits, onRows }: FilterForm
           )
         })}
       </ul>
+      {rows.some(({ id, action }) => action === 'block' && (hits.get(id)?.requests ?? 0) > 0) ? (
+        <p className="faint small">A request that is blocked before a model is asked counts as a hit, and has no record to list.</p>
+      ) : null}
       <div className="row">
         <select
           aria-label="Add a built-in filter"
