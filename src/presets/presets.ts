@@ -120,7 +120,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       switch (outcome.kind) {
         case 'created':
           forget(workspaceId, slug)
-          return savedAnswer(outcome.preset)
+          return outcome.answer ?? savedAnswer(outcome.preset)
         case 'replay':
           return { status: outcome.status, body: outcome.body }
       }

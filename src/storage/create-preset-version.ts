@@ -7,11 +7,11 @@ import { GatewayError } from '../errors.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
 import { writeMoves } from './preset-moves.ts'
-import { type PresetRow, readVersion, type SealedDatabase, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import { asVersion, type PresetRow, readVersion, type SealedDatabase, toPreset, toPresetWithVersion } from './preset-rows.ts'
 import { refuseUnevaluatedSave } from './required-evaluation.ts'
 import type { PresetVersionsTable } from './preset-tables.ts'
 import type { Schema } from './schema.ts'
-import { holdsSecrets, storeConfig, type TextSeal } from './sealed-config.ts'
+import type { ConfigRow } from './sealed-config.ts'
 
 export interface CreateVersionInput extends SaveOptions {
   readonly workspaceId: string
@@ -38,10 +38,17 @@ export interface IdempotencyClaim {
   readonly answer: (preset: SavedPreset) => StoredAnswer
 }
 
-export type CreateVersionOutcome = { readonly kind: 'created'; readonly preset: SavedPreset } | ({ readonly kind: 'replay' } & StoredAnswer)
+export type CreateVersionOutcome =
+  /** `answer`: as it was kept for a repetition; null where none is. */
+  | { readonly kind: 'created'; readonly preset: SavedPreset; readonly answer: StoredAnswer | null }
+  | ({ readonly kind: 'replay' } & StoredAnswer)
 
 /** Throws `precondition_failed` where another version than the expected one is the newest; then nothing is written. */
-export const createPresetVersion = ({ database, seal }: SealedDatabase, input: CreateVersionInput): Promise<CreateVersionOutcome> =>
+export const createPresetVersion = (
+  { database, seal }: SealedDatabase,
+  input: CreateVersionInput,
+  config: ConfigRow,
+): Promise<CreateVersionOutcome> =>
   recordChange<CreateVersionOutcome>(database, input.by, input.now, async (transaction) => {
     const { idempotency } = input
     if (idempotency !== null) {
@@ -52,21 +59,21 @@ export const createPresetVersion = ({ database, seal }: SealedDatabase, input: C
     requireLatest(input, numbered.last_version - 1)
     const isServed = input.designate || numbered.last_version === 1
     if (isServed && numbered.require_evaluation === 1) refuseUnevaluatedSave(numbered)
-    const row = versionRow(input, numbered, isServed, seal)
+    const row = versionRow(input, numbered, isServed, config)
     await transaction.insertInto('preset_versions').values(row).execute()
-    const version = { ...row, designated_at: isServed ? input.now : null }
+    // The text was just written, and is not parsed again.
+    const version = asVersion({ ...row, designated_at: isServed ? input.now : null }, input.content.config, input.content.systemPrompt)
     const created = isServed
-      ? toPresetWithVersion(await serve(transaction, input, numbered), version, seal)
+      ? { ...toPreset(await serve(transaction, input, numbered)), designated_version: version }
       : {
           ...toPresetWithVersion(numbered, await readVersion(transaction, numbered.designated_version_id), seal),
-          saved_version: toVersion(version, seal),
+          saved_version: version,
         }
-    if (idempotency !== null) {
-      const hidden = holdsSecrets(input.content.config) ? seal : null
-      await storeAnswer(transaction, claimOf(input, idempotency), idempotency.answer(created), hidden)
-    }
+    const answer = idempotency === null ? null : idempotency.answer(created)
+    if (idempotency !== null && answer !== null)
+      await storeAnswer(transaction, claimOf(input, idempotency), answer, config.hasSecrets ? seal : null)
     return {
-      result: { kind: 'created', preset: created },
+      result: { kind: 'created', preset: created, answer },
       audit: {
         workspaceId: input.workspaceId,
         action: version.version === 1 ? 'created' : 'versioned',
@@ -143,13 +150,13 @@ const versionRow = (
   { versionId, creatorUserId, now, content, note }: CreateVersionInput,
   preset: PresetRow,
   isServed: boolean,
-  seal: TextSeal,
+  config: ConfigRow,
 ): Selectable<PresetVersionsTable> => ({
   id: versionId,
   preset_id: preset.id,
   version: preset.last_version,
   shape: content.shape,
-  config: storeConfig(content.config, versionId, seal),
+  config: config.text,
   system_prompt: content.systemPrompt === null ? null : JSON.stringify(content.systemPrompt),
   creator_id: creatorUserId,
   created_at: now,

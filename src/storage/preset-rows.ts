@@ -42,23 +42,31 @@ export const toPreset = (row: PresetRow): PresetResource => ({
 })
 
 export function* versionInSteps(row: PresetVersionRow, seal: TextSeal): Steps<PresetVersionResource> {
-  return {
-    id: row.id,
-    preset_id: row.preset_id,
-    version: row.version,
-    shape: row.shape,
-    config: yield* readConfig(row.config, row.id, seal),
-    system_prompt: row.system_prompt === null ? null : ((yield* parseJsonInSteps(row.system_prompt)) as string),
-    creator_id: row.creator_id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    note: row.note,
-    designated_at: row.designated_at,
-  }
+  const config = yield* readConfig(row.config, row.id, seal)
+  return asVersion(row, config, row.system_prompt === null ? null : ((yield* parseJsonInSteps(row.system_prompt)) as string))
 }
 
+/** The row with its texts as they were read. */
+export const asVersion = (
+  row: PresetVersionRow,
+  config: PresetVersionResource['config'],
+  systemPrompt: string | null,
+): PresetVersionResource => ({
+  id: row.id,
+  preset_id: row.preset_id,
+  version: row.version,
+  shape: row.shape,
+  config,
+  system_prompt: systemPrompt,
+  creator_id: row.creator_id,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  note: row.note,
+  designated_at: row.designated_at,
+})
+
 /** All at once, for use within a transaction, which others wait for. */
-export const toVersion = (row: PresetVersionRow, seal: TextSeal): PresetVersionResource => atOnce(versionInSteps(row, seal))
+const toVersion = (row: PresetVersionRow, seal: TextSeal): PresetVersionResource => atOnce(versionInSteps(row, seal))
 
 export const toPresetWithVersion = (preset: PresetRow, version: PresetVersionRow, seal: TextSeal): PresetWithVersion => ({
   ...toPreset(preset),

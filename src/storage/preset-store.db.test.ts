@@ -11,7 +11,7 @@ import { createChangeCounter } from './change-counter.ts'
 import type { CreateVersionOutcome } from './create-preset-version.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createPresetStore, type PresetPage } from './preset-store.ts'
-import { claimOf, preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
+import { claimOf, preparePresets, T0, T1, T2, versionInput } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 
 const created = (outcome: CreateVersionOutcome) => {
@@ -284,6 +284,34 @@ describeEachEngine('preset store', (engine) => {
     turns = 0
     await store.get(workspaceId, 'bot')
     expect(turns).toBeGreaterThan(4)
+  })
+
+  test('a version of many secrets is sealed and written in steps before its transaction', async () => {
+    const database = await engine.open()
+    const { workspaceId, create } = await preparePresets(database)
+    const log: string[] = []
+    const watched: typeof database = {
+      ...database,
+      transaction: (work, durability) => {
+        log.push('transaction')
+        return database.transaction(work, durability)
+      },
+    }
+    const store = createPresetStore(watched, testSeal, () => () => void log.push('turn'))
+    const turnsOf = async (count: number) => {
+      const tools = Array.from({ length: count }, (_, at) => ({ type: 'mcp', server_label: `s${at}`, authorization: `S3CRET-${at}` }))
+      log.length = 0
+      const input = {
+        ...versionInput(workspaceId, 'many'),
+        content: { shape: 'responses', config: { tools }, systemPrompt: null } as const,
+      }
+      expect(created(await store.createVersion(input)).designated_version.config).toEqual({ tools })
+      expect((await store.get(workspaceId, 'many'))?.designated_version.config).toEqual({ tools })
+      return log.indexOf('transaction')
+    }
+    await create('other')
+    expect(await turnsOf(1)).toBeLessThan(6)
+    expect(await turnsOf(9000)).toBeGreaterThan(9)
   })
 
   test('every version moves the change counter, and a failed one does not', async () => {

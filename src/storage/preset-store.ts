@@ -15,7 +15,7 @@ import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type ReadDatabase, type SealedDatabase, toPreset, versionInSteps } from './preset-rows.ts'
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
-import type { TextSeal } from './sealed-config.ts'
+import { storeConfig, type TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 
@@ -100,7 +100,14 @@ export const createPresetStore = (
 ): PresetStore => {
   const sealed = { database, seal, startTurn }
   return {
-    createVersion: (input) => inPresetLine(database, input, () => createPresetVersion(sealed, input)),
+    async createVersion(input) {
+      const turn = startTurn()
+      const config = await throughout(storeConfig(input.content.config, input.versionId, seal), turn)
+      await turn()
+      const outcome = await inPresetLine(database, input, () => createPresetVersion(sealed, input, config))
+      await turn()
+      return outcome
+    },
     list: (input) => listPresets(database, input),
     isLong: async ({ q, ...held }) =>
       q !== undefined && (await newestChanged(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined,

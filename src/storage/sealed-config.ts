@@ -1,7 +1,7 @@
 /** A preset's configuration as it is stored: what only management keys read is sealed, all else is plain. */
 import { secretsIn, withTexts } from '../canonical/preset-secrets.ts'
 import type { PresetVersionResource } from '../contract/preset.ts'
-import { parseJsonInSteps } from '../lib/json-steps.ts'
+import { parseJsonInSteps, writeInSteps } from '../lib/json-steps.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
 
@@ -21,17 +21,26 @@ export interface ByteSeal {
 type Config = PresetVersionResource['config']
 type Secrets = readonly { readonly path: readonly (string | number)[]; readonly value: string }[]
 
-export const holdsSecrets = (config: Config): boolean => secretsIn(config).length > 0
+/** A configuration as its row has it. */
+export interface ConfigRow {
+  /** JSON: the configuration, or where it has secrets a pair of the rest of it and of them. */
+  readonly text: string
+  readonly hasSecrets: boolean
+}
 
-/** JSON: the configuration, or where it has secrets a pair of the rest of it and of them. */
-export const storeConfig = (config: Config, versionId: string, { seal }: TextSeal): string => {
+/** In steps, before the transaction that writes it. */
+export function* storeConfig(config: Config, versionId: string, { seal }: TextSeal): Steps<ConfigRow> {
   const secrets: Secrets = secretsIn(config).map(({ path, value }) => ({ path, value }))
-  if (secrets.length === 0) return JSON.stringify(config)
+  yield
+  if (secrets.length === 0) return { text: yield* writeInSteps(config), hasSecrets: false }
   const rest = withTexts(
     config,
     secrets.map(({ path }) => ({ path, value: '' })),
   )
-  return JSON.stringify([rest, seal(JSON.stringify(secrets), contextOf(versionId))])
+  yield
+  const sealed = seal(yield* writeInSteps(secrets), contextOf(versionId))
+  yield
+  return { text: `[${yield* writeInSteps(rest)},${JSON.stringify(sealed)}]`, hasSecrets: true }
 }
 
 /** Throws as `open` does. */
