@@ -1,7 +1,7 @@
 /** The form of JSON text without what it says: for checks that need names and kinds of values, and no long text. */
 import { JsonTextError, type JsonTree, scanElements, scanTree } from './json-scan.ts'
 import type { JsonValue } from './json.ts'
-import { startPace, type Steps } from './steps.ts'
+import { LARGE_BYTES, startPace, type Steps } from './steps.ts'
 
 /** Longer strings are read as empty ones: none of them is a name. */
 const NAME_MAX = 64
@@ -17,9 +17,18 @@ export function* eachOutlined(list: string, levels: number, take: (element: Json
   const elements = scanElements(list)
   const isStep = startPace()
   for (const [index, { start, end }] of elements.entries()) {
-    take(end - start > PARSED_MAX ? outlined(list, scanTree(list, levels, start)) : parsed(list.slice(start, end)), index)
+    if (end - start > LARGE_BYTES) yield* outlinedInSteps(list, scanTree(list, levels, start), (element) => take(element, index))
+    else take(end - start > PARSED_MAX ? outlined(list, scanTree(list, levels, start)) : parsed(list.slice(start, end)), index)
     if (isStep(end - start)) yield
   }
+}
+
+/** One element may have all the parts of a conversation. */
+function* outlinedInSteps(list: string, tree: JsonTree, take: (element: JsonValue) => void): Steps<void> {
+  yield
+  const element = outlined(list, tree)
+  yield
+  take(element)
 }
 
 const outlined = (text: string, { start, end, members, elements }: JsonTree): JsonValue => {
