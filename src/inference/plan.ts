@@ -7,6 +7,7 @@ import { checkForm } from '../formats/conversation-form.ts'
 import { type Models, speaksDialectOf } from '../models/models.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { hasOwnTemplates } from '../providers/role-rules.ts'
+import { unheededVariant } from '../routing/explain.ts'
 import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
 import { permits } from '../routing/policy.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
@@ -178,8 +179,12 @@ function* checkPrompt(call: Call, { attempts }: Plan): Steps<void> {
 const withEmbeddings = (planned: Plan): Plan => {
   const attempts = planned.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))
   if (attempts.length === 0) throw new GatewayError('unprocessable', 'No provider of this model has embeddings.')
-  return { ...planned, attempts }
+  return planned.searches
+    ? { ...planned, attempts, warnings: [...planned.warnings, unheededVariant(UNSEARCHED)] }
+    : { ...planned, attempts }
 }
+
+const UNSEARCHED = 'Embeddings have no search: the variant :online was ignored.'
 
 /** Embeddings are sent untranslated, so only to providers that speak the client's dialect. */
 const answersEmbeddings = ({ slug, dialects }: Provider): boolean =>

@@ -46,14 +46,17 @@ test('what a provider does not take is a warning, and a refusal before anybody i
   const asked = { model: 'openai/three', input: 'hi', input_type: 'search_query' }
   const lenient = await infer(service, asked, { path: '/embeddings' })
   expect([lenient.status, lenient.headers.get('x-service-warnings'), upstream.last.body['input_type']]).toEqual([200, '1', undefined])
+  const online = await infer(service, { model: 'openai/three:online', input: 'hi' }, { path: '/embeddings' })
+  expect([online.status, online.headers.get('x-service-warnings')]).toEqual([200, '1'])
   const before = upstream.exchanges.length
   const strict = [
     await infer(service, asked, { path: '/embeddings', headers: { 'x-service-strict': 'enabled' } }),
     await infer(service, { ...asked, strict: true }, { path: '/embeddings' }),
     await infer(service, { model: 'openai/three:thinking', input: 'hi', strict: true }, { path: '/embeddings' }),
+    await infer(service, { model: 'openai/three:online', input: 'hi', strict: true }, { path: '/embeddings' }),
     await infer(service, { ...asked, plugins: [{ id: 'web' }] }, { path: '/embeddings', headers: { 'x-service-strict': 'enabled' } }),
   ]
-  expect(strict.map(({ status }) => status)).toEqual([400, 400, 400, 400])
+  expect(strict.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400])
   expect(upstream.exchanges.length).toBe(before)
 })
 
