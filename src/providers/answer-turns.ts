@@ -4,7 +4,6 @@ import type { Frame, TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import type { Turn } from '../lib/steps.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
-import type { PieceReader } from './upstream.ts'
 
 /** Bytes of a stream that are read at once: all work on the events in them takes no longer than a step does. */
 const READ_AT_ONCE = 64 * 1024
@@ -18,23 +17,12 @@ export const turnsOf = ({ turn }: Pick<ProviderContext, 'turn'>, { connection }:
   return () => turn?.()?.then(goOn)
 }
 
-/** The same bytes, the large pieces of them in parts. */
-export const piecesInTurns = (pieces: PieceReader, turn: Turn): PieceReader => {
-  let rest: Uint8Array | null = null
-  return {
-    async next() {
-      if (rest !== null) await turn()
-      const piece = rest ?? (await pieces.next())
-      if (piece === null || piece.byteLength <= READ_AT_ONCE) {
-        rest = null
-        return piece
-      }
-      rest = piece.subarray(READ_AT_ONCE)
-      return piece.subarray(0, READ_AT_ONCE)
-    },
-    close: pieces.close,
-  }
-}
+/** The bytes that are left of a piece once its beginning is read; null where all of it is read at once, as nearly always. */
+export const leftOf = (piece: Uint8Array): Uint8Array | null => (piece.byteLength > READ_AT_ONCE ? piece.subarray(READ_AT_ONCE) : null)
+
+/** The bytes of the piece before those. */
+export const beginningOf = (piece: Uint8Array, left: Uint8Array | null): Uint8Array =>
+  left === null ? piece : piece.subarray(0, READ_AT_ONCE)
 
 /** Hands on the words of a large event, or answer. What the client's own dialect wrote stays whole, since its text is passed on. */
 export const takeInTurns = async (frames: readonly Frame[], turn: Turn, take: TakeFrames): Promise<void> => {

@@ -5,7 +5,7 @@ import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../lib/sse.ts'
 import { inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
-import { piecesInTurns, takeInTurns, turnsOf } from './answer-turns.ts'
+import { beginningOf, leftOf, takeInTurns, turnsOf } from './answer-turns.ts'
 import { unusable } from './classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
@@ -78,23 +78,28 @@ export const streamFrames = async (
   }
 
   /** Returns the failure of the event, unless it comes too late to count. */
-  const read = (event: SseEvent, body: Parsed, said: Frame[]): Thrown | null => {
+  const read = (event: SseEvent, body: unknown, said: Frame[]): Thrown | null => {
     const isLate = marked || finished
+    const before = said.length
     try {
-      if ('thrown' in body) throw body.thrown
-      reader.read(body.value, event, said)
-      if (!marked) finished ||= said.some((frame) => holds(frame, 'finish')) || reader.mayEnd?.() === true
+      if (body instanceof Thrown) throw body.thrown
+      reader.read(body, event, said)
+      if (!marked) finished ||= hold(said, 'finish', before) || reader.mayEnd?.() === true
     } catch (thrown) {
-      if (!isLate || !(thrown instanceof GatewayError)) return { thrown }
+      if (!isLate || !(thrown instanceof GatewayError)) return new Thrown(thrown)
     }
     return null
   }
 
-  const pieces = piecesInTurns(response.pieces(), turn)
+  const pieces = response.pieces()
+  let left: Uint8Array | null = null
   try {
     while (!stopped) {
-      const piece = await pieces.next()
-      if (piece === null) break
+      if (left !== null) await turn()
+      const next: Uint8Array | null = left ?? (await pieces.next())
+      if (next === null) break
+      left = leftOf(next)
+      const piece = beginningOf(next, left)
       let failure: Thrown | null = null
       let events: readonly SseEvent[] = []
       try {
@@ -102,7 +107,7 @@ export const streamFrames = async (
       } catch (thrown) {
         // An answer that is whole stays it, whatever the upstream does to the rest of its stream (docs/contract/streams.md#ends).
         if (finished && thrown instanceof GatewayError) stopped = true
-        else failure = { thrown }
+        else failure = new Thrown(thrown)
       }
       for (const event of events) {
         const isLarge = event.data.length > LARGE_BYTES
@@ -111,7 +116,8 @@ export const streamFrames = async (
           frames.push(alike)
           continue
         }
-        let said: Frame[] = []
+        let said: Frame[] = isLarge || marked ? [] : frames
+        const before = said.length
         if (event.data === END_MARKER) end(said)
         else {
           if (isLarge) await handOver()
@@ -119,9 +125,9 @@ export const streamFrames = async (
           // Anything that an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
           if (marked) said = usesIn(said)
         }
-        counted ||= said.some((frame) => holds(frame, 'usage'))
+        counted ||= hold(said, 'usage', before)
         if (isLarge) await takeInTurns(said, turn, handOn)
-        else frames.push(...said)
+        else if (said !== frames) frames.push(...said)
         stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
         if (stopped || failure !== null) break
       }
@@ -144,31 +150,35 @@ export const streamFrames = async (
   if (reader.ending !== undefined && reader.mayEnd?.() === true) await take([reader.ending()])
 }
 
-interface Thrown {
+/** It is thrown later, once what came before it has gone on. */
+class Thrown {
   readonly thrown: unknown
+
+  constructor(thrown: unknown) {
+    this.thrown = thrown
+  }
 }
 
-type Parsed = { readonly value: unknown } | Thrown
-
-const parsed = ({ data }: SseEvent, target: Target): Parsed => {
+/** The value, or what reading it threw. */
+const parsed = ({ data }: SseEvent, target: Target): unknown => {
   try {
     return checked(data, parseExact(data), target)
   } catch (thrown) {
-    return { thrown: unreadable(thrown, target) }
+    return new Thrown(unreadable(thrown, target))
   }
 }
 
-const parsedInTurns = async ({ data }: SseEvent, target: Target, turn: Turn): Promise<Parsed> => {
+const parsedInTurns = async ({ data }: SseEvent, target: Target, turn: Turn): Promise<unknown> => {
   try {
     return checked(data, await inTurns(parseExactInSteps(data), turn), target)
   } catch (thrown) {
-    return { thrown: unreadable(thrown, target) }
+    return new Thrown(unreadable(thrown, target))
   }
 }
 
-const checked = (text: string, value: unknown, target: Target): Parsed => {
+const checked = (text: string, value: unknown, target: Target): unknown => {
   requireFewParts(text, value, target)
-  return { value }
+  return value
 }
 
 const unreadable = (thrown: unknown, target: Target): GatewayError =>
@@ -189,4 +199,8 @@ const withinLimits = <Read>(read: () => Read): Read => {
   }
 }
 
-const holds = (frame: Frame, type: ModelEvent['type']): boolean => frame.events.some((event) => event.type === type)
+/** Looks at the frames from the index `from` on. */
+const hold = (frames: readonly Frame[], type: ModelEvent['type'], from: number): boolean => {
+  for (let at = from; at < frames.length; at += 1) if (frames[at]?.events.some((event) => event.type === type) === true) return true
+  return false
+}

@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.ts'
 import { parseExactInSteps } from '../../lib/json-steps.ts'
 import { isObject } from '../../lib/json.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
-import { piecesInTurns, takeInTurns, turnsOf } from '../answer-turns.ts'
+import { beginningOf, leftOf, takeInTurns, turnsOf } from '../answer-turns.ts'
 import { readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
@@ -74,12 +74,16 @@ const streamed = async (
   const { target } = attempt
   const turn = turnsOf(context, attempt)
   const stream = await openEventStream()
-  const pieces = piecesInTurns(response.pieces(), turn)
+  const pieces = response.pieces()
+  let left: Uint8Array | null = null
   let sinceEnd: number | null = null
   try {
     for (let over = false; !over;) {
-      const piece = await pieces.next()
-      if (piece === null) break
+      if (left !== null) await turn()
+      const next: Uint8Array | null = left ?? (await pieces.next())
+      if (next === null) break
+      left = leftOf(next)
+      const piece = beginningOf(next, left)
       const frames: Frame[] = []
       let failure: GatewayError | null = null
       try {
