@@ -136,7 +136,7 @@ export interface CreditStore {
 export const createCreditStore = (database: Database): CreditStore => ({
   total: (workspaceId) => totalIn(database.kysely, workspaceId),
   async spent(workspaceId) {
-    const { spent } = await database.kysely
+    const { spent } = await database.reports
       .selectFrom('key_usage_days')
       .innerJoin('api_keys', 'api_keys.hash', 'key_usage_days.key_hash')
       .select(sql<number>`cast(coalesce(sum(cost_nanos), 0) as bigint)`.as('spent'))
