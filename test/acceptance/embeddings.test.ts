@@ -60,6 +60,20 @@ test('what a provider does not take is a warning, and a refusal before anybody i
   expect(upstream.exchanges.length).toBe(before)
 })
 
+test('a dry run shows the body for the provider, and asks nobody', async () => {
+  const before = upstream.exchanges.length
+  const asked = { model: 'openai/three', input: ['hi', 'there'], dimensions: 8 }
+  const shown = await infer(service, asked, { path: '/embeddings', headers: { 'x-service-dry-run': 'enabled' } })
+  expect([shown.status, upstream.exchanges.length]).toEqual([200, before])
+  expect(shown.json).toMatchObject({
+    object: 'service.dry_run',
+    request: asked,
+    upstream_request: { provider: 'OpenAI', model: 'up-three', body: { model: 'up-three', input: ['hi', 'there'], dimensions: 8 } },
+  })
+  const unknown = { model: 'openai/thre', input: 'hi' }
+  expect((await infer(service, unknown, { path: '/embeddings', headers: { 'x-service-dry-run': 'enabled' } })).status).toBe(404)
+})
+
 test('a request without a model is refused: the default models of a workspace are for conversations', async () => {
   await call(service, 'PATCH', '/workspaces/default', { body: { default_text_model: 'fake/one' } })
   const answer = await infer(service, { input: 'hi' }, { path: '/embeddings' })

@@ -7,12 +7,13 @@ import { Refused } from '../../inference/refused.ts'
 import { embeddingsRequest } from '../../request-fields/schemas/embeddings.ts'
 import { answerHeaders } from '../answer-headers.ts'
 import { errorHeaders } from '../error-boundary.ts'
-import { jsonText } from '../json-response.ts'
+import { jsonResponse, jsonText } from '../json-response.ts'
 import { leaveWith } from '../leave-with.ts'
+import { wantsDryRun } from '../opt-ins.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'
 
-export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer'>): Route => ({
+export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'dryRun'>): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -25,6 +26,11 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer'>): R
   errors: [402, 404, 422, 429, 502, 503, 504],
   async handle(request) {
     const received = receivedOf(request, { apiType: 'embeddings', format, ...(await request.json()) })
+    if (wantsDryRun(request.headers)) {
+      const shown = await pipeline.dryRun(received)
+      if (shown instanceof Refused) throw shown.error
+      return jsonResponse(shown)
+    }
     const admitted = await pipeline.admit(received)
     if (admitted instanceof Refused) throw admitted.error
     leaveWith(request.signal, admitted)
