@@ -13,10 +13,14 @@ export const atOnce = <Result>(steps: Steps<Result>): Result => {
   }
 }
 
-/** The same for work that knows by itself whether it is large, and is one step where it is not: that ends at once. */
+/** The same for work that may be large: where no step has to wait for its turn, it ends at once. */
 export const throughout = <Result>(steps: Steps<Result>, turn: Turn): Result | Promise<Result> => {
-  const { done, value } = steps.next()
-  return done === true ? value : inTurns(steps, turn)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    const waiting = turn()
+    if (waiting !== undefined) return waiting.then(() => inTurns(steps, turn))
+  }
 }
 
 /** The same steps, with `turn` awaited where it wants to be. */

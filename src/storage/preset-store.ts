@@ -15,7 +15,7 @@ import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type ReadDatabase, type SealedDatabase, toPreset, versionInSteps } from './preset-rows.ts'
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
-import { storeConfig, type TextSeal } from './sealed-config.ts'
+import { type ConfigRow, storeConfig, type TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 
@@ -102,9 +102,13 @@ export const createPresetStore = (
   return {
     async createVersion(input) {
       const turn = startTurn()
-      const config = await throughout(storeConfig(input.content.config, input.versionId, seal), turn)
+      const create = (config: ConfigRow) => inPresetLine(database, input, () => createPresetVersion(sealed, input, config))
+      const storing = throughout(storeConfig(input.content.config, input.versionId, seal), turn)
+      // A save of the usual length takes its place in the line at once.
+      if (!(storing instanceof Promise)) return create(storing)
+      const config = await storing
       await turn()
-      const outcome = await inPresetLine(database, input, () => createPresetVersion(sealed, input, config))
+      const outcome = await create(config)
       await turn()
       return outcome
     },
