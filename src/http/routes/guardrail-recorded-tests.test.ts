@@ -11,6 +11,7 @@ const asking = (hash: string): RouteRequest =>
     reach: { workspaceId: 'w', isOperator: true, onlyUserId: null },
     signal: new AbortController().signal,
     text: () => Promise.resolve('{"guardrail":{}}'),
+    startTurn: () => () => undefined,
   }) as unknown as RouteRequest
 
 /** A route over one stored content, which storage hands out when the test says so. */
