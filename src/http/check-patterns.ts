@@ -18,7 +18,7 @@ export const checkPatterns = async (
   throw invalidRequest(issues.slice(0, NAMED_MAX))
 }
 
-/** Those of a guardrail. `at`: where it stands in the body. */
+/** Checks the patterns of a guardrail. `at`: where the guardrail stands in the body. */
 export const checkFilters = (
   request: RouteRequest,
   filters: readonly { readonly pattern: string }[] | null | undefined,

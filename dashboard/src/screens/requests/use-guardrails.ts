@@ -5,7 +5,7 @@ import { currentSession } from '../../api/session.ts'
 import { useWholeList } from '../../parts/use-whole-list.ts'
 
 interface Guardrails {
-  /** Those that came so far. */
+  /** The guardrails that came so far. */
   readonly rows: readonly Guardrail[]
   readonly isWhole: boolean
   /** They cannot be read, or not by this person: members do not see guardrails. */
