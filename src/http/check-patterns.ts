@@ -1,11 +1,8 @@
 /** The expressions of a body: each is compiled in a step of its own, so that others are answered meanwhile. */
-import { invalidRequest } from '../contract/validate.ts'
+import { ISSUES_MAX, invalidRequest } from '../contract/validate.ts'
 import { compilePatterns } from '../lib/regex/known-regex.ts'
 import { inTurns } from '../lib/steps.ts'
 import type { RouteRequest } from './route.ts'
-
-/** A body may have a hundred of them: as many as `validate` reports are named. */
-const NAMED_MAX = 8
 
 /** Throws `invalid_request` where one could not be matched in one pass over any text. */
 export const checkPatterns = async (
@@ -15,7 +12,7 @@ export const checkPatterns = async (
   const refused = await inTurns(compilePatterns(given.map(({ pattern }) => pattern)), request.startTurn())
   if (refused.size === 0) return
   const issues = [...refused].map(([index, reason]) => ({ path: given[index]?.path ?? '', message: `invalid_regex_pattern: ${reason}` }))
-  throw invalidRequest(issues.slice(0, NAMED_MAX))
+  throw invalidRequest(issues.slice(0, ISSUES_MAX))
 }
 
 /** Checks the patterns of a guardrail. `at`: where the guardrail stands in the body. */
