@@ -269,7 +269,20 @@ describe('limits', () => {
     expect(refusal(make(200_001))).toBe('The body holds more than 200000 values.')
   })
 
-  const { fields, members, containers, conversation, elements, escapes, fieldNodes, nameCharacters, numberCharacters } = JSON_LIMITS
+  const {
+    fields,
+    members,
+    containers,
+    conversation,
+    elements,
+    escapes,
+    fieldNodes,
+    nameCharacters,
+    numberCharacters,
+    identifierCharacters,
+  } = JSON_LIMITS
+  /** As somebody writes a name to hide it. */
+  const spelt = (name: string): string => `"\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}"`
   const named = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`
   test.each<[string, number, (count: number) => string, string]>([
     ['fields', fields, named, `The body has more than ${fields} fields.`],
@@ -304,6 +317,12 @@ describe('limits', () => {
       (count) => `{"a":[{"${'n'.repeat(nameCharacters / 2 - 1)}":0}],"${'b'.repeat(count - nameCharacters / 2)}":0}`,
       `The names of the members in the body have more than ${nameCharacters} characters in all.`,
     ],
+    ...['name', 'id', 'call_id', 'tool_call_id', 'tool_use_id'].map((member): [string, number, (count: number) => string, string] => [
+      `characters of a ${member}`,
+      identifierCharacters,
+      (count) => `{"tools":[{"function":{"a":["${'x'.repeat(identifierCharacters + 9)}"],${spelt(member)} : "${'n'.repeat(count)}"}}]}`,
+      `The member "${member}" at character ${identifierCharacters + 41} of the body has more than ${identifierCharacters} characters.`,
+    ]),
     [
       'characters of numbers',
       numberCharacters,

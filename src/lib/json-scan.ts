@@ -23,6 +23,8 @@ export interface JsonLimits {
   readonly namesInAll: number
   /** Characters of the names of all members. */
   readonly nameCharacters: number
+  /** Characters of a text that a member of an object beside the outermost one has as its name or id: they are compared and copied at once. */
+  readonly identifierCharacters: number
   /** Characters of all numbers; the words `true`, `false` and `null` count as such. */
   readonly numberCharacters: number
   /** Characters that are written as an escape, in all; one by its number (`\u0061`) counts as four, which is what it costs. */
@@ -51,6 +53,7 @@ export const JSON_LIMITS: JsonLimits = {
   members: 10_000,
   namesInAll: 60_000,
   nameCharacters: 2_000_000,
+  identifierCharacters: 65_536,
   numberCharacters: 5_000_000,
   escapes: 1_000_000,
   spaces: 2_000_000,
@@ -72,6 +75,7 @@ export const UNLIMITED: JsonLimits = {
   members: MANY,
   namesInAll: MANY,
   nameCharacters: MANY,
+  identifierCharacters: MANY,
   numberCharacters: MANY,
   escapes: MANY,
   spaces: MANY,
@@ -254,6 +258,8 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
     return kind === QUOTE ? skipString(text, start) : skipScalar(text, start, budget)
   }
   let at = start
+  /** Where the name of the last member begins. */
+  let key = start
   /** The character that closes each open container. */
   const open: number[] = []
   /** Values in each of them. */
@@ -265,8 +271,12 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
     budget.nodes -= 1
     if (budget.nodes < 0) throw tooManyValues(limits)
     const first = text.charCodeAt(at)
-    if (first === QUOTE) at = skipString(text, at)
-    else if (first === BRACE || first === BRACKET) {
+    if (first === QUOTE) {
+      const from = at
+      at = skipString(text, from)
+      // Nearly no text is so long: the name before it is looked at where one is.
+      if (at - from - 2 > limits.identifierCharacters && open[open.length - 1] === CLOSING_BRACE) refuseIdentifier(text, key, limits)
+    } else if (first === BRACE || first === BRACKET) {
       // The outermost object is one level, and so is each open container.
       if (open.length + 2 > limits.depth) throw new JsonTextError(`The body is nested deeper than ${limits.depth} levels.`)
       budget.containers -= 1
@@ -282,6 +292,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
         open.push(closing)
         counts.push(1)
         names.push(null)
+        key = at
         if (closing === CLOSING_BRACE) at = skipName(text, budget, names, at)
         continue
       }
@@ -295,6 +306,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
       if (text.charCodeAt(at) !== closing) {
         at = skipComma(text, budget, at)
         if (closing === CLOSING_BRACE) {
+          key = at
           at = skipName(text, budget, names, at)
           const last = counts.length - 1
           const count = (counts[last] ?? 0) + 1
@@ -310,6 +322,16 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
     }
   }
 }
+
+/** Throws JsonTextError where the member whose name stands at `key` names or identifies. */
+const refuseIdentifier = (text: string, key: number, { identifierCharacters }: JsonLimits): void => {
+  const member = nameIn(text, key, skipString(text, key))
+  if (IDENTIFIERS.has(member))
+    throw new JsonTextError(`The member "${member}" at character ${key} of the body has more than ${identifierCharacters} characters.`)
+}
+
+/** The names and ids of tools and calls on all interfaces. */
+const IDENTIFIERS: ReadonlySet<string> = new Set(['name', 'id', 'call_id', 'tool_call_id', 'tool_use_id'])
 
 /** `names`: of the open containers, the innermost last. */
 const skipName = (text: string, budget: Budget, names: Names[], start: number): number => {
