@@ -3,6 +3,9 @@
  * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried as it came and handed only to
  * its maker's dialect.
  */
+import { includesInSteps } from '../lib/search-steps.ts'
+import type { Steps } from '../lib/steps.ts'
+
 export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const
 
 /** The vendor's format of a proof, by the name that `reasoning_details` has for it. */
@@ -51,7 +54,7 @@ const MARK = 'pb1.'
 const SEALED = `"${MARK}`
 
 /** Says whether a body may hold sealed proofs: a search of its text, for the lane that does not parse. */
-export const mayHoldSealedProof = (bodyText: string): boolean => bodyText.includes(SEALED)
+export const lookForSealedProof = (bodyText: string): Steps<boolean> => includesInSteps(bodyText, SEALED)
 
 const isProof = (value: unknown): value is ReasoningProof => {
   if (typeof value !== 'object' || value === null) return false

@@ -630,6 +630,25 @@ describe('a large body that is sent on', () => {
     expect(body.wireWith({ model: '"n"' })).toBe(`{"model":"n","messages":${large}}`)
   })
 
+  test('is copied from its bytes in more steps where it is larger, though none of its members is large, and no large change is put into its text', () => {
+    const stepsFor = (members: number, put: string): number => {
+      const text = JSON.stringify(Object.fromEntries(Array.from({ length: members }, (_, at) => [`f${at}`, 'é'.repeat(10_000)])))
+      const changes = { f1: put, f2: null, added: put }
+      const work = JsonBody.ofBytes(Buffer.from(text)).writingWire(changes)
+      for (let steps = 0; ; steps += 1) {
+        const { done, value } = work.next()
+        if (done !== true) continue
+        expect(value).toBeInstanceOf(Uint8Array)
+        expect(asText(value) === JsonBody.read(text).textWith(changes)).toBe(true)
+        return steps
+      }
+    }
+    expect(stepsFor(10, '1')).toBe(0)
+    expect(stepsFor(800, '1')).toBeGreaterThan(stepsFor(400, '1') + 1)
+    const large = JSON.stringify('ü'.repeat(LARGE))
+    expect(stepsFor(10, large)).toBe(4)
+  })
+
   test('property: read from its bytes it is the body that its text is, whatever its names, and so are its changes', () => {
     const name = fc.string({ unit: 'grapheme', maxLength: 3 })
     const value = fc.string({ unit: 'grapheme' })

@@ -196,20 +196,50 @@ export class JsonBody {
     return this.#form.text(this.#spliced(changes))
   }
 
-  /**
-   * The body with these changes, encoded for sending: where one large member stays as it came, it is copied from the bytes that it came in. To put
-   * the text together and to encode it costs several times as much. The bytes are given up with that: who sends a body
-   * twice gets its text.
-   */
+  /** As `writingWire`, at once. */
   wireWith(changes: JsonChanges): string | Uint8Array<ArrayBuffer> {
+    return atOnce(this.writingWire(changes))
+  }
+
+  /**
+   * The body with these changes, encoded for sending: members of a large one that stay as they came are copied from the bytes that they came
+   * in, and its large changes are encoded each on its own. To put the text together and to encode it costs several times as much. The bytes
+   * are given up with that: who sends a body twice gets its text.
+   */
+  *writingWire(changes: JsonChanges): Steps<string | Uint8Array<ArrayBuffer>> {
     const source = this.#source
     this.#source = null
-    const large =
-      source === null ? undefined : this.#members.find(({ key, start, end }) => end - start >= COPY_MIN && !Object.hasOwn(changes, key))
-    if (source === null || large === undefined) return this.textWith(changes)
-    const [before, after, ...more] = this.#spliced({ ...changes, [large.key]: SLOT }).split(SLOT)
-    if (before === undefined || after === undefined || more.length > 0) return this.textWith(changes)
-    return Buffer.concat([Buffer.from(before, 'latin1'), source.subarray(large.start, large.end), Buffer.from(after, 'latin1')])
+    const slots = source === null ? [] : this.#slotsFor(changes)
+    if (source === null || slots.length === 0) return this.textWith(changes)
+    const held = this.#spliced({ ...changes, ...Object.fromEntries(slots.map(({ key }) => [key, SLOT])) }).split(SLOT)
+    if (held.length !== slots.length + 1) return this.textWith(changes)
+    const pieces: Uint8Array[] = []
+    for (const [place, between] of held.entries()) {
+      pieces.push(Buffer.from(between, 'latin1'))
+      const put = slots[place]?.put
+      if (put === undefined) continue
+      if (typeof put !== 'string') {
+        pieces.push(source.subarray(put.start, put.end))
+        continue
+      }
+      yield
+      pieces.push(Buffer.from(put))
+      yield
+    }
+    return yield* joined(pieces)
+  }
+
+  /** The members that are put in as bytes, in the order in which they stand in the changed body. */
+  #slotsFor(changes: JsonChanges): Slot[] {
+    const kept = this.#members.flatMap((member): Slot[] => {
+      const change = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined
+      if (change === undefined) return member.end - member.start < SLOT_MIN ? [] : [{ key: member.key, put: member }]
+      return change === null || change.length < COPY_MIN ? [] : [{ key: member.key, put: change }]
+    })
+    const added = Object.entries(changes).flatMap(([key, change]): Slot[] =>
+      change === null || change === undefined || change.length < COPY_MIN || this.has(key) ? [] : [{ key, put: change }],
+    )
+    return [...kept, ...added]
   }
 
   #spliced(changes: JsonChanges): string {
@@ -235,6 +265,38 @@ export class JsonBody {
 }
 
 const areAscii = (members: readonly JsonMember[]): boolean => members.every(({ key }) => isAscii(key))
+
+/** A member whose value is not part of the text: where it stands in the source, or its new text. */
+interface Slot {
+  readonly key: string
+  readonly put: JsonMember | string
+}
+
+/** A shorter value costs less as a part of the text than on its own. */
+const SLOT_MIN = 1024
+
+/** The memory of a large body is taken as it is filled, which costs more than to copy. */
+function* joined(pieces: readonly Uint8Array[]): Steps<Uint8Array<ArrayBuffer>> {
+  const size = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (size <= COPIED_AT_ONCE) return Buffer.concat(pieces)
+  const whole = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let since = 0
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.byteLength; from += COPIED_AT_ONCE) {
+      const part = piece.subarray(from, from + COPIED_AT_ONCE)
+      whole.set(part, at)
+      at += part.byteLength
+      since += part.byteLength
+      if (since < COPIED_AT_ONCE) continue
+      since = 0
+      yield
+    }
+  }
+  return whole
+}
+
+const COPIED_AT_ONCE = 4 * 1024 * 1024
 
 /** Stands for a value that is put in later. */
 const SLOT = '"\\u0000value"'

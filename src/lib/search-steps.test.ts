@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { matchInSteps, testInSteps } from './search-steps.ts'
+import { includesInSteps, matchInSteps, testInSteps } from './search-steps.ts'
 import { atOnce } from './steps.ts'
 
 const PIECE = 256 * 1024
@@ -33,4 +33,13 @@ test('every match is taken once, in its order and with its end, wherever the pie
     expect(found).toEqual(['aa"', 'bb"', 'cc"'])
   }
   expect(atOnce(matchInSteps(WORD, '"id":"a"', () => true))).toBe(true)
+})
+
+test('a word is found wherever the pieces are cut, in more steps where the text is longer', () => {
+  const steps = (text: string): number => [...includesInSteps(text, '"1h"')].length
+  for (let before = 4 * PIECE - 6; before <= 4 * PIECE + 2; before += 1)
+    expect(atOnce(includesInSteps(`${'x'.repeat(before)}"1h"${'y'.repeat(PIECE)}`, '"1h"'))).toBe(true)
+  expect(atOnce(includesInSteps('"1d"'.repeat(8 * PIECE), '"1h"'))).toBe(false)
+  expect(steps('x'.repeat(4 * PIECE))).toBe(0)
+  expect(steps('x'.repeat(32 * PIECE))).toBeGreaterThan(steps('x'.repeat(8 * PIECE)) + 4)
 })

@@ -2,6 +2,7 @@
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { editElementsInSteps, editMembers, readMembers } from '../lib/json-splice.ts'
+import { includesInSteps } from '../lib/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
@@ -23,7 +24,7 @@ export function* withTakenMarks(
   warn: (field: string) => void,
 ): Steps<Record<string, string>> {
   const changed: Record<string, string> = {}
-  if (!isMarked(body.searchable, refused)) return changed
+  if (!(yield* isMarked(body.searchable, refused))) return changed
   let reported = false
   let lost = false
   const lose = (): void => void (lost = true)
@@ -52,8 +53,10 @@ export const marksLost = (providerName: string, field: string): Warning => ({
 /** Where the parts of a message, of an item and of a tool's result stand. */
 const PARTS = ['content', 'output'] as const
 
-const isMarked = (text: string, refused: RefusedMarks): boolean =>
-  CACHE_MARKS.some((name) => refused[name] !== 'taken' && text.includes(`"${name}"`))
+function* isMarked(text: string, refused: RefusedMarks): Steps<boolean> {
+  for (const name of CACHE_MARKS) if (refused[name] !== 'taken' && (yield* includesInSteps(text, `"${name}"`))) return true
+  return false
+}
 
 const BREAKPOINT = '{"mode":"explicit"}'
 

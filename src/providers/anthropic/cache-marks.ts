@@ -1,5 +1,6 @@
 /** The API refuses a request with more than four marks of what to cache, or with a long-lived one behind another, and coding agents mark as they please. */
 import { editElementsInSteps, editMembers, rawMember, readMembers } from '../../lib/json-splice.ts'
+import { includesInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks } from '../cache-marks.ts'
 import type { Attempt } from '../provider.ts'
@@ -48,8 +49,12 @@ export function* settleCacheMarks(
 }
 
 /** A search of the text, for the lane that does not parse. */
-export const mayBreakMarks = (text: string): boolean =>
-  text.split(`"${NAME}"`, MARKS_MAX + 2).length > (text.includes('"1h"') ? 2 : MARKS_MAX + 1)
+export function* mayBreakMarks(text: string): Steps<boolean> {
+  if (!(yield* includesInSteps(text, `"${NAME}"`))) return false
+  const most = (yield* includesInSteps(text, '"1h"')) ? 1 : MARKS_MAX
+  yield
+  return text.split(`"${NAME}"`, MARKS_MAX + 2).length > most + 1
+}
 
 const NAME = 'cache_control'
 

@@ -50,7 +50,7 @@ function* countedRequest(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffe
   if (passesAsWritten(attempt.call, 'messages')) {
     const changes = yield* relayChanges(attempt)
     yield
-    return body.wireWith({ ...changes, ...withoutUncounted([...body.keys, ...Object.keys(changes)]) })
+    return yield* body.writingWire({ ...changes, ...withoutUncounted([...body.keys, ...Object.keys(changes)]) })
   }
   const request = yield* encodeAnthropicRequest(attempt)
   yield

@@ -33,7 +33,7 @@ export function* anthropicWire(attempt: Attempt): Steps<string | Uint8Array<Arra
   if (!passesAsWritten(attempt.call, 'messages')) return yield* encodeAnthropicRequest(attempt)
   const changes = yield* relayChanges(attempt)
   yield
-  return attempt.call.body.wireWith(changes)
+  return yield* attempt.call.body.writingWire(changes)
 }
 
 function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {

@@ -1,6 +1,6 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
-import { mayHoldSealedProof } from '../../canonical/reasoning.ts'
+import { lookForSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
@@ -50,7 +50,7 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const sent = (name: string): string | undefined => (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined
   if (words !== undefined) changes['system'] = withWords(sent('system'), words)
   yield
-  if (mayBreakMarks(body.searchable)) {
+  if (yield* mayBreakMarks(body.searchable)) {
     const marked = { tools: sent('tools'), system: sent('system'), messages: sent('messages'), cache_control: sent('cache_control') }
     Object.assign(changes, yield* settleCacheMarks(marked, attempt))
   }
@@ -128,7 +128,7 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
   const { call, target, makerOf } = attempt
   const { body } = call
   const foreign =
-    mayHoldSealedProof(body.searchable) ||
+    (yield* lookForSealedProof(body.searchable)) ||
     (yield* testInSteps(UNSIGNED, body.searchable)) ||
     (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
   const ruled = rulesOf(target.upstreamModel).claude || body.has('thinking')

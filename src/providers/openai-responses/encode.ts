@@ -28,7 +28,7 @@ export function* responsesWire(attempt: Attempt): Steps<string | Uint8Array<Arra
   if (!passesAsWritten(attempt.call, 'responses')) return yield* encodeResponsesRequest(attempt)
   const changes = yield* relayChanges(attempt)
   yield
-  return attempt.call.body.wireWith(changes)
+  return yield* attempt.call.body.writingWire(changes)
 }
 
 /** JSON text. */

@@ -3,13 +3,13 @@
  * the whole request (docs/contract/requests.md#proofs-of-reasoning); without containers of earlier calls, which are the account's; with
  * ids of calls that are short enough.
  */
-import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
+import { lookForSealedProof, openProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import { lookForName } from '../../lib/may-name.ts'
-import { testInSteps } from '../../lib/search-steps.ts'
+import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 import type { Target } from '../provider.ts'
@@ -29,7 +29,7 @@ export function* replayableInput(
   warn: (warning: Warning) => void,
 ): Steps<string | null> {
   const { searchable } = body
-  const mayThink = mayHoldSealedProof(searchable) || (family.hidesThinking && searchable.includes(PLAIN_THINKING))
+  const mayThink = (yield* lookForSealedProof(searchable)) || (family.hidesThinking && (yield* includesInSteps(searchable, PLAIN_THINKING)))
   const mayContain = target.storedObjects !== true && (yield* lookForName(CONTAINER, searchable))
   const shortens = vendorOf(target.provider).openAiModels && (yield* testInSteps(LONG_CALL_ID, searchable))
   if (!mayThink && !mayContain && !shortens) return null

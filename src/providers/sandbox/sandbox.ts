@@ -31,7 +31,7 @@ export const sandboxProvider: ProviderAdapter = async (attempt, context, take) =
 
 function* sandboxWire({ call, target }: Attempt): Steps<UpstreamRequest['body']> {
   yield
-  return call.body.wireWith({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) })
+  return yield* call.body.writingWire({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) })
 }
 
 /** As every provider does: nothing is stored here under such an id. */
