@@ -58,6 +58,21 @@ const failure = async (work: Promise<unknown>): Promise<{ type: string; status: 
 }
 
 describe('save', () => {
+  test('an answer of megabytes is written in steps, with the same bytes, and a small one at once', async () => {
+    const { presets, slug } = open()
+    const answer = async (length: number): Promise<[turns: number, same: boolean]> => {
+      let turns = 0
+      const content: PresetContent = { shape: 'chat', config: { stop: 'é'.repeat(length).match(/.{1,999}/g) ?? [] }, systemPrompt: null }
+      const saving = { workspaceId, userId, slug, content, idempotency: null, by: changedBy(), turn: () => void (turns += 1) }
+      const { body } = await presets.save(saving)
+      return [turns, body === JSON.stringify(JSON.parse(body))]
+    }
+    expect(await answer(10)).toEqual([0, true])
+    const [turns, same] = await answer(1_500_000)
+    expect(same).toBe(true)
+    expect(turns).toBeGreaterThan(8)
+  })
+
   test('200: the first version and every one after it, each in its own answer, as the contract says', async () => {
     const { save, slug, clock } = open()
     const first = await save('a/one')

@@ -15,7 +15,9 @@ import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
+import { writeInSteps } from '../lib/json-steps.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
+import { throughout, type Turn } from '../lib/steps.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
 import type { MoveQuery, MoveSlice } from '../storage/preset-moves.ts'
@@ -38,6 +40,8 @@ export interface SaveRequest {
   /** The client's `Idempotency-Key`, and what it must stay the same for. */
   readonly idempotency: { readonly key: string; readonly route: string; readonly bodyText: string } | null
   readonly by: ChangedBy
+  /** Behind each step of writing the answer, which may be megabytes long; it is written at once where absent. */
+  readonly turn?: Turn
 }
 
 /** The version that a request is served with: one for the whole request, whatever happens meanwhile. */
@@ -95,7 +99,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   }
 
   return {
-    async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by }) {
+    async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by, turn = AT_ONCE_TURN }) {
       const outcome = await store.createVersion({
         workspaceId,
         slug,
@@ -120,7 +124,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       switch (outcome.kind) {
         case 'created':
           forget(workspaceId, slug)
-          return outcome.answer ?? savedAnswer(outcome.preset)
+          return outcome.answer ?? { status: 200, body: await throughout(writeInSteps({ data: outcome.preset }), turn) }
         case 'replay':
           return { status: outcome.status, body: outcome.body }
       }
@@ -185,6 +189,8 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     refreshCache: cache.refresh,
   }
 }
+
+const AT_ONCE_TURN: Turn = () => undefined
 
 const AT_ONCE: SaveOptions = { note: null, designate: true, expectedLatest: null }
 

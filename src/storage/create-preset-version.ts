@@ -1,17 +1,26 @@
 /** The one write of a preset version, with its number, its designation and its idempotency (docs/contract/presets.md#versions). */
 import type { Selectable, Transaction } from 'kysely'
 
-import type { PresetContent, SavedPreset } from '../contract/preset.ts'
+import type { PresetContent, PresetVersionResource, SavedPreset } from '../contract/preset.ts'
 import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
 import { writeMoves } from './preset-moves.ts'
-import { asVersion, type PresetRow, readVersion, type SealedDatabase, toPreset, toPresetWithVersion } from './preset-rows.ts'
+import {
+  asVersion,
+  type PresetRow,
+  type PresetVersionRow,
+  presetWithVersion,
+  readVersion,
+  type SealedDatabase,
+  toPreset,
+} from './preset-rows.ts'
 import { refuseUnevaluatedSave } from './required-evaluation.ts'
 import type { PresetVersionsTable } from './preset-tables.ts'
 import type { Schema } from './schema.ts'
-import type { ConfigRow } from './sealed-config.ts'
+import type { ConfigRow, TextSeal } from './sealed-config.ts'
 
 export interface CreateVersionInput extends SaveOptions {
   readonly workspaceId: string
@@ -38,18 +47,22 @@ export interface IdempotencyClaim {
   readonly answer: (preset: SavedPreset) => StoredAnswer
 }
 
-export type CreateVersionOutcome =
+export type CreateVersionOutcome = Outcome<SavedPreset>
+
+/** As it comes of the transaction: the version that is served is read behind it, so that nobody waits for it in the line of the preset. */
+export type WrittenVersion = Outcome<SavedPreset | Steps<SavedPreset>>
+
+type Outcome<Preset> =
   /** `answer`: as it was kept for a repetition; null where none is. */
-  | { readonly kind: 'created'; readonly preset: SavedPreset; readonly answer: StoredAnswer | null }
-  | ({ readonly kind: 'replay' } & StoredAnswer)
+  { readonly kind: 'created'; readonly preset: Preset; readonly answer: StoredAnswer | null } | ({ readonly kind: 'replay' } & StoredAnswer)
 
 /** Throws `precondition_failed` where another version than the expected one is the newest; then nothing is written. */
 export const createPresetVersion = (
   { database, seal }: SealedDatabase,
   input: CreateVersionInput,
   config: ConfigRow,
-): Promise<CreateVersionOutcome> =>
-  recordChange<CreateVersionOutcome>(database, input.by, input.now, async (transaction) => {
+): Promise<WrittenVersion> =>
+  recordChange<WrittenVersion>(database, input.by, input.now, async (transaction) => {
     const { idempotency } = input
     if (idempotency !== null) {
       const earlier = await claimKey(transaction, claimOf(input, idempotency), seal)
@@ -63,17 +76,16 @@ export const createPresetVersion = (
     await transaction.insertInto('preset_versions').values(row).execute()
     // The text was just written, and is not parsed again.
     const version = asVersion({ ...row, designated_at: isServed ? input.now : null }, input.content.config, input.content.systemPrompt)
-    const created = isServed
-      ? { ...toPreset(await serve(transaction, input, numbered)), designated_version: version }
-      : {
-          ...toPresetWithVersion(numbered, await readVersion(transaction, numbered.designated_version_id), seal),
-          saved_version: version,
-        }
-    const answer = idempotency === null ? null : idempotency.answer(created)
+    const preset = isServed ? await serve(transaction, input, numbered) : numbered
+    const served = isServed ? null : await readVersion(transaction, numbered.designated_version_id)
+    const reading = savedPreset(preset, served, version, seal)
+    // An answer that is kept is a part of the transaction.
+    const kept = idempotency === null ? null : atOnce(reading)
+    const answer = kept === null ? null : (idempotency?.answer(kept) ?? null)
     if (idempotency !== null && answer !== null)
       await storeAnswer(transaction, claimOf(input, idempotency), answer, config.hasSecrets ? seal : null)
     return {
-      result: { kind: 'created', preset: created, answer },
+      result: { kind: 'created', preset: kept ?? reading, answer },
       audit: {
         workspaceId: input.workspaceId,
         action: version.version === 1 ? 'created' : 'versioned',
@@ -81,10 +93,20 @@ export const createPresetVersion = (
         objectId: input.slug,
         before: version.version === 1 ? null : { version: version.version - 1 },
         // The version itself stays readable for ever: it is named, not repeated.
-        after: { version: version.version, version_id: version.id, status: created.status, designated: isServed, note: input.note },
+        after: { version: version.version, version_id: version.id, status: preset.status, designated: isServed, note: input.note },
       },
     }
   })
+
+function* savedPreset(
+  preset: PresetRow,
+  served: PresetVersionRow | null,
+  written: PresetVersionResource,
+  seal: TextSeal,
+): Steps<SavedPreset> {
+  if (served === null) return { ...toPreset(preset), designated_version: written }
+  return { ...(yield* presetWithVersion(preset, served, seal)), saved_version: written }
+}
 
 /**
  * Makes the preset or takes its lock, and gives it the next number. The lock is held to the commit, so versions commit in

@@ -3,16 +3,22 @@ import type { Transaction, Updateable } from 'kysely'
 
 import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../contract/preset.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
-import { parseLabels, type PresetRow, type PresetVersionRow, readVersion, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
+import { parseLabels, type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase } from './preset-rows.ts'
 import { requireEvaluation } from './required-evaluation.ts'
 import type { PresetsTable } from './preset-tables.ts'
 import type { Schema } from './schema.ts'
 import { readSettings } from './workspace-settings.ts'
 
-export type PatchPresetOutcome =
-  | { readonly kind: 'patched'; readonly preset: PresetWithVersion }
+export type PatchPresetOutcome = Outcome<PresetWithVersion>
+
+/** As it comes of the transaction: the version that is served is read behind it, so that nobody waits for it in the line of the preset. */
+export type PatchedPreset = Outcome<Steps<PresetWithVersion>>
+
+type Outcome<Preset> =
+  | { readonly kind: 'patched'; readonly preset: Preset }
   | { readonly kind: 'not-found' }
   /** A designation (`label` null) or a label names a version that the preset does not have. Nothing was changed. */
   | { readonly kind: 'no-such-version'; readonly version: number; readonly label: string | null }
@@ -28,8 +34,8 @@ export const patchPreset = (
   patch: PresetPatch,
   now: string,
   by: ChangedBy,
-): Promise<PatchPresetOutcome> =>
-  recordChange<PatchPresetOutcome>(database, by, now, async (transaction) => {
+): Promise<PatchedPreset> =>
+  recordChange<PatchedPreset>(database, by, now, async (transaction) => {
     const preset = await lockPreset(transaction, workspaceId, slug)
     if (preset === undefined) return { result: { kind: 'not-found' }, audit: null }
 
@@ -59,7 +65,7 @@ export const patchPreset = (
     await writeMoves(transaction, preset.id, moves, now, by)
     const version = await readVersion(transaction, patched.designated_version_id)
     return {
-      result: { kind: 'patched', preset: toPresetWithVersion(patched, version, seal) },
+      result: { kind: 'patched', preset: presetWithVersion(patched, version, seal) },
       audit: changed
         ? {
             workspaceId,

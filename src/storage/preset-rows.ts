@@ -3,7 +3,7 @@ import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 
 import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import { parseJsonInSteps } from '../lib/json-steps.ts'
-import { atOnce, type Steps, type Turn } from '../lib/steps.ts'
+import type { Steps, Turn } from '../lib/steps.ts'
 import type { Database } from './database.ts'
 import { readConfig, type TextSeal } from './sealed-config.ts'
 import type { PresetsTable, PresetVersionsTable } from './preset-tables.ts'
@@ -65,13 +65,9 @@ export const asVersion = (
   designated_at: row.designated_at,
 })
 
-/** All at once, for use within a transaction, which others wait for. */
-const toVersion = (row: PresetVersionRow, seal: TextSeal): PresetVersionResource => atOnce(versionInSteps(row, seal))
-
-export const toPresetWithVersion = (preset: PresetRow, version: PresetVersionRow, seal: TextSeal): PresetWithVersion => ({
-  ...toPreset(preset),
-  designated_version: toVersion(version, seal),
-})
+export function* presetWithVersion(preset: PresetRow, version: PresetVersionRow, seal: TextSeal): Steps<PresetWithVersion> {
+  return { ...toPreset(preset), designated_version: yield* versionInSteps(version, seal) }
+}
 
 /** When a version was last made the one that its preset serves; null where it never was. */
 export const designatedAt = (eb: ExpressionBuilder<Schema, 'preset_versions'>) =>

@@ -19,6 +19,12 @@ const created = (outcome: CreateVersionOutcome) => {
   return outcome.preset
 }
 
+/** Forgets them, too. */
+const countTurnsBehind = (log: string[]): number => {
+  const all = log.splice(0)
+  return all.slice(all.lastIndexOf('transaction') + 1).filter((entry) => entry === 'turn').length
+}
+
 describeEachEngine('preset store', (engine) => {
   test('a new slug becomes an active preset, named as its slug, that embeds version 1', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
@@ -312,6 +318,34 @@ describeEachEngine('preset store', (engine) => {
     await create('other')
     expect(await turnsOf(1)).toBeLessThan(6)
     expect(await turnsOf(9000)).toBeGreaterThan(9)
+  })
+
+  test('a large version is read in steps behind the transaction of a draft beside it, and of a change', async () => {
+    const database = await engine.open()
+    const { workspaceId, create } = await preparePresets(database)
+    const log: string[] = []
+    const watched: typeof database = {
+      ...database,
+      async transaction(work, durability) {
+        const result = await database.transaction(work, durability)
+        log.push('transaction')
+        return result
+      },
+    }
+    const store = createPresetStore(watched, testSeal, () => () => void log.push('turn'))
+    const turnsOf = async (slug: string, length: number): Promise<readonly number[]> => {
+      const config = { stop: 'é'.repeat(length).match(/.{1,999}/g) ?? [] }
+      await create(slug, { content: { shape: 'chat', config, systemPrompt: null } })
+      log.length = 0
+      const saved = created(await store.createVersion({ ...versionInput(workspaceId, slug), designate: false }))
+      expect([saved.designated_version.config, saved.saved_version?.version]).toEqual([config, 2])
+      const behindDraft = countTurnsBehind(log)
+      const outcome = await store.patch(workspaceId, slug, { name: 'n' }, T1, changedBy())
+      expect(outcome).toMatchObject({ kind: 'patched', preset: { name: 'n', designated_version: { config } } })
+      return [behindDraft, countTurnsBehind(log)]
+    }
+    expect(await turnsOf('small', 10)).toEqual([0, 0])
+    for (const turns of await turnsOf('large', 800_000)) expect(turns).toBeGreaterThan(4)
   })
 
   test('every version moves the change counter, and a failed one does not', async () => {

@@ -102,7 +102,12 @@ export const createPresetStore = (
   return {
     async createVersion(input) {
       const turn = startTurn()
-      const create = (config: ConfigRow) => inPresetLine(database, input, () => createPresetVersion(sealed, input, config))
+      const create = async (config: ConfigRow): Promise<CreateVersionOutcome> => {
+        const written = await inPresetLine(database, input, () => createPresetVersion(sealed, input, config))
+        if (written.kind === 'replay') return written
+        const { preset } = written
+        return { ...written, preset: 'id' in preset ? preset : await throughout(preset, turn) }
+      }
       const storing = throughout(storeConfig(input.content.config, input.versionId, seal), turn)
       // A save of the usual length takes its place in the line at once.
       if (!(storing instanceof Promise)) return create(storing)
@@ -120,8 +125,10 @@ export const createPresetStore = (
     get: (workspaceId, slug) => getPreset(sealed, workspaceId, slug),
     versions: (input) => listVersions(sealed, input),
     version: (workspaceId, slug, number) => getVersion(sealed, workspaceId, slug, number),
-    patch: (workspaceId, slug, patch, now, by) =>
-      inPresetLine(database, { workspaceId, slug }, () => patchPreset(sealed, workspaceId, slug, patch, now, by)),
+    async patch(workspaceId, slug, patch, now, by) {
+      const outcome = await inPresetLine(database, { workspaceId, slug }, () => patchPreset(sealed, workspaceId, slug, patch, now, by))
+      return outcome.kind === 'patched' ? { ...outcome, preset: await throughout(outcome.preset, startTurn()) } : outcome
+    },
     moves: (query) => listMoves(database, query),
     archive: (workspaceId, slug, now, by) =>
       inPresetLine(database, { workspaceId, slug }, () => archivePreset(sealed, workspaceId, slug, now, by)),

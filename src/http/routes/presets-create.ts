@@ -71,6 +71,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
         content,
         options,
         by: changedBy(request),
+        turn,
         idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText: text() },
       })
       const sentences = [...warnings.map(({ message }) => message), ...idle]
@@ -91,8 +92,10 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
 
 const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
 
-/** Says whether the preset serves the version in this answer. */
-const isServed = (answer: string): boolean => (JSON.parse(answer) as z.output<typeof savedAnswer>).data.saved_version === undefined
+/** Says whether the preset serves the draft in this answer, which may be megabytes long: a first version is. Its number stands before all that may hold such a word unescaped. */
+const isServed = (answer: string): boolean => LATEST.exec(answer)?.[1] === '1'
+
+const LATEST = /"latest_version":(\d+)/
 
 const HEADER_MAX = 1000
 
