@@ -7,6 +7,7 @@ import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { writeInSteps } from '../lib/json-steps.ts'
 import { createDetections, isGuardrailBlock } from './detections.ts'
 import { assertRegion, type Effective } from './effective.ts'
 import type { Filter } from './filter.ts'
@@ -53,8 +54,10 @@ export const tryInput = async (messages: readonly JsonValue[], effective: Effect
   const filters = effective?.input?.filters ?? []
   const texts = await inTime(textsOf(messages), limits)
   const stages = await stagesOf(filters, texts, limits)
-  const { after, outcome, error } = await judgeInput(JsonBody.read(JSON.stringify({ messages })), effective, limits)
-  const said = after === null ? null : ((after.value('messages') ?? []) as readonly JsonValue[])
+  const body = await inTime(bodyOf(messages), limits)
+  const { after, outcome, error } = await judgeInput(body, effective, limits)
+  // Where nothing was replaced they go on as they came.
+  const said = after === null ? null : after === body ? messages : await inTime(messagesOf(after), limits)
   return { stages, outcome, error, messages: said }
 }
 
@@ -119,6 +122,17 @@ function* screenedAnswer(text: string, output: NonNullable<Effective['output']>,
 
 const answerOf = (content: string): JsonObject => ({ role: 'assistant', content })
 
+/** A trial may have as much text as a request, and is written and read in steps as one is. */
+function* bodyOf(messages: readonly JsonValue[]): Scan<JsonBody> {
+  const text = yield* writeInSteps({ messages })
+  yield
+  return JsonBody.read(text)
+}
+
+function* messagesOf(body: JsonBody): Scan<readonly JsonValue[]> {
+  return ((yield* body.parsing('messages')) ?? []) as readonly JsonValue[]
+}
+
 interface MessageTexts {
   readonly message: number
   readonly texts: readonly InputText[]
@@ -127,8 +141,9 @@ interface MessageTexts {
 function* textsOf(messages: readonly JsonValue[]): Scan<readonly MessageTexts[]> {
   const all: MessageTexts[] = []
   for (const [message, value] of messages.entries()) {
-    const { texts } = yield* inputTexts(JsonBody.read(JSON.stringify({ messages: [value] })))
+    const { texts } = yield* inputTexts(yield* bodyOf([value]))
     all.push({ message, texts })
+    yield
   }
   return all
 }

@@ -11,10 +11,11 @@ import type { Guardrails } from '../../guardrails/guardrails.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
 import { type Trial, tryInput, tryOutput } from '../../guardrails/trial.ts'
 import type { Keys } from '../../keys/keys.ts'
-import { readJsonObject } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json-body.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import { throughout } from '../../lib/steps.ts'
 import { checkFilters } from '../check-patterns.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonInTurns } from '../json-response.ts'
 import { reachOf, type Route, type RouteRequest } from '../route.ts'
 
 type Asked = z.output<typeof guardrailTestBody>
@@ -39,13 +40,15 @@ export const guardrailTestsCreate = (parts: GuardrailTestParts): Route => ({
   answers: { 200: { description: 'What each filter found, and what would go on.', schema: z.object({ data: guardrailTest }) } },
   errors: [400, 404, 503],
   async handle(request) {
-    const asked = validate(guardrailTestBody, readJsonObject(await request.text()))
+    const turn = request.startTurn()
+    const members = await throughout(JsonBody.read(await request.text()).readingAll(), turn)
+    const asked = validate(guardrailTestBody, members)
     const { effective } = await triedRules(request, asked, parts)
     const trial =
       asked.side === 'output'
         ? await tryOutput(asked.text ?? '', effective, parts.screenLimits)
         : await tryInput(asked.messages ?? [{ role: 'user', content: asked.text ?? '' }], effective, parts.screenLimits)
-    return jsonResponse({ data: resourceOf(trial, effective, asked) })
+    return jsonInTurns({ data: resourceOf(trial, effective, asked) }, turn)
   },
 })
 
