@@ -162,3 +162,40 @@ test.each(CLIENT_DIALECTS)('%s: the size of a request with more pictures is meas
   }
   expect(await turns(80)).toBeGreaterThan((await turns(20)) + 40)
 })
+
+test.each(CLIENT_DIALECTS)('%s: unknown fields that are four times as many, none of them long, are sent in more steps', async (client) => {
+  const turns = (count: number): Promise<number> => {
+    const given = JSON.parse(new TextDecoder().decode(bytesOf(client, 'x'))) as object
+    const fields = Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 'x'.repeat(17_000)]))
+    return turnsFor(client, new TextEncoder().encode(JSON.stringify({ ...given, ...fields })))
+  }
+  const few = await turns(225)
+  expect(await turns(900)).toBeGreaterThan(few + 675)
+})
+
+test.each(CLIENT_DIALECTS)(
+  '%s: a tool or a call whose name or id is longer than any is refused before a provider hears of it',
+  async (client) => {
+    const long = 'a'.repeat(65_537)
+    const said = { role: 'user', content: 'x' }
+    const tool = client === 'chat' ? { type: 'function', function: { name: long } } : { type: 'function', name: long, parameters: null }
+    const called = {
+      chat: { role: 'assistant', content: null, tool_calls: [{ id: long, type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      responses: { type: 'function_call', call_id: long, name: 'f', arguments: '{}' },
+      messages: { role: 'assistant', content: [{ type: 'tool_use', id: long, name: 'f', input: {} }] },
+    }[client]
+    for (const [conversation, more] of [
+      [[said], { tools: [tool] }],
+      [[said, called], {}],
+    ] as const) {
+      const body = {
+        model: MODEL,
+        max_tokens: 100,
+        ...(client === 'responses' ? { input: conversation } : { messages: conversation }),
+        ...more,
+      }
+      const sending = turnsFor(client, new TextEncoder().encode(JSON.stringify(body)))
+      expect(sending).rejects.toThrow(/^The member "(?:name|id|call_id)" at character \d+ of the body has more than 65536 characters\.$/)
+    }
+  },
+)
