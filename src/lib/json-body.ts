@@ -196,6 +196,11 @@ export class JsonBody {
     return this.#form.text(this.#spliced(changes))
   }
 
+  /** Says whether the bytes that it came in are at hand, which `writingWire` copies from: it is large, and was not sent yet. */
+  get hasBytes(): boolean {
+    return this.#source !== null
+  }
+
   /** As `writingWire`, at once. */
   wireWith(changes: JsonChanges): string | Uint8Array<ArrayBuffer> {
     return atOnce(this.writingWire(changes))

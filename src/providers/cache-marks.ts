@@ -3,7 +3,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { editElementsInSteps, editMembers, readMembers } from '../lib/json-splice.ts'
 import { includesInSteps } from '../lib/search-steps.ts'
-import type { Steps } from '../lib/steps.ts'
+import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
 
@@ -54,7 +54,12 @@ export const marksLost = (providerName: string, field: string): Warning => ({
 const PARTS = ['content', 'output'] as const
 
 function* isMarked(text: string, refused: RefusedMarks): Steps<boolean> {
-  for (const name of CACHE_MARKS) if (refused[name] !== 'taken' && (yield* includesInSteps(text, `"${name}"`))) return true
+  const isLarge = text.length > LARGE_BYTES
+  for (const name of CACHE_MARKS) {
+    if (refused[name] === 'taken') continue
+    const mark = `"${name}"`
+    if (isLarge ? yield* includesInSteps(text, mark) : text.includes(mark)) return true
+  }
   return false
 }
 

@@ -33,7 +33,8 @@ export function* anthropicWire(attempt: Attempt): Steps<string | Uint8Array<Arra
   if (!passesAsWritten(attempt.call, 'messages')) return yield* encodeAnthropicRequest(attempt)
   const changes = yield* relayChanges(attempt)
   yield
-  return yield* attempt.call.body.writingWire(changes)
+  const { body } = attempt.call
+  return body.hasBytes ? yield* body.writingWire(changes) : body.textWith(changes)
 }
 
 function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {

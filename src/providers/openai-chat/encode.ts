@@ -28,7 +28,7 @@ export function* chatWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuff
   if (!passesAsWritten(call, 'chat')) return yield* encodeChatRequest(attempt)
   const changes = yield* relayChanges(attempt, vendorOf(target.provider))
   yield
-  return yield* call.body.writingWire(changes)
+  return call.body.hasBytes ? yield* call.body.writingWire(changes) : call.body.textWith(changes)
 }
 
 /** JSON text. */

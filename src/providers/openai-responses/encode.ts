@@ -28,7 +28,8 @@ export function* responsesWire(attempt: Attempt): Steps<string | Uint8Array<Arra
   if (!passesAsWritten(attempt.call, 'responses')) return yield* encodeResponsesRequest(attempt)
   const changes = yield* relayChanges(attempt)
   yield
-  return yield* attempt.call.body.writingWire(changes)
+  const { body } = attempt.call
+  return body.hasBytes ? yield* body.writingWire(changes) : body.textWith(changes)
 }
 
 /** JSON text. */
