@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { JsonValue } from '../lib/json.ts'
+import { joinBytes } from '../lib/join-bytes.ts'
 import { JsonBody, readJsonObject } from '../lib/json-body.ts'
 import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { writtenOut } from '../lib/written-out.ts'
@@ -71,31 +72,11 @@ const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Arr
   }
   if (request.body === null) return new Uint8Array()
   const pieces = await readPieces(request.body.getReader(), declared, limits)
-  const bytes = checked(pieces.length <= 1 ? (pieces[0] ?? new Uint8Array()) : await joined(pieces, limits.pause))
+  const bytes = checked(pieces.length <= 1 ? (pieces[0] ?? new Uint8Array()) : await inTurns(joinBytes(pieces), limits.pause))
   if (bytes.byteLength <= LARGE_BYTES) return bytes
   await limits.pause()
   return writtenOut(bytes, limits.pause)
 }
-
-/** The memory of a large body is taken as it is filled, which costs more than to copy: others get their turn meanwhile. */
-const joined = async (pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<Uint8Array> => {
-  const size = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  if (size <= COPIED_AT_ONCE) return Buffer.concat(pieces)
-  const whole = Buffer.allocUnsafeSlow(size)
-  let at = 0
-  let since = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.byteLength
-    since += piece.byteLength
-    if (since < COPIED_AT_ONCE) continue
-    since = 0
-    await pause()
-  }
-  return whole
-}
-
-const COPIED_AT_ONCE = 4 * 1024 * 1024
 
 /**
  * Hands the body on as it comes, for one that is kept elsewhere than in memory: only a part of it counts as such. A body that may be

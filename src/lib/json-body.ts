@@ -5,6 +5,7 @@
  * that are asked for become text.
  */
 import { isExactInteger, keepingExact } from './exact-json.ts'
+import { joinBytes } from './join-bytes.ts'
 import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
 import { type JsonText, parseInSteps } from './json-steps.ts'
 import { spliceMembers } from './json-splice.ts'
@@ -231,7 +232,7 @@ export class JsonBody {
       pieces.push(Buffer.from(put))
       yield
     }
-    return yield* joined(pieces)
+    return yield* joinBytes(pieces)
   }
 
   /** The members that are put in as bytes, in the order in which they stand in the changed body. */
@@ -279,29 +280,6 @@ interface Slot {
 
 /** A shorter value costs less as a part of the text than on its own. */
 const SLOT_MIN = 1024
-
-/** The memory of a large body is taken as it is filled, which costs more than to copy. */
-function* joined(pieces: readonly Uint8Array[]): Steps<Uint8Array<ArrayBuffer>> {
-  const size = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  if (size <= COPIED_AT_ONCE) return Buffer.concat(pieces)
-  const whole = Buffer.allocUnsafeSlow(size)
-  let at = 0
-  let since = 0
-  for (const piece of pieces) {
-    for (let from = 0; from < piece.byteLength; from += COPIED_AT_ONCE) {
-      const part = piece.subarray(from, from + COPIED_AT_ONCE)
-      whole.set(part, at)
-      at += part.byteLength
-      since += part.byteLength
-      if (since < COPIED_AT_ONCE) continue
-      since = 0
-      yield
-    }
-  }
-  return whole
-}
-
-const COPIED_AT_ONCE = 4 * 1024 * 1024
 
 /** Stands for a value that is put in later. */
 const SLOT = '"\\u0000value"'
