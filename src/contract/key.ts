@@ -36,6 +36,14 @@ const externalUser = z
   .max(512)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
 
+/** Nothing here would use it, so a secret is not taken, kept or shown (decisions/0113). */
+const noKeyOfOthers = z
+  .null(
+    'A key of another service is not kept, since nothing here would use it. Leave it out; `user` says who uses the key. Add your own key of a provider with POST /byok.',
+  )
+  .optional()
+  .meta({ description: 'Always null or absent: a key of another service is refused, and not kept.' })
+
 const usageFigures = {
   usage: z.number(),
   usage_daily: z.number(),
@@ -102,7 +110,7 @@ export const createKeyBody = z
     rpm_limit: rateLimits.rpm_limit.optional(),
     tpm_limit: rateLimits.tpm_limit.optional(),
     provider_failure: failureMode.optional(),
-    external: z.strictObject({ user: externalUser }).nullish(),
+    external: z.strictObject({ user: externalUser, api_key: noKeyOfOthers }).nullish(),
     expires_at: expiry.nullish(),
     allowed_models: modelPatterns.nullish(),
     creator_user_id: z.string().min(1).max(256).nullish(),

@@ -56,6 +56,7 @@ const TABLES = [
   'scope_window',
   'ledger',
   'key_usage_days',
+  'workspace_spend',
   'usage_hours',
   'generations',
   'workspace_budgets',

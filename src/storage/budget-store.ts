@@ -136,13 +136,12 @@ export interface CreditStore {
 export const createCreditStore = (database: Database): CreditStore => ({
   total: (workspaceId) => totalIn(database.kysely, workspaceId),
   async spent(workspaceId) {
-    const { spent } = await database.reports
-      .selectFrom('key_usage_days')
-      .innerJoin('api_keys', 'api_keys.hash', 'key_usage_days.key_hash')
-      .select(sql<number>`cast(coalesce(sum(cost_nanos), 0) as bigint)`.as('spent'))
-      .where('api_keys.workspace_id', '=', workspaceId)
-      .executeTakeFirstOrThrow()
-    return spent
+    const row = await database.reports
+      .selectFrom('workspace_spend')
+      .select('cost_nanos')
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirst()
+    return row?.cost_nanos ?? 0
   },
   add: ({ id, workspaceId, amountNanos, note, createdAt }, by, once) =>
     recordChange<number>(

@@ -7,6 +7,7 @@ import type { HoldScopeTable, HoldTable, LedgerTable } from './ledger-tables.ts'
 import { lockWindows, SUBJECTS } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
 import { addUsageDays, sumUsageDays, type UsageDay } from './usage-days.ts'
+import { addWorkspaceSpend, sumWorkspaceSpend } from './workspace-spend.ts'
 
 /** Who pays. */
 export interface Payer {
@@ -77,4 +78,6 @@ export const charge = async (
   for (const { subject, row } of spent) windows.charge(subject, row.day, row.amount_n, row.byok_n)
   for (const { subject, span, window_start, amount_n } of changes.released) windows.hold({ subject, span, start: window_start }, -amount_n)
   await windows.write()
+  // Last, since nodes share its rows.
+  await addWorkspaceSpend(transaction, engine, sumWorkspaceSpend(charges))
 }

@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 
 import type { Schema } from './schema.ts'
+import { ADDS_SPEND } from './workspace-spend.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -28,6 +29,7 @@ export const copyTables = async (from: Kysely<Schema>, to: Kysely<Schema>, sqlit
   const reading = isPostgres ? from.transaction().setIsolationLevel('repeatable read').setAccessMode('read only') : from.transaction()
   await reading.execute(async (source) => {
     await to.transaction().execute(async (target) => {
+      if (to !== sqlite) await sql`select ${ADDS_SPEND}`.execute(target)
       for (const table of tables.toReversed()) await empty(target, table)
       for (const table of tables) {
         for await (const rows of isPostgres ? cursorOf(source, table) : pagesOf(source, table)) await insert(target, table, rows)
@@ -35,6 +37,9 @@ export const copyTables = async (from: Kysely<Schema>, to: Kysely<Schema>, sqlit
     })
   })
 }
+
+/** Triggers of either database count the rows that come and go, those of a copy too. */
+const COUNTED_BY_ITSELF: keyof Schema = 'workspace_counts'
 
 /** Those of the migrations themselves are as they were made; what others refer to comes first. */
 const tablesInOrder = async (sqlite: Kysely<Schema>): Promise<readonly string[]> => {
@@ -49,7 +54,7 @@ const tablesInOrder = async (sqlite: Kysely<Schema>): Promise<readonly string[]>
     for (const { table: other } of references) if (other !== table) await add(other)
     ordered.add(table)
   }
-  for (const { name } of rows) await add(name)
+  for (const { name } of rows) if (name !== COUNTED_BY_ITSELF) await add(name)
   return [...ordered]
 }
 

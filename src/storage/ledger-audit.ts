@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 
 export interface Invariant {
-  readonly name: 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I8' | 'I9' | 'I10'
+  readonly name: 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I8' | 'I9' | 'I10' | 'I11'
   readonly says: string
 }
 
@@ -27,6 +27,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { name: 'I8', says: 'the ledger adds up to the use of each key and day' },
   { name: 'I9', says: 'every generation that used tokens is in the ledger' },
   { name: 'I10', says: 'the ledger adds up to the use of each key and hour' },
+  { name: 'I11', says: 'what a workspace has spent is what its keys used' },
 ]
 
 /** More breaches of one invariant than this say nothing new. */
@@ -120,4 +121,11 @@ const QUERIES: Readonly<Record<Invariant['name'], (now: string) => RawBuilder<un
       union all
       select key_hash, day, -amount_n, -byok_n from ledger
     ) as amounts where day > ${LEDGER_AFTER} and day > ${USAGE_HOURS_AFTER} group by key_hash, day having sum(amount) <> 0 or sum(byok) <> 0`,
+  I11: () => sql`
+    select workspace_id || ': what it has spent and what its keys used differ by ' || ${text(sql`sum(amount)`)} as what
+    from (
+      select workspace_id, cost_nanos as amount from workspace_spend
+      union all
+      select k.workspace_id, -d.cost_nanos from key_usage_days d join api_keys k on k.hash = d.key_hash
+    ) as amounts group by workspace_id having sum(amount) <> 0`,
 }

@@ -157,4 +157,65 @@ describeEachEngine('migrations', (engine: TestEngine) => {
     expect(rows.map(({ last_used_at }) => last_used_at)).toEqual([AT, '', AT])
     await connection.close()
   })
+
+  test('what a workspace had and spent before is counted, and processes of the version before still add to it', async () => {
+    const location = await engine.locate()
+    const connection = await openBare(location)
+    const before = Object.entries(migrationsFor(engine.name)).filter(([name]) => name < '0030')
+    await migrate(connection, OPTIONS, Object.fromEntries(before))
+    for (const workspace of ['v', 'w'])
+      await sql`insert into workspaces (id, slug, name, created_at, created_by, updated_at) values (${workspace}, ${workspace}, 'x', ${AT}, 'ada', ${AT})`.execute(
+        connection.kysely,
+      )
+    const day = (hash: string, date: string, nanos: number) =>
+      sql`insert into key_usage_days (key_hash, day, cost_nanos, byok_cost_nanos, requests, tokens) values (${hash}, ${date}, ${nanos}, 7, 1, 1)
+        on conflict (key_hash, day) do update set cost_nanos = key_usage_days.cost_nanos + excluded.cost_nanos`.execute(connection.kysely)
+    for (const [hash, workspace, revokedAt] of [
+      ['a'.repeat(64), 'w', null],
+      ['b'.repeat(64), 'w', AT],
+      ['c'.repeat(64), 'v', null],
+    ] as const) {
+      await sql`insert into api_keys (hash, digest, kind, name, label, workspace_id, creator_user_id, disabled, include_byok_in_limit, created_at, deleted_at)
+        values (${hash}, ${hash}, 'inference', 'k', 'pb_inf_…1234', ${workspace}, 'ada', 0, 0, ${AT}, ${revokedAt})`.execute(
+        connection.kysely,
+      )
+      for (const date of ['2025-01-01', '2026-11-19']) await day(hash, date, 2_000_000_000)
+    }
+    for (const user of ['ada', 'bob'])
+      await sql`insert into workspace_members (id, workspace_id, user_id, role, created_at) values (${user}, 'w', ${user}, 'member', ${AT})`.execute(
+        connection.kysely,
+      )
+    for (const [id, status] of [
+      ['1', 'active'],
+      ['2', 'active'],
+      ['3', 'archived'],
+    ] as const)
+      await sql`insert into presets (id, workspace_id, slug, name, status, creator_user_id, last_version, designated_version_id, labels, created_at, updated_at)
+        values (${id}, 'w', ${id}, ${id}, ${status}, 'ada', 1, ${id}, '{}', ${AT}, ${AT})`.execute(connection.kysely)
+    await sql`insert into audit_log (id, created_at, workspace_id, user_id, action, object_type, object_id) values ('1', ${AT}, 'v', 'ada', 'created', 'preset', '1')`.execute(
+      connection.kysely,
+    )
+    await migrate(connection, OPTIONS)
+    const counts = await connection.kysely.selectFrom('workspace_counts').selectAll().orderBy('workspace_id').orderBy('counted').execute()
+    expect(counts.map(({ workspace_id, counted, amount }) => [workspace_id, counted, amount])).toEqual([
+      ['v', 'audit_log', 1],
+      ['v', 'keys', 1],
+      ['w', 'keys', 1],
+      ['w', 'members', 2],
+      ['w', 'presets/active', 2],
+      ['w', 'presets/archived', 1],
+    ])
+    const spend = async () =>
+      (await connection.kysely.selectFrom('workspace_spend').select('cost_nanos').orderBy('workspace_id').execute()).map(
+        ({ cost_nanos }) => cost_nanos,
+      )
+    expect(await spend()).toEqual([4_000_000_000, 8_000_000_000])
+    // SQLite has one process, which was replaced.
+    if (engine.name === 'postgres') {
+      await day('a'.repeat(64), '2026-11-19', 30)
+      await day('a'.repeat(64), '2026-11-20', 500)
+      expect(await spend()).toEqual([4_000_000_000, 8_000_000_530])
+    }
+    await connection.close()
+  })
 })

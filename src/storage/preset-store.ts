@@ -3,7 +3,13 @@ import { sql } from 'kysely'
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { PresetSummary } from '../contract/preset-query.ts'
-import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import {
+  presetStatus,
+  type PresetPatch,
+  type PresetResource,
+  type PresetVersionResource,
+  type PresetWithVersion,
+} from '../contract/preset.ts'
 import { LARGE_BYTES, throughout, type Turn } from '../lib/steps.ts'
 import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
@@ -18,6 +24,7 @@ import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import { type ConfigRow, storeConfig, type TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
+import { countOf } from './workspace-counts.ts'
 
 export interface PresetStore {
   /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
@@ -139,11 +146,20 @@ export const createPresetStore = (
 
 const listPresets = async (database: Database, { offset, limit, ...query }: PresetListInput): Promise<Page<PresetResource>> => {
   const rows = await newestChanged(database, query).selectAll().offset(offset).limit(limit).execute()
+  return { items: rows.map(toPreset), totalCount: await countPresets(database, query) }
+}
+
+/** Those of a state were counted as they came. */
+const countPresets = async (database: Database, query: PresetQuery): Promise<number> => {
+  const { workspaceId, q, status } = query
+  if (q === undefined) return countOf(database.reports, workspaceId, status === undefined ? PRESET_COUNTS : [`presets/${status}`])
   const { count } = await matching(database, query)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  return { items: rows.map(toPreset), totalCount: count }
+  return count
 }
+
+const PRESET_COUNTS = presetStatus.options.map((status) => `presets/${status}` as const)
 
 const pagePresets = async (
   database: Database,

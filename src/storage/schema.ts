@@ -42,11 +42,13 @@ import { quickLists } from './migrations/0026-quick-lists.ts'
 import { quickFinds } from './migrations/0027-quick-finds.ts'
 import { guardrailHours } from './migrations/0028-guardrail-hours.ts'
 import { guardrailFinds } from './migrations/0029-guardrail-finds.ts'
+import { sumsOfWorkspaces } from './migrations/0030-sums-of-workspaces.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
 import type { TraceTables } from './trace-tables.ts'
 import type { UsageTables } from './usage-tables.ts'
+import type { WorkspaceSumTables } from './workspace-sum-tables.ts'
 
 export interface Schema
   extends
@@ -61,7 +63,8 @@ export interface Schema
     ServiceTables,
     SignInTables,
     TraceTables,
-    UsageTables {}
+    UsageTables,
+    WorkspaceSumTables {}
 
 /** Append-only: a migration that was released never changes, not even its name. They run in the order of their names. */
 export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
@@ -94,6 +97,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0027-quick-finds': quickFinds(engine),
   '0028-guardrail-hours': guardrailHours(engine),
   '0029-guardrail-finds': guardrailFinds,
+  '0030-sums-of-workspaces': sumsOfWorkspaces(engine),
 })
 
 /** The kinds of objects that entries of the audit log are about. */

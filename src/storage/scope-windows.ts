@@ -5,6 +5,7 @@ import type { Database } from './database.ts'
 import type { Engine } from './engine.ts'
 import type { ScopeWindowTable, Span } from './ledger-tables.ts'
 import type { Schema } from './schema.ts'
+import { ADDS_SPEND } from './workspace-spend.ts'
 
 /** Row keys: the subject whose spending is counted. */
 export const SUBJECTS = {
@@ -98,10 +99,13 @@ const WINDOWS_LOCK = 7_224_201
 
 /**
  * To be called first by every transaction that charges. A window begins with what was spent in it so far; a charge that is
- * on its way meanwhile would be in neither. SQLite lets in one writer anyhow.
+ * on its way meanwhile would be in neither. SQLite lets in one writer anyhow. The setting says that the transaction adds to
+ * what its workspaces spent by itself: for processes of the version before, a trigger of 0030 does.
  */
 export const holdOffNewWindows = async (transaction: Transaction<Schema>, engine: Engine): Promise<void> => {
-  if (engine === 'postgres') await sql`select pg_advisory_xact_lock_shared(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
+  if (engine === 'postgres') {
+    await sql`select pg_advisory_xact_lock_shared(${sql.lit(WINDOWS_LOCK)}), ${ADDS_SPEND}`.execute(transaction)
+  }
 }
 
 /** Makes the windows that are not there yet, with what their subjects have spent in them. */

@@ -23,18 +23,11 @@ export const createReadWorkspaceFigures =
   ({ reports }: Pick<Database, 'reports'>): ReadWorkspaceFigures =>
   async (ids, fromHour) => {
     if (ids.length === 0) return new Map()
-    const members = await reports
-      .selectFrom('workspace_members')
-      .select((eb) => ['workspace_id as id', eb.fn.countAll<number>().as('amount')])
+    const counts = await reports
+      .selectFrom('workspace_counts')
+      .select(['workspace_id as id', 'counted', 'amount'])
       .where('workspace_id', 'in', ids)
-      .groupBy('workspace_id')
-      .execute()
-    const keys = await reports
-      .selectFrom('api_keys')
-      .select((eb) => ['workspace_id as id', eb.fn.countAll<number>().as('amount')])
-      .where('workspace_id', 'in', ids)
-      .where('deleted_at', 'is', null)
-      .groupBy('workspace_id')
+      .where('counted', 'in', ['members', 'keys'])
       .execute()
     const spent = await reports
       .selectFrom('usage_hours')
@@ -54,18 +47,25 @@ export const createReadWorkspaceFigures =
       .where('workspace_id', 'in', ids)
       .groupBy('workspace_id')
       .execute()
-    const used = await usedCredit(
-      { reports },
-      credits.map(({ id }) => id),
-    )
+    const used = await reports
+      .selectFrom('workspace_spend')
+      .select(['workspace_id as id', 'cost_nanos as amount'])
+      .where('workspace_id', 'in', ids)
+      .execute()
     const amountIn = (rows: readonly { id: string; amount: number }[], wanted: string): number =>
       rows.find(({ id }) => id === wanted)?.amount ?? 0
     return new Map(
       ids.map((id) => [
         id,
         {
-          members: amountIn(members, id),
-          keys: amountIn(keys, id),
+          members: amountIn(
+            counts.filter(({ counted }) => counted === 'members'),
+            id,
+          ),
+          keys: amountIn(
+            counts.filter(({ counted }) => counted === 'keys'),
+            id,
+          ),
           spentNanos: amountIn(spent, id),
           limitsNanos: new Map(budgets.flatMap((budget) => (budget.id === id ? [[budget.span, budget.limit_nanos] as const] : []))),
           credit: credits.some((credit) => credit.id === id) ? { totalNanos: amountIn(credits, id), spentNanos: amountIn(used, id) } : null,
@@ -73,18 +73,6 @@ export const createReadWorkspaceFigures =
       ]),
     )
   }
-
-/** All days of all keys are read for it, so only of workspaces that have credit. */
-const usedCredit = async ({ reports }: Pick<Database, 'reports'>, ids: readonly string[]) =>
-  ids.length === 0
-    ? []
-    : reports
-        .selectFrom('key_usage_days')
-        .innerJoin('api_keys', 'api_keys.hash', 'key_usage_days.key_hash')
-        .select(['api_keys.workspace_id as id', total('cost_nanos')])
-        .where('api_keys.workspace_id', 'in', ids)
-        .groupBy('api_keys.workspace_id')
-        .execute()
 
 /** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
 const total = (column: 'cost_nanos' | 'amount_nanos') => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as('amount')

@@ -144,6 +144,8 @@ describeEachEngine('workspace store', (engine) => {
     presets: 'They are history, and names in records.',
     sessions: 'Each ends with its membership.',
     usage_hours: 'Figures of the past stay.',
+    workspace_counts: 'Presets and entries of the audit log stay, and so does how many they are.',
+    workspace_spend: 'Money that was spent is accounted for.',
   }
 
   test('each table that names a workspace is deleted with it, or says here why it stays', async () => {

@@ -9,6 +9,7 @@ import { endSessionsOf } from './session-store.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from './schema.ts'
 import type { WorkspacesTable } from './service-tables.ts'
 import type { Page } from './page.ts'
+import { countOf } from './workspace-counts.ts'
 import { readSettings } from './workspace-settings.ts'
 
 export interface WorkspaceRecord {
@@ -194,8 +195,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
   async members(workspaceId, { offset, limit }) {
     const wanted = database.kysely.selectFrom('workspace_members').where('workspace_id', '=', workspaceId)
     const items = await wanted.selectAll().orderBy('created_at').orderBy('id').offset(offset).limit(limit).execute()
-    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    return { items, totalCount: count }
+    return { items, totalCount: await countOf(database.kysely, workspaceId, ['members']) }
   },
 
   async isMember(workspaceId, userId) {

@@ -78,4 +78,16 @@ describe('external.user', () => {
       expect((await call(service, 'POST', '/keys', { body: { name: 'x', external } })).status).toBe(400)
     },
   )
+
+  test('400: a key of another service is not kept, the sentence says what to do, and nothing repeats the key', async () => {
+    const secret = 'sk-of-another-service-0123456789'
+    const answer = await call(service, 'POST', '/keys', { body: { name: 'x', external: { user: 'acme', api_key: secret } } })
+    expect([answer.status, answer.error.metadata['issues']]).toEqual([
+      400,
+      [{ path: 'external.api_key', message: expect.stringMatching(/not kept.*Leave it out.*POST \/byok/) as string }],
+    ])
+    expect(answer.text).not.toContain(secret)
+    const made = await makeKey({ external: { user: 'acme-with-null', api_key: null } })
+    expect(made.data).toMatchObject({ external_user: 'acme-with-null' })
+  })
 })

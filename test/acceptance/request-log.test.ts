@@ -86,6 +86,8 @@ test('who was not asked is recorded with the reason, and attempts stand on one a
   late.script((exchange) => exchange.answer(503, '{}'))
   const { headers } = await infer(service, {
     model: 'fake/two',
+    // The order of prices is a weighted draw: in one of 82 requests the dearer provider would be asked first, and alone.
+    provider: { order: ['late', 'good'] },
     messages: [{ role: 'user', content: 'hi' }],
     temperature: 0.25,
     trace: { trace_id: 't-1', team: 'blue' },

@@ -1,0 +1,17 @@
+/** How many rows a workspace has, read from what triggers counted as they came and went. */
+import { type Kysely, sql } from 'kysely'
+
+import type { Schema } from './schema.ts'
+import type { Counted } from './workspace-sum-tables.ts'
+
+/** The sum of these kinds. `workspaceId` null: of every workspace. */
+export const countOf = async (kysely: Kysely<Schema>, workspaceId: string | null, counted: readonly Counted[]): Promise<number> => {
+  // The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript.
+  const { amount } = await kysely
+    .selectFrom('workspace_counts')
+    .select(sql<number>`cast(coalesce(sum(amount), 0) as bigint)`.as('amount'))
+    .where('counted', 'in', counted)
+    .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+    .executeTakeFirstOrThrow()
+  return amount
+}

@@ -1,0 +1,34 @@
+/** The amount that each workspace ever spent: the sum of the days of its keys, kept where those are written. */
+import { sql } from 'kysely'
+
+import { bulkInsert } from './bulk-insert.ts'
+import type { LedgerTable } from './ledger-tables.ts'
+import type { WorkspaceSpendTable } from './workspace-sum-tables.ts'
+
+/**
+ * To be selected by each transaction of PostgreSQL that writes days and adds what they cost here too: for processes of the version
+ * before, which write days alone, a trigger adds it (0030).
+ */
+export const ADDS_SPEND = sql`set_config('patchbay.adds_spend', 'on', true)`
+
+/** In the order of their ids: two nodes that write the same rows never wait for each other. Of what cost nothing there is no row. */
+export const sumWorkspaceSpend = (charges: readonly Pick<LedgerTable, 'workspace_id' | 'amount_n'>[]): WorkspaceSpendTable[] => {
+  const sums = new Map<string, number>()
+  for (const { workspace_id, amount_n } of charges) sums.set(workspace_id, (sums.get(workspace_id) ?? 0) + amount_n)
+  return [...sums.entries()]
+    .filter(([, cost]) => cost !== 0)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([workspace_id, cost_nanos]) => ({ workspace_id, cost_nanos }))
+}
+
+export const addWorkspaceSpend = bulkInsert<WorkspaceSpendTable>((transaction, rows) =>
+  transaction
+    .insertInto('workspace_spend')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet((eb) => ({
+        cost_nanos: eb('workspace_spend.cost_nanos', '+', eb.ref('excluded.cost_nanos')),
+      })),
+    )
+    .compile(),
+)
