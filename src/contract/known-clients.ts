@@ -29,7 +29,7 @@ export const KNOWN_CLIENTS: readonly KnownClient[] = [
     id: 'claude-code',
     name: 'Claude Code',
     registry: 'npm',
-    packages: { '@anthropic-ai/claude-code': '2.1.197' },
+    packages: { '@anthropic-ai/claude-code': '2.1.332' },
     snippet: {
       language: 'sh',
       text: `export ANTHROPIC_BASE_URL="$PATCHBAY_URL/api"
@@ -49,7 +49,7 @@ npx claude -p 'Hello!'
     id: 'codex',
     name: 'Codex CLI',
     registry: 'npm',
-    packages: { '@openai/codex': '0.169.0' },
+    packages: { '@openai/codex': '0.171.0' },
     snippet: {
       language: 'sh',
       text: `export CODEX_HOME="$PWD/.codex"
@@ -122,7 +122,7 @@ aider --model openai/anthropic/claude-opus-4.8 --no-git --yes-always --no-check-
     id: 'openai-python',
     name: 'OpenAI SDK for Python',
     registry: 'pypi',
-    packages: { openai: '3.54.0' },
+    packages: { openai: '3.57.0' },
     snippet: {
       language: 'python',
       text: `import os
@@ -139,7 +139,7 @@ print(answer.choices[0].message.content)
     id: 'anthropic-python',
     name: 'Anthropic SDK for Python',
     registry: 'pypi',
-    packages: { anthropic: '2.12.0' },
+    packages: { anthropic: '2.14.0' },
     snippet: {
       language: 'python',
       text: `import os
@@ -156,7 +156,7 @@ print("".join(block.text for block in message.content if block.type == "text"))
     id: 'langchain',
     name: 'LangChain for Python',
     registry: 'pypi',
-    packages: { 'langchain-openai': '1.7.3', 'langchain-anthropic': '1.7.7' },
+    packages: { 'langchain-openai': '1.7.4', 'langchain-anthropic': '1.7.10' },
     snippet: {
       language: 'python',
       text: `import os
