@@ -3,7 +3,7 @@ import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
-import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import { takeInTurns } from './answer-turns.ts'
 import { unusable } from './classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
@@ -116,19 +116,21 @@ export const readWholeAnswer = async (
 }
 
 /**
- * Hands over what a whole answer says, also where it ends in a failure, which is thrown behind it. A large one goes on in parts,
+ * Hands over what a whole answer says, also where it ends in a failure, which is thrown behind it. `read` answers with steps where the
+ * answer is large and has to be written anew. A large one goes on in parts,
  * with turns for others between them, but for one in the client's own dialect, whose text is passed on.
  */
 export const takeWhole = async (
   { text }: WholeAnswer,
   { turn }: Pick<ProviderContext, 'turn'>,
   take: TakeFrames,
-  read: (frames: Frame[]) => void,
+  read: (frames: Frame[]) => void | Steps<void>,
 ): Promise<void> => {
   const frames: Frame[] = []
   let failure: Thrown | null = null
   try {
-    read(frames)
+    const reading = read(frames)
+    if (reading !== undefined) await (turn === undefined ? atOnce(reading) : inTurns(reading, turn))
   } catch (thrown) {
     failure = { thrown }
   }

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../lib/sse.ts'
-import { inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
+import { inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import { beginningOf, leftOf, takeInTurns, turnsOf } from './answer-turns.ts'
 import { unusable } from './classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
@@ -15,6 +15,8 @@ import type { UpstreamResponse } from './upstream.ts'
 export interface EventReader {
   /** Adds to `frames` what an event says; `body` is its parsed data. Throws the failure that it reports once the frames are added. */
   read(body: unknown, event: SseEvent, frames: Frame[]): void
+  /** The same for a large event, where a part of that takes longer than a step does. */
+  readInSteps?(body: unknown, event: SseEvent, frames: Frame[]): Steps<void>
   /** The frame of an event that is like one before it but for a piece of what the model says; null for any other, which is parsed. */
   alike?(event: SseEvent): Frame | null
   /** Says whether the event just read ends the stream, so that nothing behind it counts. `finished`: the model has ended. */
@@ -79,17 +81,36 @@ export const streamFrames = async (
 
   /** Returns the failure of the event, unless it comes too late to count. */
   const read = (event: SseEvent, body: unknown, said: Frame[]): Thrown | null => {
-    const isLate = marked || finished
     const before = said.length
     try {
       if (body instanceof Thrown) throw body.thrown
       reader.read(body, event, said)
-      if (!marked) finished ||= hold(said, 'finish', before) || reader.mayEnd?.() === true
+      noteEnd(said, before)
     } catch (thrown) {
-      if (!isLate || !(thrown instanceof GatewayError)) return new Thrown(thrown)
+      return inTime(thrown)
     }
     return null
   }
+
+  const readInTurns = async (event: SseEvent, said: Frame[]): Promise<Thrown | null> => {
+    const body = await parsedInTurns(event, target, turn)
+    if (reader.readInSteps === undefined || body instanceof Thrown) return read(event, body, said)
+    const before = said.length
+    try {
+      await inTurns(reader.readInSteps(body, event, said), turn)
+      noteEnd(said, before)
+    } catch (thrown) {
+      return inTime(thrown)
+    }
+    return null
+  }
+
+  const noteEnd = (said: readonly Frame[], from: number): void => {
+    if (!marked) finished ||= hold(said, 'finish', from) || reader.mayEnd?.() === true
+  }
+
+  /** Null where the answer was over before the failure came. */
+  const inTime = (thrown: unknown): Thrown | null => ((marked || finished) && thrown instanceof GatewayError ? null : new Thrown(thrown))
 
   const pieces = response.pieces()
   let left: Uint8Array | null = null
@@ -121,7 +142,7 @@ export const streamFrames = async (
         if (event.data === END_MARKER) end(said)
         else {
           if (isLarge) await handOver()
-          failure = read(event, isLarge ? await parsedInTurns(event, target, turn) : parsed(event, target), said)
+          failure = isLarge ? await readInTurns(event, said) : read(event, parsed(event, target), said)
           // Anything that an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
           if (marked) said = usesIn(said)
         }
@@ -141,8 +162,7 @@ export const streamFrames = async (
   const last = stopped || finished ? null : withinLimits(() => sse.end())
   if (last !== null && last.data !== END_MARKER) {
     // A last event without its blank line counts only where it is the end of the answer (docs/contract/streams.md#reading-providers).
-    const body = last.data.length > LARGE_BYTES ? await parsedInTurns(last, target, turn) : parsed(last, target)
-    const failure = read(last, body, frames)
+    const failure = last.data.length > LARGE_BYTES ? await readInTurns(last, frames) : read(last, parsed(last, target), frames)
     if (failure !== null && !(failure.thrown instanceof GatewayError)) throw failure.thrown
     if (finished) await take(frames)
   }

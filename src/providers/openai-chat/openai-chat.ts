@@ -4,6 +4,7 @@ import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
@@ -17,7 +18,7 @@ import { createChatDecoder, type ChatDecoder } from './decode.ts'
 import { chatWire } from './encode.ts'
 import { chatFailure } from './errors.ts'
 import { createPieceReader } from './piece-reader.ts'
-import { chatText } from './vendor-text.ts'
+import { chatText, chatTextInSteps } from './vendor-text.ts'
 
 export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
@@ -64,6 +65,7 @@ const chunkReader = (target: Target, native: boolean): EventReader => {
       const frame = readChunk(chunk, event, { decoder, target, native }, frames)
       pieces.learn(event, frame)
     },
+    readInSteps: (chunk, event, frames) => readChunkInSteps(chunk, event, { decoder, target, native }, frames),
   }
 }
 
@@ -73,7 +75,24 @@ interface Reading {
   readonly native: boolean
 }
 
-const readChunk = (chunk: unknown, event: SseEvent, { decoder, target, native }: Reading, frames: Frame[]): Frame => {
+const readChunk = (chunk: unknown, event: SseEvent, reading: Reading, frames: Frame[]): Frame => {
+  const { decoder, native } = reading
+  const { body, events } = heard(chunk, event, reading, frames)
+  const frame = frameOf(events, native && !decoder.mended ? chatText(body, event.data) : null)
+  frames.push(frame)
+  return frame
+}
+
+function* readChunkInSteps(chunk: unknown, event: SseEvent, reading: Reading, frames: Frame[]): Steps<void> {
+  const { decoder, native } = reading
+  const { body, events } = heard(chunk, event, reading, frames)
+  yield
+  if (native && !decoder.mended) yield* addFrame(frames, events, chatTextInSteps(body, event.data))
+  else frames.push({ events })
+}
+
+/** The events of a chunk. Throws the failure that it reports, behind them. */
+const heard = (chunk: unknown, event: SseEvent, { decoder, target }: Reading, frames: Frame[]): Heard => {
   if (!isObject(chunk)) throw unusable(target, 'sent a stream event that is not an object.')
   if (holdsError(chunk) || event.event === 'error') throw chatFailure(200, event.data, target)
   const events = decoder.events(chunk)
@@ -82,10 +101,12 @@ const readChunk = (chunk: unknown, event: SseEvent, { decoder, target, native }:
     frames.push({ events })
     throw failure
   }
-  const json = native && !decoder.mended ? chatText(chunk, event.data) : null
-  const frame: Frame = json === null ? { events } : { events, native: { dialect: 'chat', json } }
-  frames.push(frame)
-  return frame
+  return { body: chunk, events }
+}
+
+interface Heard {
+  readonly body: Record<string, unknown>
+  readonly events: readonly ModelEvent[]
 }
 
 /**
@@ -106,7 +127,7 @@ const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target):
 
 const BROKEN_OFF = 'insufficient_system_resource'
 
-const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void => {
+const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void | Steps<void> => {
   // Beside a choice that failed, a router repeats its failure: what was said before it still counts.
   const failure = isObject(body) ? choiceFailure(body, target) : null
   if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)
@@ -125,6 +146,16 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
     ? decoded
     : [...decoded, { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }]
   // Only the text has more than one choice.
-  const json = native && (!decoder.mended || body['choices'].length > 1) ? chatText(body, text) : null
-  frames.push(json === null ? { events } : { events, native: { dialect: 'chat', json } })
+  const relays = native && (!decoder.mended || body['choices'].length > 1)
+  if (relays && text.length > LARGE_BYTES) return addFrame(frames, events, chatTextInSteps(body, text))
+  frames.push(frameOf(events, relays ? chatText(body, text) : null))
 }
+
+function* addFrame(frames: Frame[], events: readonly ModelEvent[], writing: Steps<string | null>): Steps<void> {
+  frames.push(frameOf(events, yield* writing))
+  yield
+}
+
+/** `json`: the text to pass on to a client of this dialect; null where there is none. */
+const frameOf = (events: readonly ModelEvent[], json: string | null): Frame =>
+  json === null ? { events } : { events, native: { dialect: 'chat', json } }
