@@ -469,11 +469,9 @@ describe('no step of a large answer that is told as a stream on Responses takes 
 describe('no step of a stream whose one event has eight million characters takes longer', () => {
   test.each(CLIENT_DIALECTS)('%s', async (client) => {
     const body = bytesOf(client, [{ role: 'user', content: 'x' }], { stream: true })
-    for (const dialect of UPSTREAM_DIALECTS) {
-      // Among quotes alone a chunk that goes on in its own dialect is searched for its members in one go.
-      const texts = client === 'chat' && dialect === 'openai-chat' ? ['Say yes to it.\n'] : ['Say yes to it.\n', '"']
-      for (const said of texts) await expectShortSteps(body, client, dialect, longEvent(dialect, said.repeat(3_900_000 / said.length)))
-    }
+    for (const dialect of UPSTREAM_DIALECTS)
+      for (const said of ['Say yes to it.\n', '"'])
+        await expectShortSteps(body, client, dialect, longEvent(dialect, said.repeat(3_900_000 / said.length)))
   })
 })
 

@@ -1,5 +1,6 @@
 /** The `choices` of an upstream's own completion or chunk, changed without touching what is not ours. */
 import { JsonBody } from '../../lib/json-body.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
 import { editElements, editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
@@ -76,11 +77,18 @@ export const numberCalls = (): CallNumbers => {
  * Says whether the choices of a chunk have what strict clients need. It searches the text: within a string of JSON a
  * quote has a backslash before it.
  */
-export const isComplete = (choices: string): boolean => {
+export const looksComplete = (choices: string): boolean => {
   const index = choices.indexOf('"index"')
   if (index < 0 || !choices.includes('"delta"') || choices.includes('"role":""')) return false
   // Beside the choice's own index, that of a call.
   return !choices.includes('"tool_calls"') || choices.includes('"index"', index + 1)
+}
+
+/** The same of one choice that was parsed. */
+export const isCompleteChunkChoice = ({ index, delta }: JsonObject): boolean => {
+  if (index === undefined || !isObject(delta) || delta['role'] === '') return false
+  const calls = delta['tool_calls']
+  return !Array.isArray(calls) || calls.every((call) => isObject(call) && 'index' in call)
 }
 
 /** A choice of a chunk with what strict clients need of it and some vendors leave out, or blank. */

@@ -67,6 +67,21 @@ describe('an upstream chunk of the same dialect', () => {
     expect(relayed(upstream(said), [text('"finish_reason":"stop"')])).toBe(ours(said))
   })
 
+  test.each([
+    '[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]',
+    '[{"index":0,"delta":{"content":"Hi"}}]',
+    '[{"delta":{"content":"Hi"},"finish_reason":null}]',
+    '[{"index":0,"delta":{"role":"","content":"Hi"},"finish_reason":null}]',
+    '[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]',
+    '[{"index":0,"message":{"content":"Hi"},"finish_reason":null}]',
+    '[{"index":0,"delta":{"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"Hi"}}]},"finish_reason":null}]',
+    '[{"index":0,"delta":{"content":"Hi"},"finish_reason":null},{"index":1,"delta":{},"finish_reason":"length"}]',
+  ])('of megabytes becomes what a short one becomes: %s', (choices) => {
+    const events = [text('Hi'), ...(choices.includes('"stop"') ? [stop] : [])]
+    const long = '\\"finish_reason\\":'.repeat(20_000)
+    expect(relayed(upstream(choices.replace('Hi', long)), events) === relayed(upstream(choices), events).replaceAll('Hi', long)).toBe(true)
+  })
+
   test('cannot end its data early by a line end between tokens', () => {
     expect(relayed('{"id":"u",\n"object":"chat.completion.chunk",\r\n"created":5,"model":"m","choices":[]\n,"x":1}')).toBe(
       'data: {"id":"gen-abc123", "object":"chat.completion.chunk",  "created":5,"model":"acme/one","choices":[] ,"x":1,"provider":"Acme"}\n\n',

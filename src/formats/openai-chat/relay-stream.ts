@@ -5,7 +5,9 @@
 import { JsonBody } from '../../lib/json-body.ts'
 import { fillerOf, type Filling } from '../../lib/json-pattern.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { eachOutlined } from '../../lib/json-outline.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { atOnce, LARGE_BYTES } from '../../lib/steps.ts'
 import type { NativePattern, NativeText } from '../../canonical/event.ts'
 import type { Ending } from '../ending.ts'
 import type { AnswerHead } from '../format.ts'
@@ -15,7 +17,8 @@ import {
   choicesText,
   completeChunkChoice,
   finishedChoice,
-  isComplete,
+  isCompleteChunkChoice,
+  looksComplete,
   numberCalls,
   openChoice,
   readChoices,
@@ -63,9 +66,10 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     if (body.get('system_fingerprint') === null) changes['system_fingerprint'] = null
 
     const raw = body.raw('choices') ?? '[]'
-    if (finished.size > 0 || !isMidway(raw)) {
+    const { isComplete, isMidway } = formOf(raw)
+    if (finished.size > 0 || !isMidway) {
       const reported = readChoices(raw)
-      const complete = isComplete(raw) ? reported : reported.map((choice, position) => completeChunkChoice(choice, position, calls))
+      const complete = isComplete ? reported : reported.map((choice, position) => completeChunkChoice(choice, position, calls))
       const choices = relayChoices(complete, ending, finished)
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)
@@ -102,12 +106,37 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   }
 }
 
-/** These choices need no change: none ends, and strict clients find the key they need. */
-const isMidway = (choices: string): boolean => GOES_ON.test(choices) && !ENDS.test(choices) && isComplete(choices)
+interface ChoicesForm {
+  /** They have what strict clients need. */
+  readonly isComplete: boolean
+  /** They need no change: none ends, either. */
+  readonly isMidway: boolean
+}
+
+const formOf = (choices: string): ChoicesForm => {
+  if (choices.length > LARGE_BYTES) return outlinedForm(choices)
+  const isComplete = looksComplete(choices)
+  return { isComplete, isMidway: isComplete && GOES_ON.test(choices) && !ENDS.test(choices) }
+}
 
 // Inside a JSON string a quote has a backslash before it, so these find keys only, whatever the model says.
 const GOES_ON = /"finish_reason"\s*:/
 const ENDS = /"finish_reason"\s*:\s*"/
+
+/** In megabytes of quotes each search would stop at each of them: so their members are looked at, which takes one walk through the text. */
+const outlinedForm = (choices: string): ChoicesForm => {
+  let isComplete = true
+  let isMidway = true
+  const look = eachOutlined(choices, CALL_LEVEL, (choice) => {
+    isComplete &&= isObject(choice) && isCompleteChunkChoice(choice)
+    isMidway &&= isComplete && isObject(choice) && 'finish_reason' in choice && typeof choice['finish_reason'] !== 'string'
+  })
+  atOnce(look)
+  return { isComplete, isMidway }
+}
+
+/** A choice, its delta, the list of its calls, a call. */
+const CALL_LEVEL = 4
 
 const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Set<number>): string[] =>
   choices.flatMap((choice) => {
