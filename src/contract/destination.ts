@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { isObject } from '../lib/json.ts'
 import { keyHash } from './key.ts'
+import { jsonValue } from './json-value.ts'
 
 const HEADERS_MAX = 20
 
@@ -162,7 +163,7 @@ const flags = {
   broadcast_generation_identity: z.boolean(),
   broadcast_generation_request_context: z.boolean(),
 }
-const configInput = z.record(z.string().max(100), z.json())
+const configInput = z.record(z.string().max(100), jsonValue)
 
 export const destinationId = z.uuid().meta({ description: 'Id of a destination.' })
 

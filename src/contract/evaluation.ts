@@ -6,6 +6,7 @@ import { dollarAmount } from './dollar-amount.ts'
 import { keyHash } from './key.ts'
 import { presetSlug } from './preset.ts'
 import { instant } from './time-range.ts'
+import { jsonValue } from './json-value.ts'
 
 const timestamp = z.iso.datetime()
 const text = z.string().min(1).max(20_000)
@@ -24,7 +25,7 @@ const check = z
       ignore_case: z.boolean().default(false),
     }),
     z.strictObject({ type: z.literal('pattern'), pattern }),
-    z.strictObject({ type: z.literal('json_schema'), schema: z.record(z.string(), z.json()) }),
+    z.strictObject({ type: z.literal('json_schema'), schema: z.record(z.string(), jsonValue) }),
     z.strictObject({ type: z.literal('cost'), max_usd: z.number().min(0) }),
     z.strictObject({ type: z.literal('latency'), max_ms: z.number().min(0) }),
     z.strictObject({
@@ -41,12 +42,12 @@ const check = z
   ])
   .meta({ id: 'EvaluationCheck' })
 
-const messages = z.array(z.record(z.string(), z.json())).min(1).max(1000)
+const messages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
 
 const item = z.strictObject({
   messages,
-  tools: z.array(z.record(z.string(), z.json())).max(128).optional(),
-  expected: z.json().optional().meta({ description: 'The answer that checks compare with: a text, or JSON.' }),
+  tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
+  expected: jsonValue.optional().meta({ description: 'The answer that checks compare with: a text, or JSON.' }),
 })
 
 export const EVALUATION_ITEMS_MAX = 2000
@@ -143,7 +144,7 @@ const result = z.object({
     .nullable()
     .meta({ description: 'Null for a recorded request: `GET /generation/content` has it, for as long as it is kept.' }),
   generation_id: z.string().nullable().meta({ description: 'The recorded request that the item repeats.' }),
-  expected: z.json(),
+  expected: jsonValue,
   answer: outcome.nullable(),
   baseline: outcome.nullable(),
 })

@@ -1,7 +1,8 @@
 /** The question and the answer, on the wire. */
 import { z } from 'zod'
+import { jsonValue } from './json-value.ts'
 
-const free = z.record(z.string(), z.json())
+const free = z.record(z.string(), jsonValue)
 
 export const generationContent = z
   .object({
@@ -26,8 +27,8 @@ export const generationContent = z
         type: z.string(),
         message: z.string(),
         provider_name: z.string().nullable(),
-        raw: z.json().meta({ description: "The provider's own words, without credentials." }),
-        previous_errors: z.array(z.json()),
+        raw: jsonValue.meta({ description: "The provider's own words, without credentials." }),
+        previous_errors: z.array(jsonValue),
       })
       .nullable(),
   })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { jsonValue } from './json-value.ts'
 
 const count = z.int().nullable()
 
@@ -92,11 +93,11 @@ export const recordedGeneration = z.object({
     description: 'What guardrails, plugins and tools did; without the words that they found.',
   }),
   settings: z
-    .record(z.string(), z.json())
+    .record(z.string(), jsonValue)
     .nullable()
     .meta({ description: 'What a preset would keep of the request, without its texts, at most 2 KB.' }),
   settings_left_out: z.array(z.string()).meta({ description: 'Fields that a preset would keep and that are not in the settings.' }),
-  trace: z.record(z.string(), z.json()).nullable(),
+  trace: z.record(z.string(), jsonValue).nullable(),
   router: z.string().nullable(),
   service_tier: z.string().nullable(),
   web_search_engine: z.string().nullable(),

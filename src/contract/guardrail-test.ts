@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { FILTER_ACTIONS, guardrailId, updateGuardrailBody } from './guardrail.ts'
 import { keyHash } from './key.ts'
+import { jsonValue } from './json-value.ts'
 
 const TEXT_MAX = 1_000_000
 const MESSAGES_MAX = 1000
@@ -30,7 +31,7 @@ export const guardrailTestBody = z
     side: z.enum(['input', 'output']).default('input'),
     text: z.string().max(TEXT_MAX).optional().meta({ description: 'Said by the user, or, on the output side, by the model.' }),
     messages: z
-      .array(z.record(z.string(), z.json()))
+      .array(z.record(z.string(), jsonValue))
       .min(1)
       .max(MESSAGES_MAX)
       .optional()
@@ -82,7 +83,7 @@ export const guardrailTest = z
       .string()
       .nullable()
       .meta({ description: 'What goes on, of messages their texts joined by a blank line; null where it is blocked.' }),
-    messages_after: z.array(z.json()).nullable().meta({ description: 'What goes on of messages; null for text.' }),
+    messages_after: z.array(jsonValue).nullable().meta({ description: 'What goes on of messages; null for text.' }),
     error: z
       .object({ message: z.string(), patterns: z.array(z.string()) })
       .nullable()

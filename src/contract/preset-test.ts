@@ -1,14 +1,15 @@
 /** Inputs that are kept to try a preset with, on the wire (docs/contract/presets.md#tests). */
 import { z } from 'zod'
+import { jsonValue } from './json-value.ts'
 
 /** Messages of Chat Completions. They are validated as such where they are used. */
-const testMessages = z.array(z.record(z.string(), z.json())).min(1).max(1000)
+const testMessages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
 
 /** The common part of a saved input and an item of an evaluation. */
 const testInput = {
   messages: testMessages,
-  tools: z.array(z.record(z.string(), z.json())).max(128).optional(),
-  expected: z.json().optional().meta({ description: 'The answer that an evaluation compares with: a text, or JSON.' }),
+  tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
+  expected: jsonValue.optional().meta({ description: 'The answer that an evaluation compares with: a text, or JSON.' }),
 }
 
 /** For each preset. */
@@ -30,8 +31,8 @@ export const presetTest = z
     id: z.uuid(),
     name: testName,
     messages: testMessages,
-    tools: z.array(z.record(z.string(), z.json())).nullable(),
-    expected: z.json().meta({ description: 'Null where none was given.' }),
+    tools: z.array(z.record(z.string(), jsonValue)).nullable(),
+    expected: jsonValue.meta({ description: 'Null where none was given.' }),
     creator_id: z.string(),
     created_at: z.iso.datetime(),
   })

@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { keyHash } from './key.ts'
+import { jsonValue } from './json-value.ts'
 
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
 
@@ -36,7 +37,7 @@ export const presetVersion = z
     id: z.uuid(),
     preset_id: z.uuid(),
     version: z.int().min(1),
-    config: z.record(z.string(), z.json()),
+    config: z.record(z.string(), jsonValue),
     system_prompt: z.string().nullable(),
     creator_id: z.string(),
     created_at: timestamp,

@@ -1,10 +1,11 @@
 /** The service's facts of itself for those who run it (docs/contract/management.md#service-facts). */
 import { z } from 'zod'
+import { jsonValue } from './json-value.ts'
 
 export const effectiveSetting = z
   .object({
     name: z.string().meta({ description: 'As in the file; of a setting of the start, its flag or its variable.' }),
-    value: z.json().meta({ description: '`[set]` for a secret.' }),
+    value: jsonValue.meta({ description: '`[set]` for a secret.' }),
     source: z.enum(['flag', 'variable', 'file', 'default']),
     place: z.string().nullable().meta({ description: 'The flag, the variable, or the file with its line.' }),
   })

@@ -6,6 +6,7 @@ import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { credits, workspaceBudget } from './budget.ts'
 import { keyHash } from './key.ts'
 import { presetLabel } from './preset.ts'
+import { jsonValue } from './json-value.ts'
 
 const timestamp = z.iso.datetime()
 const modelName = z.string().min(1).max(256).nullable()
@@ -27,7 +28,7 @@ const workspaceDescription = z.string().max(500).nullable()
 const workspacePlugins = z
   .array(
     z
-      .record(z.string().max(100), z.json())
+      .record(z.string().max(100), jsonValue)
       .refine(({ id }) => typeof id === 'string', { path: ['id'], message: 'Name the plugin by its id.' })
       .refine(({ locked = false }) => typeof locked === 'boolean', { path: ['locked'], message: 'Expected true or false.' }),
   )
@@ -232,8 +233,8 @@ export const auditEntry = z
     action: z.string(),
     object_type: z.string(),
     object_id: z.string(),
-    before: z.record(z.string(), z.json()).nullable(),
-    after: z.record(z.string(), z.json()).nullable(),
+    before: z.record(z.string(), jsonValue).nullable(),
+    after: z.record(z.string(), jsonValue).nullable(),
   })
   .meta({ id: 'AuditEntry', description: 'One change, and the object before and after it, without secrets.' })
 

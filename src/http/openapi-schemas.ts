@@ -81,19 +81,13 @@ const convertOne = (schema: z.ZodType, io: 'input' | 'output', owners: Map<strin
   })
   const json = asObject(JSON.parse(JSON.stringify(whole)))
   const definitions = Object.entries(asObject(json['$defs'] ?? {}))
-  const nameOf = new Map(definitions.map(([name, one]) => [name, name.startsWith('__') ? nameOfUnnamed(asObject(one)) : name]))
-  const finish = (one: JsonValue | undefined): JsonObject => renameReferences(tidy(asObject(one ?? {})), (name) => nameOf.get(name) ?? name)
-  for (const [key, definition] of definitions) {
-    const name = nameOf.get(key) ?? key
+  const finish = (one: JsonValue | undefined): JsonObject => renameReferences(tidy(asObject(one ?? {})), (name) => name)
+  for (const [name, definition] of definitions) {
+    if (name.startsWith('__'))
+      throw new TypeError(`A schema that contains itself needs a name, .meta({ id }): ${JSON.stringify(definition).slice(0, 200)}`)
     if (!named.has(name)) named.set(name, finish(definition))
   }
   asked.set(schema, { at: finish(asObject(json['properties'] ?? {})['schema']), optional: !Array.isArray(json['required']) })
-}
-
-/** Only `z.json()` contains itself without having a name. */
-const nameOfUnnamed = (schema: JsonObject): string => {
-  if (Array.isArray(schema['anyOf']) && schema['anyOf'].length === 6) return 'JsonValue'
-  throw new TypeError(`A schema that contains itself needs a name, .meta({ id }): ${JSON.stringify(schema).slice(0, 200)}`)
 }
 
 /** Names of schemas that differ between the directions, by themselves or by what they refer to. */
