@@ -7,7 +7,6 @@ import { z } from 'zod'
 import { SettingError } from '../../config.ts'
 import type { Document } from './document.ts'
 import { KIND_NAMES, type KindName } from './kind.ts'
-import { jsonValue } from '../../contract/json-value.ts'
 
 export const LOCK_FILE = '.patchbay-lock.json'
 
@@ -15,7 +14,7 @@ const lockSchema = z.strictObject({
   about: z.string(),
   url: z.string(),
   kinds: z.array(z.enum(KIND_NAMES)),
-  bases: z.record(z.string(), z.record(z.string(), jsonValue)),
+  bases: z.record(z.string(), z.record(z.string(), z.json())),
 })
 
 export interface Lock {

@@ -11,7 +11,6 @@ import { RemoteRefused, type Remote } from '../remote.ts'
 import type { Document } from './document.ts'
 import { withoutSecrets, withSecrets } from './kept-secrets.ts'
 import type { Kind, PushOptions, RemoteObject } from './kind.ts'
-import { jsonValue } from '../../contract/json-value.ts'
 
 const fileSchema = z.strictObject({
   slug: presetSlug.optional(),
@@ -20,7 +19,7 @@ const fileSchema = z.strictObject({
   status: z.enum(['active', 'disabled']).default('active'),
   shape: presetShape.default('chat'),
   system_prompt: z.string().nullish(),
-  config: z.record(z.string(), jsonValue).default({}),
+  config: z.record(z.string(), z.json()).default({}),
 })
 
 type PresetFile = z.output<typeof fileSchema>
