@@ -160,7 +160,7 @@ export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, num
   },
 })
 
-/** Those of a workspace were counted as they came. */
+/** The entries of a workspace are counted as they come. */
 const countEntries = async (database: Database, filter: AuditFilter): Promise<number> => {
   const { workspaceId, ...more } = filter
   if (Object.values(more).every((value) => value === undefined)) return countOf(database.reports, workspaceId, ['audit_log'])

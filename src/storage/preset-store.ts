@@ -149,7 +149,7 @@ const listPresets = async (database: Database, { offset, limit, ...query }: Pres
   return { items: rows.map(toPreset), totalCount: await countPresets(database, query) }
 }
 
-/** Those of a state were counted as they came. */
+/** The presets of a state are counted as they come. */
 const countPresets = async (database: Database, query: PresetQuery): Promise<number> => {
   const { workspaceId, q, status } = query
   if (q === undefined) return countOf(database.reports, workspaceId, status === undefined ? PRESET_COUNTS : [`presets/${status}`])
