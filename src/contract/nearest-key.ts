@@ -37,7 +37,7 @@ export const knownKeys = (schema: z.ZodType, path: readonly PropertyKey[]): read
 
 /** To describe a schema takes milliseconds, and a body may have many members that are not known. */
 const described = (schema: z.ZodType): Schema => {
-  const known = descriptions.get(schema) ?? (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema)
+  const known = descriptions.get(schema) ?? (z.toJSONSchema(schema, { io: 'input' }) as Schema)
   descriptions.set(schema, known)
   return known
 }
