@@ -92,7 +92,10 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
 
 const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
 
-/** Says whether the preset serves the draft in this answer, which may be megabytes long: a first version is. Its number stands before all that may hold such a word unescaped. */
+/**
+ * Says whether the preset serves the draft in this answer, as it does a first version. The answer may be megabytes long, so it is not
+ * parsed: the number stands before its content, and in a name or a description the quotes are escaped.
+ */
 const isServed = (answer: string): boolean => LATEST.exec(answer)?.[1] === '1'
 
 const LATEST = /"latest_version":(\d+)/
