@@ -69,7 +69,7 @@ export const checkOf = ({ type, text, model, number, ignoresCase }: CheckRow): C
       return text === '' ? 'Write the pattern.' : { type, pattern: text }
     case 'json_schema': {
       const read = parseSettings(text)
-      return 'fault' in read ? `Schema: ${read.fault}` : { type, schema: read.value as Extract<Check, { type: 'json_schema' }>['schema'] }
+      return 'fault' in read ? `Schema: ${read.fault}` : { type, schema: read.value }
     }
     case 'latency':
       return { type, max_ms: amount }
