@@ -42,7 +42,7 @@ export const planLive = (models: Models, only: readonly string[], boundNanos: nu
 }
 
 const questionOf = (model: Model, endpoint: ModelEndpoint, dialect: ProviderDialect, probe: ProbeName): Question => {
-  const { call } = chatFormat.parseCall(JsonBody.read(JSON.stringify(probeBody(probe, model.id))))
+  const { call } = atOnce(chatFormat.parseCall(JsonBody.read(JSON.stringify(probeBody(probe, model.id)))))
   const { mostNanos } = atOnce(estimateOf({ call, apiType: 'completions' }, [{ model, endpoint }], ESTIMATES))
   return { model, endpoint, dialect, probe, call, mostNanos, passedOver: beyond(probe, model) }
 }

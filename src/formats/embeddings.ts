@@ -2,7 +2,6 @@
 import type { Call } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { inputTokens } from '../canonical/usage.ts'
-import type { Warning } from '../canonical/warning.ts'
 import { embeddingsRequest } from '../request-fields/schemas/embeddings.ts'
 import { validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
@@ -20,11 +19,11 @@ export interface EmbeddingsFormat extends Pick<ClientFormat, 'dialect' | 'parseC
 
 export const embeddingsFormat: EmbeddingsFormat = {
   dialect: 'chat',
-  parseCall(body) {
+  *parseCall(body) {
     const members = Object.fromEntries(body.keys.map((key) => [key, body.get(key)]))
     const { model, user, session_id } = validate(embeddingsRequest, { ...members, input: abridged(members['input']) })
-    const warnings: readonly Warning[] = []
-    return { call: callOf(body, model, user ?? null, session_id ?? null), warnings }
+    yield
+    return { call: callOf(body, model, user ?? null, session_id ?? null), warnings: [] }
   },
   renderAnswer({ generationId, model, provider }, { native }, { usage, cost }) {
     if (native === undefined) throw new TypeError('Vectors came without their text.')

@@ -75,6 +75,11 @@ export interface StreamRenderer<Text extends Written = string> {
   fail(error: GatewayError, tail: AnswerTail | null): Text
 }
 
+export interface ParsedCall {
+  readonly call: Call
+  readonly warnings: readonly Warning[]
+}
+
 export interface ClientFormat {
   readonly dialect: ClientDialect
 
@@ -82,7 +87,7 @@ export interface ClientFormat {
   presetContent(body: unknown): { readonly content: PresetContent; readonly warnings: readonly Warning[] }
 
   /** The request, validated, with what it cannot honour as warnings. Throws `invalid_request`, `invalid_prompt`. */
-  parseCall(body: JsonBody): { readonly call: Call; readonly warnings: readonly Warning[] }
+  parseCall(body: JsonBody): Steps<ParsedCall>
 
   /**
    * A whole answer as JSON text; where a failure ended it, as this dialect shows one next to what was produced before it. In steps,

@@ -8,6 +8,7 @@ import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
 import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
+import { atOnce } from '../lib/steps.ts'
 
 const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
@@ -45,7 +46,7 @@ test.each(['chat', 'responses', 'messages'] as const)('property: %s: any JSON ob
     fc.property(fc.dictionary(field, value, { maxKeys: 5 }), fc.boolean(), value, (fields, named, conversation) => {
       const body = named ? { model: 'a/b', messages: conversation, input: conversation, ...fields } : fields
       try {
-        format.parseCall(JsonBody.read(JSON.stringify(body))).call.prompt()
+        atOnce(format.parseCall(JsonBody.read(JSON.stringify(body)))).call.prompt()
       } catch (thrown) {
         expect(thrown).toBeInstanceOf(GatewayError)
         expect(['invalid_request', 'invalid_prompt']).toContain((thrown as GatewayError).type)

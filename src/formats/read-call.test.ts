@@ -7,6 +7,7 @@ import { chatFormat } from './openai-chat/openai-chat.ts'
 import { readCall as readChat } from './openai-chat/read-call.ts'
 import { readCall as readResponses } from './openai-responses/read-call.ts'
 import { firstFault } from './first-fault.test-kit.ts'
+import { atOnce } from '../lib/steps.ts'
 
 const READERS = { chat: readChat, responses: readResponses, messages: readMessages }
 const DIALECTS = ['chat', 'responses', 'messages'] as const
@@ -158,5 +159,5 @@ test.each<[object, string]>([
   [{ provider: { sort: { byy: 'price' } } }, 'provider.sort.byy: Unknown field. Did you mean "by"?'],
 ])('an unknown member is told with the known one that is nearest: %j', (fields, message) => {
   const body = JsonBody.read(JSON.stringify({ model: 'a/b', messages: MESSAGES, ...fields }))
-  expect(() => chatFormat.parseCall(body)).toThrow(message)
+  expect(() => atOnce(chatFormat.parseCall(body))).toThrow(message)
 })

@@ -90,7 +90,7 @@ describe.each(['chat', 'responses', 'messages'] as const)('%s', (dialect) => {
     fc.assert(
       fc.property(answer, (answer) => {
         const body = { model: 'a/b', ...nextTurn(dialect, rendered(dialect, eventsOf(answer))) }
-        const { messages } = FORMATS[dialect].parseCall(JsonBody.read(JSON.stringify(body))).call.prompt()
+        const { messages } = atOnce(FORMATS[dialect].parseCall(JsonBody.read(JSON.stringify(body)))).call.prompt()
         const parts = messages
           .flatMap(({ role, parts }) => (role === 'assistant' ? parts : []))
           .filter((part) => part.type !== 'text' || part.text !== '')

@@ -9,7 +9,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import { presetSlug, type PresetContent } from '../contract/preset.ts'
 import { invalidRequest, validate } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonValue } from '../lib/json.ts'
+import { isObject } from '../lib/json.ts'
 import {
   promptPart,
   promptTemplate,
@@ -166,15 +166,21 @@ const splitAtMedia = (text: string, values: Values): PromptPart[] => {
 
 const withMessages = (dialect: ClientDialect, body: JsonBody, messages: readonly PromptMessage[]): JsonBody => {
   const field = dialect === 'chat' ? 'messages' : 'input'
-  const own = body.value(field) ?? null
-  if (messages.length === 0) return own === null && dialect === 'responses' ? body.with({ input: '""' }) : body
-  const written = messages.map(({ role, content }) => ({
-    role,
-    content: dialect === 'chat' && typeof content !== 'string' ? content.map(chatPart) : content,
-  }))
-  const following: readonly JsonValue[] =
-    own === null ? [] : typeof own === 'string' ? [{ role: 'user', content: own }] : Array.isArray(own) ? own : [own]
-  return body.with({ [field]: JSON.stringify([...written, ...following]) })
+  const own = body.raw(field) ?? 'null'
+  if (messages.length === 0) return own === 'null' && dialect === 'responses' ? body.with({ input: '""' }) : body
+  const written = messages.map(({ role, content }) =>
+    JSON.stringify({ role, content: dialect === 'chat' && typeof content !== 'string' ? content.map(chatPart) : content }),
+  )
+  return body.with({ [field]: `[${[...written, ...elementsOf(own)].join(',')}]` })
+}
+
+/** JSON text of what follows, as it was written: a list's elements, in one piece. */
+const elementsOf = (own: string): readonly string[] => {
+  if (own === 'null') return []
+  if (own.startsWith('"')) return [`{"role":"user","content":${own}}`]
+  if (!own.startsWith('[')) return [own]
+  const elements = own.slice(1, -1).trim()
+  return elements === '' ? [] : [elements]
 }
 
 const chatPart = (part: PromptPart): object => {

@@ -46,7 +46,7 @@ for (const [dialect, { format, body }] of Object.entries(NEXT)) {
   /** The assistant's parts, as the next request brings them. */
   const returned = (...events: readonly ModelEvent[]): readonly Part[] => {
     const answer: Answer = JSON.parse(atOnce(format.renderAnswer(HEAD, { events }, TAIL, null)))
-    const { call: next } = format.parseCall(JsonBody.read(JSON.stringify(body(answer))))
+    const { call: next } = atOnce(format.parseCall(JsonBody.read(JSON.stringify(body(answer)))))
     return next.prompt().messages.flatMap((message) => message.parts)
   }
 

@@ -7,6 +7,7 @@ import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
 import type { ClientFormat } from './format.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
+import { atOnce } from '../lib/steps.ts'
 
 // Large bodies, on machines that do other work beside.
 setDefaultTimeout(300_000)
@@ -55,7 +56,7 @@ describe('four times as much takes about four times as long', () => {
     (_, format, size, bodyOf) => {
       const workOn = (count: number) => {
         const bytes = Buffer.from(JSON.stringify({ model: 'm', ...bodyOf(count) }))
-        return () => void format.parseCall(JsonBody.ofBytes(bytes)).call.prompt()
+        return () => void atOnce(format.parseCall(JsonBody.ofBytes(bytes))).call.prompt()
       }
       expect(growth(workOn, size / 2)).toBeLessThan(LINEAR)
     },

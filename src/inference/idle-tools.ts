@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
-import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { deniedTools } from '../tools/denied-tools.ts'
 import { offerTools } from './loop/offer-tools.ts'
@@ -66,7 +66,7 @@ const PLACEHOLDERS: Readonly<Record<ClientDialect, (index: number) => JsonValue>
 
 /** Null where the request would not be refused for a tool. */
 const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedTools, parts: PlanParts): string | null => {
-  const call = unlessRefused(() => format.parseCall(body).call)
+  const call = unlessRefused(() => atOnce(format.parseCall(body)).call)
   if (call === null) return null
   const vendorTools = vendorToolsOf(call)
   const models = () => parts.models.list().filter(({ listed }) => listed !== false)

@@ -1,11 +1,12 @@
 /** The rules of `alignment` in front of the conversation, for the model that is to keep them. Throws `invalid_request` for a strict request that loses choices. */
 import { addSystemPrompt } from '../formats/add-system-prompt.ts'
 import { instructionOf, readAlignment } from '../plugins/alignment.ts'
+import type { Steps } from '../lib/steps.ts'
 import { oneChoice } from './one-choice.ts'
-import { readAgain } from './read-again.ts'
+import { readAgain } from './read-call.ts'
 import { type Screened, strictError } from './stages.ts'
 
-export const instructed = (screened: Screened): Screened => {
+export function* instructed(screened: Screened): Steps<Screened> {
   const options = screened.plugins?.get('alignment')
   if (options === undefined) return screened
   const alignment = readAlignment(options)
@@ -16,5 +17,5 @@ export const instructed = (screened: Screened): Screened => {
   const warned = losses.length === 0 ? screened : { ...screened, warnings: [...screened.warnings, ...losses] }
   if (!alignment.instructs) return warned
   const { changes } = addSystemPrompt(dialect, body, { shape: dialect, config: {}, systemPrompt: instructionOf(alignment) })
-  return { ...warned, call: readAgain(screened, body.with(changes)) }
+  return { ...warned, call: yield* readAgain(screened, yield* body.changing(changes)) }
 }

@@ -47,7 +47,8 @@ import type { Planned, Prepared, Received, Screened } from './stages.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { answerWithSearch } from './web/answer-with-search.ts'
 
-export interface PipelineParts extends Omit<PrepareParts, 'turn'>, ReadFilesParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
+export interface PipelineParts
+  extends Omit<PrepareParts, 'turn'>, ReadFilesParts, Omit<ScreenParts, 'turn'>, PlanParts, Omit<LoopParts, 'askModel'> {
   readonly admit: Admit
   /** The model that judges answers for the plugin `alignment`; null: none is configured, and the plugin was refused. */
   readonly judgeModel: string | null
@@ -187,13 +188,24 @@ function* measuring({ call }: Planned): Steps<void> {
 }
 
 /** The changes that plugins make to the request before it is screened: filters read what a file says. */
-const withPlugins = async (prepared: Prepared, plugins: AskedPlugins, parts: ReadFilesParts): Promise<Prepared> => {
+const withPlugins = async (
+  prepared: Prepared,
+  plugins: AskedPlugins,
+  parts: ReadFilesParts & Pick<PrepareParts, 'turn'>,
+): Promise<Prepared> => {
   const files = plugins.get('file-parser')
   const read = files === undefined ? prepared : await readFiles(prepared, files, parts)
-  return PLUGIN_TOOLS.reduce((request, [id, tool]) => {
+  const adding = withPluginTools(read, plugins)
+  return read.call.body.searchable.length > LARGE_BYTES ? inTurns(adding, parts.turn) : atOnce(adding)
+}
+
+function* withPluginTools(prepared: Prepared, plugins: AskedPlugins): Steps<Prepared> {
+  let request = prepared
+  for (const [id, tool] of PLUGIN_TOOLS) {
     const options = plugins.get(id)
-    return options === undefined ? request : withTool(request, tool, options)
-  }, read)
+    if (options !== undefined) request = yield* withTool(request, tool, options)
+  }
+  return request
 }
 
 const PLUGIN_TOOLS = [

@@ -44,7 +44,7 @@ export interface PlanParts {
  * request cannot have, a malformed conversation.
  */
 export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
-  const full = instructed(asked)
+  const full = yield* instructed(asked)
   const { strict, apiType } = full
   const vendorTools = apiType === 'embeddings' ? null : vendorToolsOf(full.call)
   const chosen = planFor(full, parts, vendorTools)

@@ -2,11 +2,16 @@
 import { serverToolTypes } from '../canonical/server-tool-name.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { readAgain } from './read-again.ts'
+import type { Steps } from '../lib/steps.ts'
+import { readAgain } from './read-call.ts'
 import type { Prepared } from './stages.ts'
 
 /** A request that has the tool already keeps its own options. */
-export const withTool = (prepared: Prepared, tool: ServerTool, { id: _id, enabled: _enabled, ...parameters }: JsonObject): Prepared => {
+export function* withTool(
+  prepared: Prepared,
+  tool: ServerTool,
+  { id: _id, enabled: _enabled, ...parameters }: JsonObject,
+): Steps<Prepared> {
   const { body } = prepared.call
   const [type, ...others] = serverToolTypes(tool)
   const tools = body.value('tools')
@@ -15,5 +20,5 @@ export const withTool = (prepared: Prepared, tool: ServerTool, { id: _id, enable
   const added = JSON.stringify({ type, parameters })
   const before = listed.length === 0 ? undefined : body.raw('tools')
   const all = before === undefined ? `[${added}]` : `${before.slice(0, before.lastIndexOf(']'))},${added}]`
-  return { ...prepared, call: readAgain(prepared, body.with({ tools: all })) }
+  return { ...prepared, call: yield* readAgain(prepared, yield* body.changing({ tools: all })) }
 }

@@ -5,13 +5,12 @@ import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { hiddenTexts } from '../formats/add-system-prompt.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
-import type { ClientFormat } from '../formats/format.ts'
 import { fillStoredPrompt, readStoredPrompt, type StoredPrompt } from '../formats/stored-prompt.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { callerOf, type Principal } from '../keys/keys.ts'
 import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { LARGE_BYTES, type Steps, throughout, type Turn } from '../lib/steps.ts'
+import { type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { bareSlug, type ModelReference, parseModelReference } from '../presets/model-reference.ts'
 import type { Presets, ServedPreset } from '../presets/presets.ts'
 import { askedPlugins } from '../plugins/asked-plugins.ts'
@@ -22,7 +21,7 @@ import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.t
 import { presetCaching } from './cache/preset-caching.ts'
 import { chooseModels, withImpliedPlugin } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
-import { readFields } from './read-fields.ts'
+import { readCall } from './read-call.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
@@ -109,19 +108,9 @@ type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'hidden' | 'warning
 
 function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
   const full = withWorkspace(body, defaults)
-  const { call, warnings } = yield* readCall(received, full.body)
+  const { call, warnings } = yield* readCall({ ...received, body: full.body })
   const requested = requestedModel(body) ?? call.models[0] ?? ''
   return { call, requested, preset: null, hidden: undefined, warnings: [...full.warnings, ...warnings] }
-}
-
-/** The checks of a large request's fields take as long as a step does, and so does to parse them. */
-function* readCall(received: Received, body: JsonBody): Steps<ReturnType<ClientFormat['parseCall']>> {
-  if (body.searchable.length <= LARGE_BYTES) return received.format.parseCall(body)
-  yield* readFields({ ...received, body })
-  yield
-  const read = received.format.parseCall(body)
-  yield
-  return read
 }
 
 /** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
@@ -140,7 +129,7 @@ function* readWithPreset(
   const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
   const applied = yield* applyPreset(format.dialect, body, content, ownModel)
   const full = withWorkspace(applied.body, defaults)
-  const { call, warnings } = yield* readCall(received, full.body)
+  const { call, warnings } = yield* readCall({ ...received, body: full.body })
   const texts = hiddenTexts(content)
   const own = body.value('instructions')
   return {

@@ -6,7 +6,7 @@ import { fieldsWhere } from '../request-fields/request-fields.ts'
 import type { Received } from './stages.ts'
 
 /** Throws `invalid_request` for what is not JSON. */
-export const readFields = ({ apiType, format, body }: Received): Steps<void> =>
+export const readFields = ({ apiType, format, body }: Pick<Received, 'apiType' | 'format' | 'body'>): Steps<void> =>
   readAhead(body, apiType === 'embeddings' ? body.keys : body.keys.filter((field) => !CONVERSATION[format.dialect].has(field)))
 
 const conversation = (client: ClientDialect): ReadonlySet<string> => new Set(fieldsWhere(({ readLater }) => readLater === true, [client]))

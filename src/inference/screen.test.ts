@@ -15,8 +15,9 @@ const BODY = { model: 'vendor/model', n: 2, messages: [{ role: 'user', content: 
 
 const screenedUnder = async (applied: readonly Applied[], received: Received = receivedFrom(BODY)) => {
   const parts = partsOfPipeline(systemClock, { guardrails: { effective: () => effectiveOf(applied) } })
-  const prepared = await prepare(received, { ...parts, turn: () => undefined })
-  return { prepared, screened: await screen(prepared, parts) }
+  const turn = () => undefined
+  const prepared = await prepare(received, { ...parts, turn })
+  return { prepared, screened: await screen(prepared, { ...parts, turn }) }
 }
 
 test('where no guardrail applies the very same request goes on, and its answer is not looked at', async () => {

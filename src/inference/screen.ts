@@ -2,24 +2,28 @@
  * Applies a caller's guardrails after the preset of a request and before anything is planned: so they hold for every
  * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
  */
+import type { Call } from '../canonical/call.ts'
 import { createDetections } from '../guardrails/detections.ts'
 import { assertRegion, type Effective } from '../guardrails/effective.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
 import { proseOf, screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import type { JsonBody } from '../lib/json-body.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
 import { asFailure } from './as-failure.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import { hideInError } from './hide-in-error.ts'
 import { hideInPipeline } from './hide-in-pipeline.ts'
 import { oneChoice } from './one-choice.ts'
-import { readAgain } from './read-again.ts'
+import { readAgain } from './read-call.ts'
 import { type Prepared, type Screened, strictError } from './stages.ts'
 
 export interface ScreenParts extends ScreenLimits {
   readonly moderate: Moderate
   /** The endpoint that the plugin `moderation` asks; null: none is configured, and the plugin was refused. */
   readonly moderationEndpoint: string | null
+  /** Lets others have their turn between two steps of the work on a large request. */
+  readonly turn: Turn
 }
 
 /** Rejects with the refusal of a guardrail, which `pipeline` records too. */
@@ -58,7 +62,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
     const isHiddenChanged = body !== before && hidden !== undefined && guardrails.input !== null
     return {
       ...prepared,
-      call: body === before ? prepared.call : readAgain(prepared, body),
+      call: body === before ? prepared.call : await readingAgain(prepared, body, parts),
       hidden: isHiddenChanged
         ? await hiddenAfterScreening(hidden, { before, after: body, input: guardrails.input, limits: parts })
         : hidden,
@@ -71,6 +75,11 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
   } finally {
     hideInPipeline(pipeline, hidden)
   }
+}
+
+const readingAgain = (prepared: Prepared, body: JsonBody, { turn }: ScreenParts): Call | Promise<Call> => {
+  const reading = readAgain(prepared, body)
+  return body.searchable.length > LARGE_BYTES ? inTurns(reading, turn) : atOnce(reading)
 }
 
 const screenedBody = async (

@@ -3,7 +3,7 @@ import { measuringInput } from '../canonical/input-size.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
-import { readAgain } from './read-again.ts'
+import { readAgain } from './read-call.ts'
 import type { Screened } from './stages.ts'
 import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
@@ -30,7 +30,7 @@ export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted>
   if (context === null) return { screened, planned: { ...planned, attempts } }
   // A limit of output that takes all of the context must still leave room for the conversation.
   const room = context * FILLED - Math.min(asked, context / 2)
-  const compressed = inputTokens <= room ? null : compressConversation(call.dialect, call.body, inputTokens - room)
+  const compressed = inputTokens <= room ? null : yield* compressConversation(call.dialect, call.body, inputTokens - room)
   if (compressed === null) return unchanged
   const { body, inputType, originalCount, compressedCount } = compressed
   pipeline.push({
@@ -40,7 +40,7 @@ export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted>
     cost_usd: 0,
     data: { engine: 'middle-out', input_type: inputType, original_count: originalCount, compressed_count: compressedCount },
   })
-  return { screened: { ...screened, call: readAgain(screened, body) }, planned: { ...planned, attempts } }
+  return { screened: { ...screened, call: yield* readAgain(screened, body) }, planned: { ...planned, attempts } }
 }
 
 /** The tokens have not been counted: some room is left for what the estimate misses. */

@@ -178,8 +178,18 @@ export class JsonBody {
 
   /** The same object with members replaced in place, added at the end, or removed. */
   with(changes: JsonChanges): JsonBody {
-    const held = this.#spliced(changes)
+    return atOnce(this.changing(changes))
+  }
+
+  /** As `with`, in steps: a change of megabytes is encoded, put in its place and scanned, one after the other. */
+  *changing(changes: JsonChanges): Steps<JsonBody> {
+    const put = this.#form.changes(changes)
+    yield
+    const held = spliceMembers(this.#held, this.#members, put)
     if (held === this.#held) return this
+    // The engine puts pieces together where a character is read.
+    void held.charCodeAt(held.length - 1)
+    yield
     // The text that is put in is well formed; the scan finds the new positions.
     const values = newValues()
     for (const { key } of this.#members) {

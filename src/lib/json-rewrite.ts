@@ -1,48 +1,64 @@
 import { scanElements } from './json-scan.ts'
-import { editMembers, readMembers } from './json-splice.ts'
+import { nestedMembers, spliceMembers } from './json-splice.ts'
+import { writeInSteps } from './json-steps.ts'
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
-import { mapInSteps, startPace, type Steps } from './steps.ts'
+import { startPace, type Steps } from './steps.ts'
 
 /** JSON text of a value that was made of another: what the two share, as the same object, is copied from the other's text. */
 export function* rewrittenText(value: JsonValue, from: JsonValue, text: string): Steps<string> {
   if (value === from) return text
   if (isList(value) && isList(from)) return yield* rewrittenList(value, from, text)
-  if (!isMap(value) || !isMap(from)) return JSON.stringify(value)
-  const changes: [string, string | null][] = Object.keys(from).flatMap((key) => (Object.hasOwn(value, key) ? [] : [[key, null]]))
-  let texts: ReadonlyMap<string, string> | undefined
-  for (const [key, member] of Object.entries(value)) {
-    const before = Object.hasOwn(from, key) ? from[key] : undefined
-    if (member === before) continue
-    const raw = before === undefined ? undefined : (texts ??= readMembers(text)).get(key)
-    changes.push([key, before === undefined || raw === undefined ? JSON.stringify(member) : yield* rewrittenText(member, before, raw)])
-  }
-  return changes.length === 0 ? text : editMembers(text, Object.fromEntries(changes))
+  if (isMap(value) && isMap(from)) return yield* rewrittenMap(value, from, text)
+  return yield* writeInSteps(value)
 }
+
+function* rewrittenMap(value: JsonObject, from: JsonObject, text: string): Steps<string> {
+  const names = [...Object.keys(value), ...Object.keys(from).filter((name) => !Object.hasOwn(value, name))]
+  const changed = names.filter((name) => memberOf(value, name) !== memberOf(from, name))
+  if (changed.length === 0) return text
+  const members = nestedMembers(text)
+  const texts = new Map(members.map(({ key, start, end }) => [key, text.slice(start, end)]))
+  const isStep = startPace()
+  if (isStep(text.length)) yield
+  const changes: [string, string | null][] = []
+  for (const name of changed) {
+    const [member, before, raw] = [memberOf(value, name), memberOf(from, name), texts.get(name)]
+    if (member === undefined) changes.push([name, null])
+    else if (before === undefined || raw === undefined) changes.push([name, yield* writeInSteps(member)])
+    else changes.push([name, yield* rewrittenText(member, before, raw)])
+    if (isStep(raw?.length)) yield
+  }
+  return spliceMembers(text, members, Object.fromEntries(changes))
+}
+
+const memberOf = (object: JsonObject, name: string): JsonValue | undefined => (Object.hasOwn(object, name) ? object[name] : undefined)
 
 function* rewrittenList(value: readonly JsonValue[], from: readonly JsonValue[], text: string): Steps<string> {
   const spans = scanElements(text)
   yield
+  const isStep = startPace()
   if (value.length === from.length) {
-    const pieces: string[] = []
-    const isStep = startPace()
+    let out = ''
     let cursor = 0
     for (const [index, { start, end }] of spans.entries()) {
       const [element = null, before = null] = [value[index], from[index]]
       if (element !== before) {
-        pieces.push(text.slice(cursor, start), yield* rewrittenText(element, before, text.slice(start, end)))
+        out += text.slice(cursor, start) + (yield* rewrittenText(element, before, text.slice(start, end)))
         cursor = end
       }
       if (isStep(end - start)) yield
     }
-    return pieces.join('') + text.slice(cursor)
+    return out + text.slice(cursor)
   }
   // Grown or shortened: what stands in both is copied.
-  const raw = new Map(from.map((element, index) => [element, spans[index]]))
+  const kept = new Map(from.map((element, index) => [element, spans[index]]))
   yield
-  const texts = yield* mapInSteps(value, (element) => {
-    const span = typeof element === 'object' && element !== null ? raw.get(element) : undefined
-    return span === undefined ? JSON.stringify(element) : text.slice(span.start, span.end)
-  })
+  const texts: string[] = []
+  for (const element of value) {
+    const span = typeof element === 'object' && element !== null ? kept.get(element) : undefined
+    texts.push(span === undefined ? yield* writeInSteps(element) : text.slice(span.start, span.end))
+    if (isStep(texts.at(-1)?.length)) yield
+  }
   return `[${texts.join(',')}]`
 }
 

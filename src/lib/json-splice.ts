@@ -65,7 +65,8 @@ export const rawMember = (objectText: string, key: string): string | undefined =
 export const readMembers = (objectText: string): ReadonlyMap<string, string> =>
   new Map(nestedMembers(objectText).map(({ key, start, end }) => [key, objectText.slice(start, end)]))
 
-const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectText, UNLIMITED, 'repeated')
+/** Where the members of an object inside a body stand. Throws JsonTextError. */
+export const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectText, UNLIMITED, 'repeated')
 
 /** A JSON array's text with elements replaced, or removed where `edit` gives null; every other byte stays. Throws JsonTextError. */
 export const editElements = (arrayText: string, edit: (elementText: string, index: number) => string | null): string => {

@@ -40,6 +40,9 @@ export type Turn = () => Promise<void> | undefined
 const STEP_UNITS = 200_000
 const ELEMENT_UNITS = 100
 
+/** A size of a schema that is looked at as a whole: some twenty of them make up a step. */
+export const SCHEMA_UNITS = STEP_UNITS / 20
+
 /** As `map`. `sizeOf`: the characters that are copied for an element, where they are many. */
 export function* mapInSteps<Given, Made>(
   given: readonly Given[],

@@ -3,13 +3,14 @@ import fc from 'fast-check'
 
 import type { ClientDialect } from '../canonical/call.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { atOnce } from '../lib/steps.ts'
 import { compressConversation } from './context-compression.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
 const compress = (dialect: ClientDialect, items: readonly Item[], excess: number) => {
   const field = dialect === 'responses' ? 'input' : 'messages'
-  const compressed = compressConversation(dialect, JsonBody.read(JSON.stringify({ [field]: items })), excess)
+  const compressed = atOnce(compressConversation(dialect, JsonBody.read(JSON.stringify({ [field]: items })), excess))
   return compressed === null ? null : { ...compressed, kept: compressed.body.get(field) as Item[] }
 }
 
@@ -32,7 +33,7 @@ test('42 messages: the middle goes until the rest fits; system, first and last s
 
 test('nothing goes where nothing may', () => {
   expect(compress('chat', [said('system', 'a'), said('user', 'b'.repeat(9000)), said('user', 'c')], 1000)).toBeNull()
-  expect(compressConversation('responses', JsonBody.read('{"input":"a text"}'), 10)).toBeNull()
+  expect(atOnce(compressConversation('responses', JsonBody.read('{"input":"a text"}'), 10))).toBeNull()
 })
 
 const CALLS: Readonly<Record<ClientDialect, (id: string, size: number) => readonly Item[]>> = {

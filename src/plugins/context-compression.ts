@@ -5,9 +5,10 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import { conversationMedia } from '../canonical/conversation-media.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { editElements } from '../lib/json-splice.ts'
+import { editElementsInSteps } from '../lib/json-splice.ts'
+import { writeInSteps } from '../lib/json-steps.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { atOnce } from '../lib/steps.ts'
+import { startPace, type Steps } from '../lib/steps.ts'
 
 /** Models of such small contexts get it unasked. */
 export const DEFAULT_CONTEXT_MAX = 8192
@@ -33,12 +34,13 @@ export const wantsCompression = (body: JsonBody): boolean | null => {
  * The body without as many messages as make up `excessTokens`. Null where nothing can go: the conversation is a text, or holds
  * nothing but what stays.
  */
-export const compressConversation = (dialect: ClientDialect, body: JsonBody, excessTokens: number): Compressed | null => {
+export function* compressConversation(dialect: ClientDialect, body: JsonBody, excessTokens: number): Steps<Compressed | null> {
   const field = dialect === 'responses' ? 'input' : 'messages'
   const items = body.get(field)
   const raw = body.raw(field)
   if (!Array.isArray(items) || raw === undefined) return null
-  const units = unitsOf(items.map(itemOf))
+  const units = unitsOf(yield* itemsOf(items))
+  yield
   const left = new Set<number>()
   let excess = excessTokens
   for (const unit of fromTheMiddle(units)) {
@@ -48,7 +50,7 @@ export const compressConversation = (dialect: ClientDialect, body: JsonBody, exc
   }
   if (left.size === 0) return null
   return {
-    body: body.with({ [field]: editElements(raw, (text, at) => (left.has(at) ? null : text)) }),
+    body: yield* body.changing({ [field]: yield* editElementsInSteps(raw, (text, at) => (left.has(at) ? null : text)) }),
     inputType: field,
     originalCount: items.length,
     compressedCount: items.length - left.size,
@@ -69,10 +71,17 @@ interface Unit {
   readonly stays: boolean
 }
 
-const itemOf = (value: unknown): Item => {
-  const item: JsonObject = isObject(value) ? (value as JsonObject) : {}
-  const callIds = callIdsIn(item)
-  return { kind: kindOf(item, callIds.length > 0), callIds, tokens: tokensOf(value) }
+function* itemsOf(values: readonly unknown[]): Steps<readonly Item[]> {
+  const items: Item[] = []
+  const isStep = startPace()
+  for (const value of values) {
+    const item: JsonObject = isObject(value) ? (value as JsonObject) : {}
+    const callIds = callIdsIn(item)
+    const { bytes, tokens } = yield* sizeOf(value)
+    items.push({ kind: kindOf(item, callIds.length > 0), callIds, tokens })
+    if (isStep(bytes)) yield
+  }
+  return items
 }
 
 const kindOf = ({ role, type }: JsonObject, hasCalls: boolean): Item['kind'] => {
@@ -101,9 +110,10 @@ const callIdsIn = (item: JsonObject): readonly string[] => {
 const CHARACTERS_PER_TOKEN = 4
 const IMAGE_TOKENS = 1290
 
-const tokensOf = (value: unknown): number => {
-  const { characters, images } = atOnce(conversationMedia([value]))
-  return Math.max(0, Buffer.byteLength(JSON.stringify(value)) - characters) / CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS
+function* sizeOf(value: unknown): Steps<{ readonly bytes: number; readonly tokens: number }> {
+  const { characters, images } = yield* conversationMedia([value])
+  const bytes = Buffer.byteLength(yield* writeInSteps(value))
+  return { bytes, tokens: Math.max(0, bytes - characters) / CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS }
 }
 
 const unitsOf = (items: readonly Item[]): readonly Unit[] => {

@@ -4,8 +4,9 @@
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
-import { atOnce } from '../lib/steps.ts'
-import type { JsonObject, JsonValue, JsonChanges } from '../lib/json.ts'
+import { writeInSteps } from '../lib/json-steps.ts'
+import type { JsonChanges, JsonObject, JsonValue } from '../lib/json.ts'
+import type { Steps } from '../lib/steps.ts'
 
 export interface EditableFields {
   /** The names of all fields that are there, also with null for a value. */
@@ -21,15 +22,28 @@ export interface EditableFields {
   reported(name: string): string
 }
 
+export interface FieldsOfBody extends EditableFields {
+  /** The text of all that was put, once nothing more is: in steps, since it may be that of megabytes of tools. */
+  written(): Steps<JsonChanges>
+}
+
 /** A client's own JSON; only what is changed is written anew. `changes` holds what was changed before, and gets the rest. */
-export const fieldsOfBody = (
-  body: JsonBody,
-  changes: Record<string, string | null>,
-): EditableFields & { readonly changes: JsonChanges } => {
+export const fieldsOfBody = (body: JsonBody, changes: Record<string, string | null>): FieldsOfBody => {
   const put = new Map<string, JsonValue>()
+  /** Those among them that stand in no text yet. */
+  const unwritten = new Set<string>()
   const removed = (name: string): boolean => Object.hasOwn(changes, name) && changes[name] === null
   return {
-    changes,
+    *written() {
+      for (const name of unwritten) {
+        const [value = null, before, raw] = [put.get(name), body.get(name), body.raw(name)]
+        yield
+        // Text that the old and the new value share goes on as it was written.
+        changes[name] = yield* before === undefined || raw === undefined ? writeInSteps(value) : rewrittenText(value, before, raw)
+      }
+      unwritten.clear()
+      return changes
+    },
     names() {
       const sent = body.keys.filter((name) => !removed(name))
       for (const name of put.keys()) if (!body.has(name)) sent.push(name)
@@ -41,21 +55,21 @@ export const fieldsOfBody = (
       return put.has(name) ? (put.get(name) ?? undefined) : body.value(name)
     },
     put(name, value) {
-      const [before, raw] = [body.get(name), body.raw(name)]
       put.set(name, value)
-      // Text that the old and the new value share goes on as it was written.
-      changes[name] = before === undefined || raw === undefined ? JSON.stringify(value) : atOnce(rewrittenText(value, before, raw))
+      unwritten.add(name)
+      delete changes[name]
     },
     rename(from, to) {
-      const raw = put.has(from) ? JSON.stringify(put.get(from)) : body.raw(from)
-      const value = put.has(from) ? put.get(from) : body.get(from)
-      if (raw === undefined || value === undefined) return
+      const [value, text] = put.has(from) ? [put.get(from), changes[from]] : [body.get(from), body.raw(from)]
+      if (value === undefined) return
       this.remove(from)
       put.set(to, value)
-      changes[to] = raw
+      if (typeof text === 'string') changes[to] = text
+      else unwritten.add(to)
     },
     remove(name) {
       put.delete(name)
+      unwritten.delete(name)
       if (body.has(name)) changes[name] = null
       else delete changes[name]
     },

@@ -128,7 +128,7 @@ function* rewrittenBody(body: JsonBody, given: JsonObject, sent: JsonObject): St
     changes[key] = yield* rewrittenText(value, before, raw)
   }
   yield
-  return body.with(changes)
+  return yield* body.changing(changes)
 }
 
 const namesOf = ({ tools, toolChoice, messages }: Prompt): readonly ToolName[] => [

@@ -5,11 +5,14 @@ import * as fc from 'fast-check'
 import type { Warning } from '../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { mendedTools } from './openai-tool-schema.ts'
+import { atOnce } from '../lib/steps.ts'
+
+const mended = (...given: Parameters<typeof mendedTools>) => atOnce(mendedTools(...given))
 
 const mend = (parameters: JsonValue, more: JsonObject = {}): { called: JsonObject; reported: readonly Warning[] } => {
   const reported: Warning[] = []
   const tools = [{ name: 'f', parameters, ...more }]
-  const [called = {}] = mendedTools(
+  const [called = {}] = mended(
     tools,
     'tools',
     { functionIn: (tool) => tool, withFunction: (_, next) => next },
@@ -126,7 +129,7 @@ describe('a schema that OpenAI refuses', () => {
   test('a function without any schema stays so', () => {
     const tools = [{ name: 'f' }]
     const unused = { target: { upstreamModel: 'b' }, warn: () => undefined } as unknown as Parameters<typeof mendedTools>[3]
-    expect(mendedTools(tools, 'tools', { functionIn: (tool) => tool, withFunction: (_, next) => next }, unused)).toBe(tools)
+    expect(mended(tools, 'tools', { functionIn: (tool) => tool, withFunction: (_, next) => next }, unused)).toBe(tools)
   })
 })
 

@@ -4,29 +4,34 @@
  * 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level", "array schema missing items", "object schema missing properties".
  */
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { mapInSteps, SCHEMA_UNITS, type Steps } from '../lib/steps.ts'
 import { fitsStrictMode } from './openai-strict-schema.ts'
 import type { RuleContext } from './field-rules.ts'
 
 /** The tools with the functions among them that `functionIn` finds; the same list where OpenAI takes them all. */
-export const mendedTools = (
+export function* mendedTools(
   tools: readonly JsonValue[],
   field: string,
   { functionIn, withFunction }: FunctionPlace,
   { target, warn }: Pick<RuleContext, 'target' | 'warn'>,
-): readonly JsonValue[] => {
+): Steps<readonly JsonValue[]> {
   const work = { left: JOINED_MAX }
-  const mended = tools.map((tool, index) => {
-    const called = isMap(tool) ? functionIn(tool) : null
-    const next = called === null ? null : mendedFunction(called, work)
-    if (!isMap(tool) || called === null || next === null) return tool
-    if (next.reported !== null)
-      warn({
-        code: 'mapped_field',
-        field: `${field}[${index}]`,
-        message: `${target.upstreamModel} takes no schema like that of ${nameOf(called)}; ${next.reported}`,
-      })
-    return withFunction(tool, next.called)
-  })
+  const mended = yield* mapInSteps(
+    tools,
+    (tool, index) => {
+      const called = isMap(tool) ? functionIn(tool) : null
+      const next = called === null ? null : mendedFunction(called, work)
+      if (!isMap(tool) || called === null || next === null) return tool
+      if (next.reported !== null)
+        warn({
+          code: 'mapped_field',
+          field: `${field}[${index}]`,
+          message: `${target.upstreamModel} takes no schema like that of ${nameOf(called)}; ${next.reported}`,
+        })
+      return withFunction(tool, next.called)
+    },
+    () => SCHEMA_UNITS,
+  )
   return mended.every((tool, index) => tool === tools[index]) ? tools : mended
 }
 

@@ -5,6 +5,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { scanElements } from '../lib/json-scan.ts'
 import { editMembers } from '../lib/json-splice.ts'
 import { isObject, type JsonChanges, type JsonValue } from '../lib/json.ts'
+import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { settleSystemTurns } from './anthropic/system-turns.ts'
 import type { RoleRule } from './role-rules.ts'
 
@@ -28,14 +29,14 @@ export const settledPrompt = (prompt: Prompt, rules: Rules): Settled<Prompt> | n
   }
   if (rules.has('no-developer') && messages.some(({ role }) => role === 'developer'))
     messages = messages.map((message) => (message.role === 'developer' ? { ...message, role: 'system' } : message))
-  if (rules.has('alternating')) messages = joinNeighbours(messages, (one, next) => ({ ...one, parts: [...one.parts, ...next.parts] }))
+  if (rules.has('alternating')) messages = joinNeighbours(messages, (run) => ({ ...run[0], parts: run.flatMap(({ parts }) => parts) }))
   return messages === given ? null : { request: { ...prompt, messages }, moved }
 }
 
 /** Null where the body keeps the rules. */
-export const settledBody = (dialect: ClientDialect, body: JsonBody, rules: Rules): Settled<JsonBody> | null => {
-  const settled = SETTLERS[dialect](body, rules)
-  return settled === null ? null : { request: body.with(settled.request), moved: settled.moved }
+export function* settledBody(dialect: ClientDialect, body: JsonBody, rules: Rules): Steps<Settled<JsonBody> | null> {
+  const settled = yield* SETTLERS[dialect](body, rules)
+  return settled === null ? null : { request: yield* body.changing(settled.request), moved: settled.moved }
 }
 
 interface WithRole {
@@ -58,18 +59,21 @@ const isBehindOthers = (messages: readonly WithRole[]): boolean => {
 }
 
 /** The same list where no two messages of the user stand in a row. */
-const joinNeighbours = <One extends WithRole>(messages: readonly One[], join: (one: One, next: One) => One): readonly One[] => {
-  const joined: One[] = []
+const joinNeighbours = <One extends WithRole>(
+  messages: readonly One[],
+  join: (neighbours: readonly [One, ...One[]]) => One,
+): readonly One[] => {
+  const runs: [One, ...One[]][] = []
   for (const message of messages) {
-    const before = joined.at(-1)
-    if (before?.role === 'user' && message.role === 'user') joined[joined.length - 1] = join(before, message)
-    else joined.push(message)
+    const run = runs.at(-1)
+    if (run?.[0].role === 'user' && message.role === 'user') run.push(message)
+    else runs.push([message])
   }
-  return joined.length === messages.length ? messages : joined
+  return runs.length === messages.length ? messages : runs.map((run) => (run.length === 1 ? run[0] : join(run)))
 }
 
-const settledChat = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null => {
-  const given = turnsOf(body, 'messages')
+function* settledChat(body: JsonBody, rules: Rules): Steps<Settled<JsonChanges> | null> {
+  const given = yield* turnsOf(body, 'messages')
   const system = given.filter(isSystem)
   let turns: readonly Turn[] = given
   let moved = false
@@ -81,13 +85,14 @@ const settledChat = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null 
     turns = turns.map((turn) =>
       turn.role === 'developer' ? { ...turn, role: 'system', text: editMembers(turn.text, { role: '"system"' }) } : turn,
     )
-  if (rules.has('alternating')) turns = joinNeighbours(turns, (one, next) => turnOf('user', joinedContent([one, next])))
+  if (rules.has('alternating')) turns = joinNeighbours(turns, (run) => turnOf('user', joinedContent(run)))
+  yield
   return turns === given ? null : { request: { messages: listOf(turns) }, moved }
 }
 
 /** The dialect has a place for the words of the system: `instructions`. */
-const settledInput = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null => {
-  const items = turnsOf(body, 'input')
+function* settledInput(body: JsonBody, rules: Rules): Steps<Settled<JsonChanges> | null> {
+  const items = yield* turnsOf(body, 'input')
   const system = items.filter(isSystem)
   const instructions = body.value('instructions')
   const others = items.filter((item) => !isSystem(item))
@@ -104,24 +109,29 @@ const settledInput = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null
   return { request: { input: listOf(renamed) }, moved: false }
 }
 
-const settledTurns = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null => {
+function* settledTurns(body: JsonBody, rules: Rules): Steps<Settled<JsonChanges> | null> {
   const messages = body.raw('messages')
   if (!rules.has('system-first') || messages?.startsWith('[') !== true) return null
-  const settled = settleSystemTurns({ messages, system: body.raw('system'), systemTurns: false, mapped: () => undefined })
+  yield
+  const settled = yield* settleSystemTurns(messages, body.raw('system'))
   return settled === null ? null : { request: { ...settled }, moved: true }
 }
 
-const SETTLERS: Readonly<Record<ClientDialect, (body: JsonBody, rules: Rules) => Settled<JsonChanges> | null>> = {
+const SETTLERS: Readonly<Record<ClientDialect, (body: JsonBody, rules: Rules) => Steps<Settled<JsonChanges> | null>>> = {
   chat: settledChat,
   responses: settledInput,
   messages: settledTurns,
 }
 
-const turnsOf = (body: JsonBody, list: string): readonly Turn[] => {
+function* turnsOf(body: JsonBody, list: string): Steps<readonly Turn[]> {
+  yield* body.reading([list])
   const values = body.value(list)
   const given = body.raw(list)
   if (given === undefined || !Array.isArray(values)) return []
-  return scanElements(given).map(({ start, end }, index) => {
+  yield
+  const elements = scanElements(given)
+  yield
+  return yield* mapInSteps(elements, ({ start, end }, index) => {
     const value: JsonValue | undefined = values[index]
     const [role, content] = isObject(value) ? [value['role'], value['content']] : []
     return { text: given.slice(start, end), role, content }

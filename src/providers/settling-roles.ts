@@ -7,6 +7,8 @@ import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
+import type { Steps } from '../lib/steps.ts'
+import { encoded } from './encoded.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
 import { hasOwnTemplates, type RoleRule, rulesReportedBy, vendorRules } from './role-rules.ts'
 import { settledBody, settledPrompt } from './settled-roles.ts'
@@ -21,7 +23,10 @@ export const settlingRoles =
     const known = new Set([...written, ...(context.roleRules?.find(target) ?? [])])
     const warn = once(attempt.warn)
     let rules: ReadonlySet<RoleRule> = known
-    let settled = withRules({ ...attempt, warn }, rules, own, rules.size > written.length) ?? { ...attempt, warn }
+    /** Null where the request keeps the rules. */
+    const withinRules = (reported: boolean): Attempt | null | Promise<Attempt | null> =>
+      rules.size === 0 ? null : encoded(withRules({ ...attempt, warn }, rules, own, reported), attempt, context)
+    let settled = (await withinRules(rules.size > written.length)) ?? { ...attempt, warn }
     for (;;) {
       let began = false
       const answered = (): void => {
@@ -31,9 +36,10 @@ export const settlingRoles =
       const refusal = await refusalOf(adapter, settled, context, beginning(take, answered))
       if (refusal === null) return
       const wider: ReadonlySet<RoleRule> = new Set([...rules, ...(began ? [] : rulesReportedBy(refusal))])
-      const again = wider.size === rules.size ? null : withRules({ ...attempt, warn }, wider, own, true)
-      if (again === null) throw refusal
+      if (wider.size === rules.size) throw refusal
       rules = wider
+      const again = await withinRules(true)
+      if (again === null) throw refusal
       settled = again
     }
   }
@@ -66,11 +72,10 @@ const beginning =
   }
 
 /** Null where the request keeps the rules. `reported`: the client gets a warning even where nothing changes its place. */
-const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, reported: boolean): Attempt | null => {
-  if (rules.size === 0) return null
+function* withRules(attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, reported: boolean): Steps<Attempt | null> {
   const { call, target, warn } = attempt
   const native = passesAsWritten(call, own)
-  const body = native ? settledBody(own, call.body, rules) : null
+  const body = native ? yield* settledBody(own, call.body, rules) : null
   const prompt = native ? null : settledPrompt(call.prompt(), rules)
   const settled = body ?? prompt
   if (settled === null) return null

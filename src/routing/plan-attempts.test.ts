@@ -11,6 +11,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createHealth } from './health.ts'
 import { ATTEMPTS_MAX, planAttempts, type Plan } from './plan-attempts.ts'
 import type { Model, Provider } from '../models/model.ts'
+import { atOnce } from '../lib/steps.ts'
 
 const provider = (slug: string): Provider => ({
   slug,
@@ -35,7 +36,7 @@ const model = (id: string, slugs: string): Model => ({
 const models = createModels([model('m/one', 'abc'), model('m/two', 'cd'), model('m/six', 'abcdef')], [])
 
 const callOf = (fields: Record<string, unknown>): Call =>
-  chatFormat.parseCall(JsonBody.read(JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], ...fields }))).call
+  atOnce(chatFormat.parseCall(JsonBody.read(JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], ...fields })))).call
 
 const health = createHealth({ clock: createFakeClock(), inFlightMax: () => 100, neverEjected: new Set() })
 

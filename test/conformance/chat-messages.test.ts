@@ -24,7 +24,7 @@ interface Sent {
 const LANES = ['relayed', 'translated'] as const
 
 const send = (lane: (typeof LANES)[number], vendor: string, request: object, more: Partial<Target> = {}): Sent => {
-  const { call } = chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', ...request })))
+  const { call } = atOnce(chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', ...request }))))
   // Another interface's client with the same conversation.
   return sendCall(lane === 'relayed' ? call : { ...call, dialect: 'responses' }, vendor, more)
 }
@@ -194,7 +194,7 @@ describe('whatever history an agent sends', () => {
   test('of an unknown server is its own affair', () => {
     fc.assert(
       fc.property(histories, (messages) => {
-        const { call: asked } = chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages })))
+        const { call: asked } = atOnce(chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages }))))
         expect(sendCall(asked, 'own').messages).toEqual(messages as Json[])
       }),
       { numRuns: 50 },
@@ -217,7 +217,7 @@ describe('a history in order', () => {
     const written = JSON.stringify(LAWFUL)
       .replaceAll(':', ' : ')
       .replace('Hi', String.raw`H\u0069`)
-    const { call: asked } = chatFormat.parseCall(JsonBody.read(`{"model":"a/b","messages": ${written} }`))
+    const { call: asked } = atOnce(chatFormat.parseCall(JsonBody.read(`{"model":"a/b","messages": ${written} }`)))
     const { text, reported } = sendCall(asked, vendor)
     expect(text).toContain(`"messages": ${written} }`)
     expect(reported).toEqual([])
@@ -225,7 +225,7 @@ describe('a history in order', () => {
 
   test.each(['openai', 'azure', 'mistral', 'fireworks', 'vllm'])('is not parsed for %s where it is large', (vendor) => {
     const large = [...LAWFUL.slice(0, 6), { role: 'user', content: 'x'.repeat(100_000) }]
-    const { call: asked } = chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages: large })))
+    const { call: asked } = atOnce(chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages: large }))))
     const { parse } = JSON
     const lengths: number[] = []
     JSON.parse = (text: string, ...rest) => {
@@ -256,9 +256,11 @@ describe('a history in order', () => {
 
   test('keeps the text of all that is in order where one call has no result', () => {
     const { text } = sendCall(
-      chatFormat.parseCall(
-        JsonBody.read(
-          `{"model":"a/b","messages":[{"role":"user","content":"H\\u0069"},${JSON.stringify(calling(call('a')))}, {"role":"user", "content":"Go on"}]}`,
+      atOnce(
+        chatFormat.parseCall(
+          JsonBody.read(
+            `{"model":"a/b","messages":[{"role":"user","content":"H\\u0069"},${JSON.stringify(calling(call('a')))}, {"role":"user", "content":"Go on"}]}`,
+          ),
         ),
       ).call,
       'openai',

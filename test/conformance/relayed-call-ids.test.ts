@@ -20,7 +20,7 @@ const sentIds = (provider: string, id: string): unknown[] => {
     { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] },
     { role: 'tool', tool_call_id: id, content: 'ok' },
   ]
-  const { call } = chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages })))
+  const { call } = atOnce(chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages }))))
   const target = { ...TARGET, provider, providerName: provider }
   const sent = JSON.parse(
     atOnce(encodeChatRequest({ call, target, number: 0, warn: () => undefined, connection: new AbortController() })),
@@ -55,7 +55,7 @@ test.each([
     { type: 'custom_tool_call', call_id: id, name: 'g', input: '' },
     { type: 'custom_tool_call_output', call_id: id, output: 'ok' },
   ]
-  const { call } = responsesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', input })))
+  const { call } = atOnce(responsesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', input }))))
   const target = { ...TARGET, provider, providerName: provider, upstreamModel: 'gpt-5' }
   const wire = atOnce(responsesWire({ call, target, number: 0, warn: () => undefined, connection: new AbortController() }))
   const sent = (JSON.parse(String(wire)) as { input: { call_id?: string }[] }).input
@@ -73,7 +73,7 @@ describe('a Messages client whose history holds calls of other models', () => {
       { role: 'assistant', content: [{ type: 'tool_use', id, name: 'f', input: { id: 'a:b' } }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
     ]
-    const { call } = messagesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', max_tokens: 9, messages })))
+    const { call } = atOnce(messagesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', max_tokens: 9, messages }))))
     const target = { ...TARGET, provider: 'anthropic', providerName: 'Anthropic', upstreamModel }
     return String(atOnce(anthropicWire({ call, target, number: 0, warn: () => undefined, connection: new AbortController() })))
   }

@@ -13,6 +13,7 @@ import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { JSON_LIMITS, JsonTextError } from '../../src/lib/json-scan.ts'
+import { atOnce } from '../../src/lib/steps.ts'
 
 const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
@@ -87,7 +88,7 @@ const stepsOf = (bytes: Uint8Array, format: ClientFormat): readonly number[] => 
   if (!step(() => void (body = JsonBody.ofBytes(bytes, JSON_LIMITS))) || body === null) return steps
   const read: JsonBody = body
   let prompt = (): unknown => null
-  if (step(() => void ({ prompt } = format.parseCall(read).call))) step(() => void prompt())
+  if (step(() => void ({ prompt } = atOnce(format.parseCall(read)).call))) step(() => void prompt())
   return steps
 }
 

@@ -83,7 +83,7 @@ const send = (call: Call, upstream: ClientDialect, target: Target): Sent | null 
 const callOf = (client: ClientDialect, fields: object): Call | null => {
   const body = JsonBody.read(JSON.stringify({ model: 'a/b', ...QUESTION[client], ...fields }))
   try {
-    return FORMATS[client].parseCall(body).call
+    return atOnce(FORMATS[client].parseCall(body)).call
   } catch (thrown) {
     if (thrown instanceof GatewayError) return null
     throw thrown

@@ -5,6 +5,7 @@ import { GatewayError } from '../../src/errors.ts'
 import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { atOnce } from '../../src/lib/steps.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { createModels, plainEndpoint, type Models } from '../../src/models/models.ts'
 import { createHealth, type Health } from '../../src/routing/health.ts'
@@ -47,8 +48,10 @@ const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messag
 const SAYING = [{ role: 'user', content: 'Hi' }]
 
 export const callOf = (fields: Record<string, unknown>, dialect: ClientDialect = 'chat'): Call =>
-  FORMATS[dialect].parseCall(
-    JsonBody.read(JSON.stringify({ model: 'm/one', ...(dialect === 'responses' ? { input: SAYING } : { messages: SAYING }), ...fields })),
+  atOnce(
+    FORMATS[dialect].parseCall(
+      JsonBody.read(JSON.stringify({ model: 'm/one', ...(dialect === 'responses' ? { input: SAYING } : { messages: SAYING }), ...fields })),
+    ),
   ).call
 
 export const newHealth = (clock: FakeClock = createFakeClock()): Health =>

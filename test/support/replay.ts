@@ -69,6 +69,8 @@ export interface Replay {
   readonly modalities?: readonly string[] | null
   /** The operator allows that media are fetched, which comes to this. */
   readonly loadMedia?: LoadMedia
+  /** The client's reading of the answer; as text when absent. */
+  readonly read?: (response: Response) => Promise<Pick<Replayed, 'text' | 'broken'>>
 }
 
 export interface Replayed {
@@ -111,6 +113,7 @@ export const replay = async ({
   modalities = null,
   admit = admittingAll(clock),
   loadMedia,
+  read = readAll,
 }: Replay): Promise<Replayed> => {
   const sent: SentRequest[] = []
   const upstream: Upstream = {
@@ -206,7 +209,7 @@ export const replay = async ({
       onInternalError: (thrown) => internalErrors.push(thrown),
     },
   )
-  const { text, broken } = await readAll(response)
+  const { text, broken } = await read(response)
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
 
@@ -216,7 +219,7 @@ const bodyOf = (given: Uint8Array, clock: Clock): JsonBody | Promise<JsonBody> =
 
 const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
 
-const readAll = async (response: Response): Promise<{ text: string; broken: boolean }> => {
+const readAll: NonNullable<Replay['read']> = async (response) => {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
   try {

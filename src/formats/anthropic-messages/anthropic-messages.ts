@@ -11,7 +11,11 @@ import { rules } from './schema.ts'
 export const messagesFormat: ClientFormat = withSecretsHidden({
   dialect: 'messages',
   presetContent: presetContentOf,
-  parseCall: (body) => ({ warnings: validateRequest(rules, body), call: readCall(body) }),
+  *parseCall(body) {
+    const warnings = validateRequest(rules, body)
+    yield
+    return { warnings, call: readCall(body) }
+  },
   renderAnswer,
   openStream,
   renderError,

@@ -3,11 +3,15 @@
  * as one in today's, so that every provider gets what it knows; its answer is written in the older ones again.
  */
 import type { Warning } from '../../canonical/warning.ts'
-import { parseExact } from '../../lib/exact-json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
-import { atOnce } from '../../lib/steps.ts'
+import { parseExactInSteps, writeInSteps } from '../../lib/json-steps.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
+import { atOnce, LARGE_BYTES, mapInSteps, type Steps } from '../../lib/steps.ts'
+import { readAhead } from '../call-reader.ts'
+import type { Written } from '../format.ts'
+import { writtenInSteps } from '../written-in-steps.ts'
 
 export interface ModernRequest {
   readonly body: JsonBody
@@ -16,41 +20,57 @@ export interface ModernRequest {
   readonly legacy: boolean
 }
 
-export const withModernTools = (body: JsonBody): ModernRequest => {
+export function* withModernTools(body: JsonBody): Steps<ModernRequest> {
   const functions = body.value('functions')
   const legacy = isList(functions)
-  if (!legacy && !(body.searchable.includes('"function') && OLDER_WORDS.test(body.searchable))) return { body, warnings: [], legacy }
+  if (!legacy && !(yield* speaksOfFunctions(body.searchable))) return { body, warnings: [], legacy }
+  yield* readAhead(body, ['messages'])
   const choice = body.value('function_call')
   const [tools, toolChoice, messages] = [body.value('tools'), body.value('tool_choice'), body.value('messages')]
   const warnings: Warning[] = []
-  const history = isList(messages) ? modernHistory(messages, warnings) : messages
+  const history = isList(messages) ? yield* modernHistory(messages, warnings) : messages
   const raw = body.raw('messages')
+  yield
+  const modern = legacy ? [...(isList(tools) ? tools : []), ...functions.map(modernTool)] : null
+  const isSame = history === undefined || messages === undefined || history === messages || raw === undefined
   return {
-    body: body.with({
+    body: yield* body.changing({
       functions: null,
       function_call: null,
-      ...(legacy ? { tools: JSON.stringify([...(isList(tools) ? tools : []), ...functions.map(modernTool)]) } : {}),
+      ...(modern === null ? {} : { tools: yield* writeInSteps(modern) }),
       ...(choice !== undefined && toolChoice === undefined ? { tool_choice: JSON.stringify(modernChoice(choice)) } : {}),
-      ...(history === undefined || messages === undefined || history === messages || raw === undefined
-        ? {}
-        : { messages: atOnce(rewrittenText(history, messages, raw)) }),
+      ...(isSame ? {} : { messages: yield* rewrittenText(history, messages, raw) }),
     }),
     warnings,
     legacy,
   }
 }
 
+function* speaksOfFunctions(json: string): Steps<boolean> {
+  return (yield* includesInSteps(json, '"function')) && (yield* testInSteps(OLDER_WORDS, json))
+}
+
 /** JSON text of a whole answer or of a chunk, in the older words. */
-export const legacyAnswer = (json: string): string => {
-  const answer = parseExact(json) as JsonObject
+export function* legacyAnswer(json: string): Steps<string> {
+  if (!(yield* includesInSteps(json, '"tool_calls"'))) return json
+  const answer = (yield* parseExactInSteps(json)) as JsonObject
   const { choices = null } = answer
-  return isList(choices) ? JSON.stringify({ ...answer, choices: choices.map(legacyChoice) }) : json
+  return isList(choices) ? yield* writeInSteps({ ...answer, choices: choices.map(legacyChoice) }) : json
 }
 
 /** Server-sent events, each of which holds a chunk. */
-export const legacyEvents = (events: string): string => events.replaceAll(CHUNK, (_, json: string) => `data: ${legacyAnswer(json)}`)
+export const legacyEvents = (events: string): Written => {
+  const steps = eventsInSteps(events)
+  return events.length > LARGE_BYTES ? writtenInSteps(steps) : atOnce(steps)
+}
 
-const CHUNK = /^data: (\{.*\})$/gm
+function* eventsInSteps(events: string): Steps<string> {
+  const lines: string[] = []
+  for (const line of events.split('\n')) lines.push(CHUNK.test(line) ? `data: ${yield* legacyAnswer(line.slice('data: '.length))}` : line)
+  return lines.join('\n')
+}
+
+const CHUNK = /^data: \{/
 
 /** SDKs write a null for the member that their answer did not have. */
 const OLDER_WORDS = /"function_call"(?!\s*:\s*null)|"role"\s*:\s*"function"/
@@ -61,9 +81,9 @@ const modernChoice = (choice: JsonValue): JsonValue =>
   isObject(choice) && typeof choice['name'] === 'string' ? { type: 'function', function: { name: choice['name'] } } : choice
 
 /** A function's result names the function; the call that it answers is the last one of that name. */
-const modernHistory = (messages: readonly JsonValue[], warnings: Warning[]): readonly JsonValue[] => {
+function* modernHistory(messages: readonly JsonValue[], warnings: Warning[]): Steps<readonly JsonValue[]> {
   const calls = new Map<JsonValue, string>()
-  return messages.map((message, index) => {
+  return yield* mapInSteps(messages, (message, index) => {
     if (!isObject(message)) return message
     const { function_call: called = null, ...rest } = message
     if (message['role'] === 'assistant' && isObject(called)) {

@@ -1,6 +1,6 @@
 import { validateRequest } from '../validate-request.ts'
 import { withSecretsHidden } from '../hide-in-answer.ts'
-import type { ClientFormat, StreamRenderer } from '../format.ts'
+import type { ClientFormat, StreamRenderer, Written } from '../format.ts'
 import { legacyAnswer, legacyEvents, withModernTools } from './modern-tools.ts'
 import { presetContentOf } from './preset-config.ts'
 import { readCall } from './read-call.ts'
@@ -12,14 +12,14 @@ import { rules } from './schema.ts'
 export const chatFormat: ClientFormat = withSecretsHidden({
   dialect: 'chat',
   presetContent: presetContentOf,
-  parseCall(received) {
+  *parseCall(received) {
     const found = validateRequest(rules, received)
-    const { body, warnings, legacy } = withModernTools(received)
+    const { body, warnings, legacy } = yield* withModernTools(received)
     return { warnings: [...found, ...warnings], call: legacy ? { ...readCall(body), legacyFunctions: true } : readCall(body) }
   },
   *renderAnswer(head, answer, tail, failure) {
     const text = yield* renderAnswer(head, answer, tail, failure)
-    return head.legacyFunctions === true ? legacyAnswer(text) : text
+    return head.legacyFunctions === true ? yield* legacyAnswer(text) : text
   },
   openStream(head) {
     const stream = openStream(head)
@@ -28,7 +28,7 @@ export const chatFormat: ClientFormat = withSecretsHidden({
   renderError,
 })
 
-const inOlderWords = (stream: StreamRenderer): StreamRenderer => ({
+const inOlderWords = (stream: StreamRenderer): StreamRenderer<Written> => ({
   frames: (frames) => legacyEvents(stream.frames(frames)),
   finish: (tail) => legacyEvents(stream.finish(tail)),
   fail: (error, tail) => legacyEvents(stream.fail(error, tail)),

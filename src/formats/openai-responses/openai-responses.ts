@@ -12,8 +12,8 @@ import { withoutReferences } from './without-references.ts'
 export const responsesFormat: ClientFormat = withSecretsHidden({
   dialect: 'responses',
   presetContent: presetContentOf,
-  parseCall(received) {
-    const { body, warnings } = withoutReferences(received)
+  *parseCall(received) {
+    const { body, warnings } = yield* withoutReferences(received)
     return { warnings: [...warnings, ...validateRequest(rules, body)], call: readCall(body) }
   },
   renderAnswer,

@@ -10,6 +10,7 @@ import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../format.ts'
+import { writtenInSteps } from '../written-in-steps.ts'
 import { bodyOfParsed, eventType, nativeText, oneLine } from '../relay-text.ts'
 import { completeEvent } from './complete-event.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
@@ -38,7 +39,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
 
   frames(frames: readonly Frame[]): Written {
     const relaying = this.#frames(frames)
-    return frames.some(isLarge) ? textsOf(relaying) : atOnce(relaying)
+    return frames.some(isLarge) ? writtenInSteps(relaying) : atOnce(relaying)
   }
 
   *#frames(frames: readonly Frame[]): Steps<string> {
@@ -61,7 +62,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
       return this.#end({ outcome, output, tail, more: metadataMember(tail) })
     }
     const ending = this.#relayedEnd(this.#terminal, tail)
-    return this.#terminal.length > LARGE_BYTES ? textsOf(ending) : atOnce(ending)
+    return this.#terminal.length > LARGE_BYTES ? writtenInSteps(ending) : atOnce(ending)
   }
 
   *#relayedEnd(terminal: string, tail: AnswerTail): Steps<string> {
@@ -143,14 +144,6 @@ export class ResponseRelay implements StreamRenderer<Written> {
   #upstreamNumber(): number {
     const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
     return typeof number === 'number' ? number + 1 : this.#count
-  }
-}
-
-/** The text in one piece, and an empty one for each step before it. */
-function* textsOf(steps: Steps<string>): Generator<string, void, undefined> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    yield step.value ?? ''
-    if (step.done === true) return
   }
 }
 

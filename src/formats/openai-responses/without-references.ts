@@ -6,31 +6,37 @@
 import type { Warning } from '../../canonical/warning.ts'
 import { shortText } from '../findings.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
-import { editElements } from '../../lib/json-splice.ts'
+import { editElementsInSteps } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
-import { mayName } from '../../lib/may-name.ts'
+import { lookForName } from '../../lib/may-name.ts'
+import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
+import type { Steps } from '../../lib/steps.ts'
 
 /** Leaves out all of them: one that names an item of the same request adds nothing; any other gets a warning. */
-export const withoutReferences = (body: JsonBody): { readonly body: JsonBody; readonly warnings: readonly Warning[] } => {
-  const [input, raw] = mayHoldReference(body.searchable) ? [body.value('input'), body.raw('input')] : []
+export function* withoutReferences(body: JsonBody): Steps<{ readonly body: JsonBody; readonly warnings: readonly Warning[] }> {
+  const [input, raw] = (yield* mayHoldReference(body.searchable)) ? [body.value('input'), body.raw('input')] : []
   if (!isList(input) || raw === undefined) return { body, warnings: [] }
   const sent = new Set(input.map((item) => (isReference(item) ? undefined : idOf(item))))
   const warnings: Warning[] = []
-  const kept = editElements(raw, (text, index) => {
+  const kept = yield* editElementsInSteps(raw, (text, index) => {
     const item = input[index]
     if (!isReference(item)) return text
     const id = idOf(item)
     if (id === undefined || !sent.has(id)) warnings.push(unknownItem(`input[${index}]`, id))
     return null
   })
-  return { body: kept === raw ? body : body.with({ input: kept }), warnings }
+  return { body: kept === raw ? body : yield* body.changing({ input: kept }), warnings }
 }
 
-const mayHoldReference = (json: string): boolean =>
-  mayName('item_reference', json) || json.includes('"image_generation_call"') || (json.includes('"id"') && UNTYPED.test(json))
+function* mayHoldReference(json: string): Steps<boolean> {
+  if ((yield* lookForName(REFERENCE, json)) || (yield* includesInSteps(json, '"image_generation_call"'))) return true
+  return (yield* includesInSteps(json, '"id"')) && (yield* testInSteps(UNTYPED, json))
+}
 
-/** An object that has an id and no type. */
-const UNTYPED = /\{\s*(?:"type"\s*:\s*null\s*,\s*)?"id"\s*:\s*"[^"]*"\s*(?:,\s*"type"\s*:\s*null\s*)?\}/
+const REFERENCE = /item_reference/
+
+/** An object that has an id and no type; one whose id is long may be. */
+const UNTYPED = /\{\s*(?:"type"\s*:\s*null\s*,\s*)?"id"\s*:\s*"(?:[^"]{0,64}"\s*(?:,\s*"type"\s*:\s*null\s*)?\}|[^"]{65})/
 
 const unknownItem = (field: string, id: string | undefined): Warning => {
   const named = id === undefined ? 'The item' : shortText(id)

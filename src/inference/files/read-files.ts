@@ -19,7 +19,7 @@ import { resolveModel } from '../../routing/resolve-model.ts'
 import { type FetchPage, NoPage } from '../../tools/web-fetch/fetch-page.ts'
 import { type Prepared, strictError } from '../stages.ts'
 import type { LargeStep } from '../large-steps.ts'
-import { readAgain } from '../read-again.ts'
+import { readAgain } from '../read-call.ts'
 import { OcrFailure, type ReadByOcr } from './read-by-ocr.ts'
 import { CONVERSATION, type FilePart, filePart, textPart } from './file-places.ts'
 
@@ -88,7 +88,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   if (prepared.strict && first !== undefined) throw strictError(first)
   return {
     ...prepared,
-    call: readAgain(prepared, body.with({ [field]: changed })),
+    call: await inTurns(readAgain(prepared, body.with({ [field]: changed })), parts.context.turn ?? parts.largeStep),
     files,
     warnings: [...prepared.warnings, ...warnings],
   }

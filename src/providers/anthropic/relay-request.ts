@@ -46,7 +46,8 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   nameTier(fields, attempt)
   nameTools(fields, attempt)
   yield
-  const words = applyModelRules(fields, attempt, relayed?.turns ?? [])
+  const words = yield* applyModelRules(fields, attempt, relayed?.turns ?? [])
+  yield* fields.written()
   const sent = (name: string): string | undefined => (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined
   if (words !== undefined) changes['system'] = withWords(sent('system'), words)
   yield

@@ -4,6 +4,7 @@
  */
 import type { ReasoningSetting, SettingName, SettingValues } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { nearestEffort } from '../effort.ts'
 import { clampOutput, keepAccepted } from '../field-rules.ts'
@@ -22,7 +23,7 @@ import { keepEdits, keepLawful } from './lawful-fields.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
 
 /** `turns`: the conversation as it goes out. Gives what the system prompt has to say in addition. Throws `invalid_request`. */
-export const applyModelRules = (fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): string | undefined => {
+export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): Steps<string | undefined> {
   clampOutput(fields, 'max_tokens', attempt)
   keepAcceptedFields(fields, attempt)
   const context = relayContext(fields, attempt)
@@ -37,7 +38,7 @@ export const applyModelRules = (fields: EditableFields, attempt: Attempt, turns:
   const grammar = createGrammarBudget()
   // Before the tools: what is left of the grammar is theirs.
   const words = changeFormat(fields, context, grammar)
-  changeTools(fields, context, grammar)
+  yield* changeTools(fields, context, grammar)
   const forced = chooseTools(fields, context)
   if (isObject(fields.value('thinking')))
     changeThinking(fields, context, { forced, unthoughtLoop: isUnthoughtLoop(turns), prefilled: isPrefilled(turns, BLOCK_FORM.isPaused) })
@@ -193,17 +194,21 @@ const changeFormat = (fields: EditableFields, context: ModelContext, grammar: Gr
   return words
 }
 
-const changeTools = (fields: EditableFields, context: ModelContext, grammar: GrammarBudget): void => {
+function* changeTools(fields: EditableFields, context: ModelContext, grammar: GrammarBudget): Steps<void> {
   const tools = fields.value('tools')
   if (!Array.isArray(tools)) return
-  const next = (tools as readonly JsonValue[]).map((tool, index) => {
-    const given = isObject(tool) ? tool['input_schema'] : undefined
-    if (!isObject(tool) || !isObject(given)) return tool
-    const { strict: isAsked, ...rest } = tool
-    const { schema, strict } = inputSchema(given, isAsked === true, `tools[${index}]`, { ...context, grammar })
-    if ((isAsked === true) === strict && (schema === given || isSame(schema, given))) return tool
-    return { ...rest, input_schema: schema as JsonValue, ...(strict ? { strict } : {}) }
-  })
+  const next = yield* mapInSteps(
+    tools as readonly JsonValue[],
+    (tool, index) => {
+      const given = isObject(tool) ? tool['input_schema'] : undefined
+      if (!isObject(tool) || !isObject(given)) return tool
+      const { strict: isAsked, ...rest } = tool
+      const { schema, strict } = inputSchema(given, isAsked === true, `tools[${index}]`, { ...context, grammar })
+      if ((isAsked === true) === strict && (schema === given || isSame(schema, given))) return tool
+      return { ...rest, input_schema: schema as JsonValue, ...(strict ? { strict } : {}) }
+    },
+    () => SCHEMA_UNITS,
+  )
   if (next.some((tool, index) => tool !== tools[index])) fields.put('tools', next)
 }
 

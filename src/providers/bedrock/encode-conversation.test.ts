@@ -142,7 +142,7 @@ test.each<[ClientDialect, ClientFormat, object]>([
   ],
 ])('a request of %s arrives with nothing lost', (_, format, body) => {
   const warnings: Warning[] = []
-  const { call } = format.parseCall(JsonBody.read(JSON.stringify({ model: 'bedrock/it', ...body })))
+  const { call } = atOnce(format.parseCall(JsonBody.read(JSON.stringify({ model: 'bedrock/it', ...body }))))
   const text = atOnce(
     encodeConverseRequest({
       call,

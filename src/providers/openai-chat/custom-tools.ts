@@ -1,6 +1,7 @@
 /** Tools that take any text, of a chat client whose vendor has functions only (text-calls.ts). */
 import type { CustomTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import type { RuleContext } from '../field-rules.ts'
 import type { Attempt } from '../provider.ts'
@@ -23,10 +24,10 @@ const NONE: ReadonlySet<string> = new Set()
 const hasFunctionsOnly = ({ accepts, customTools }: Vendor): boolean => accepts !== 'everything' && !customTools
 
 /** A translated request holds no such tool any more. */
-export const offerFunctions = (fields: EditableFields, vendor: Vendor, { warn }: RuleContext): void => {
+export function* offerFunctions(fields: EditableFields, vendor: Vendor, { warn }: RuleContext): Steps<void> {
   const tools = hasFunctionsOnly(vendor) ? fields.value('tools') : undefined
   if (!Array.isArray(tools)) return
-  const offered = tools.map((tool: JsonValue, index): JsonValue => {
+  const offered = yield* mapInSteps(tools, (tool: JsonValue, index): JsonValue => {
     const custom = customTool(tool, index)
     return custom === null ? tool : functionTool(functionOf(custom, warn))
   })

@@ -6,6 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
+import { atOnce } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
 import { shortenIdentifiers } from '../field-rules.ts'
@@ -78,8 +79,9 @@ const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8A
     if (body.value(field) !== undefined)
       warn({ code: 'unsupported_field', field, message: `${target.providerName} does not take ${field}; it was left out.` })
   }
-  shortenIdentifiers(fieldsOfBody(body, changes), identifierMax)
-  return body.wireWith(changes)
+  const fields = fieldsOfBody(body, changes)
+  shortenIdentifiers(fields, identifierMax)
+  return body.wireWith(atOnce(fields.written()))
 }
 
 /** Fields of the interface that not every vendor has. */

@@ -19,7 +19,7 @@ const target: Target = {
 }
 
 const attempt = (text: string): Attempt => ({
-  call: chatFormat.parseCall(JsonBody.read(text)).call,
+  call: atOnce(chatFormat.parseCall(JsonBody.read(text))).call,
   target,
   number: 0,
   warn: () => undefined,

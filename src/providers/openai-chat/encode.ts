@@ -79,7 +79,7 @@ export function* encodePrompt(translation: Translation, attempt: Attempt, vendor
     { ...settings.paths, response_format: FORMAT_FIELDS[dialect] },
   )
   if (context.lostMarks()) dropCacheOptions(fields, attempt)
-  applyFieldRules(fields, vendor, attempt)
+  yield* applyFieldRules(fields, vendor, attempt)
   const words = formatWords(encodeFormat(outputFormat)['response_format'], vendor)
   return { messages: words === null ? messages : [words, ...messages], ...fields.object }
 }

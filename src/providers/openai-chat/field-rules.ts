@@ -4,6 +4,7 @@
  */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { clampOutput, keepAccepted, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
 import { acceptsChatField } from '../chat-fields.ts'
@@ -14,11 +15,11 @@ import { offerFunctions } from './custom-tools.ts'
 import { encodeReasoning, turnsThinkingOff } from './encode-reasoning.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
 
-export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context: RuleContext): void => {
+export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
   const model = vendor.openAiModels ? openAiModelOf(context.target) : null
   askForUsage(fields, vendor, context)
-  offerFunctions(fields, vendor, context)
-  mendSchemas(fields, vendor, context)
+  yield* offerFunctions(fields, vendor, context)
+  yield* mendSchemas(fields, vendor, context)
   changeReasoning(fields, vendor, model, context)
   calmBesideTools(fields, model, context)
   const accepts = acceptance(fields, context)
@@ -49,10 +50,10 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
   }
 }
 
-const mendSchemas = (fields: EditableFields, { openAiModels }: Vendor, context: RuleContext): void => {
+function* mendSchemas(fields: EditableFields, { openAiModels }: Vendor, context: RuleContext): Steps<void> {
   const tools = openAiModels ? fields.value('tools') : undefined
   if (!Array.isArray(tools)) return
-  const mended = mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, context)
+  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, context)
   if (mended !== tools) fields.put('tools', mended)
 }
 

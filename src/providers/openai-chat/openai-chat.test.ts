@@ -20,6 +20,7 @@ import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { createUpstream } from '../upstream.ts'
 import { openaiChat } from './openai-chat.ts'
+import { atOnce } from '../../lib/steps.ts'
 
 const upstream = await startFakeUpstream()
 
@@ -49,7 +50,7 @@ const begin = (script: Script, { stream = true, baseUrl = upstream.url }: { stre
   const answer = pulled((take) =>
     openaiChat(
       {
-        call: chatFormat.parseCall(body).call,
+        call: atOnce(chatFormat.parseCall(body)).call,
         target: {
           provider: 'acme',
           providerName: 'Acme',

@@ -21,7 +21,8 @@ export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges
   yield* refuseStoredObjects(given.call.body, 'messages', given.target)
   const marks = yield* changedMarks(given, vendor)
   // Content without its marks may be text alone, for which there are rules.
-  const attempt = Object.keys(marks).length === 0 ? given : { ...given, call: { ...given.call, body: given.call.body.with(marks) } }
+  const attempt =
+    Object.keys(marks).length === 0 ? given : { ...given, call: { ...given.call, body: yield* given.call.body.changing(marks) } }
   const { body } = attempt.call
   const changes: Record<string, string | null> = {
     ...marks,
@@ -30,7 +31,9 @@ export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges
     max_tool_calls: null,
     model: JSON.stringify(given.target.upstreamModel),
   }
-  applyFieldRules(fieldsOfBody(body, changes), vendor, attempt)
+  const fields = fieldsOfBody(body, changes)
+  yield* applyFieldRules(fields, vendor, attempt)
+  yield* fields.written()
   yield
   const messages = yield* relayedMessages(attempt, vendor)
   yield

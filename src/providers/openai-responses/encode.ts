@@ -60,7 +60,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
     settings.paths,
   )
   if (lostMarks) dropCacheOptions(fields, context)
-  applyFieldRules(fields, context)
+  yield* applyFieldRules(fields, context)
   return { ...(instructions === null ? {} : { instructions }), input, ...fields.object }
 }
 
@@ -85,7 +85,9 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const lawful = isKnown && (yield* mayHoldCalls(body.searchable)) ? yield* lawfulRelayed(body, input, warn) : null
   if (lawful !== null) changes['input'] = lawful
   yield
-  applyFieldRules(fieldsOfBody(body, changes), attempt)
+  const fields = fieldsOfBody(body, changes)
+  yield* applyFieldRules(fields, attempt)
+  yield* fields.written()
   yield
   Object.assign(changes, yield* unmarkedLists(attempt, changes))
   return changes

@@ -5,6 +5,7 @@
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { clampOutput, keepAccepted, limitMetadata, nameServiceTier, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
 import { type FunctionPlace, mendedTools } from '../openai-tool-schema.ts'
@@ -12,7 +13,7 @@ import { acceptsField, type OpenAiModel, openAiModel } from '../openai-model.ts'
 import { vendorOf } from '../vendors.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 
-export const applyFieldRules = (fields: EditableFields, context: RuleContext): void => {
+export function* applyFieldRules(fields: EditableFields, context: RuleContext): Steps<void> {
   const vendor = vendorOf(context.target.provider)
   const model = openAiModel(context.target.upstreamModel)
   changeReasoning(fields, model, context)
@@ -23,7 +24,7 @@ export const applyFieldRules = (fields: EditableFields, context: RuleContext): v
     changeVerbosity(fields, model, context)
     dropRefusedTools(fields, model, context)
     thinkForTools(fields, context)
-    mendSchemas(fields, context)
+    yield* mendSchemas(fields, context)
   }
   raiseOutput(fields, context)
   const effort = effortOf(fields)
@@ -131,10 +132,10 @@ const changeVerbosity = (fields: EditableFields, model: OpenAiModel, { target, w
   warn({ code: 'mapped_field', field, message: `${asked} became ${known}, the most that this provider knows.` })
 }
 
-const mendSchemas = (fields: EditableFields, context: RuleContext): void => {
+function* mendSchemas(fields: EditableFields, context: RuleContext): Steps<void> {
   const tools = fields.value('tools')
   if (!Array.isArray(tools)) return
-  const mended = mendedTools(tools, fields.reported('tools'), FUNCTION_TOOL, context)
+  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_TOOL, context)
   if (mended !== tools) fields.put('tools', mended)
 }
 
