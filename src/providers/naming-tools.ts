@@ -4,14 +4,15 @@
  */
 import { BUILT_IN_TOOLS } from '../canonical/built-in-tools.ts'
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
-import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { Message, Part, Prompt, Tool, ToolChoice } from '../canonical/prompt.ts'
-import { parseExact } from '../lib/exact-json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
+import { parseExactInSteps } from '../lib/json-steps.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { testInSteps } from '../lib/search-steps.ts'
-import { atOnce, type Steps } from '../lib/steps.ts'
+import { atOnce, eachInSteps, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
+import { turnsOf } from './answer-turns.ts'
 import { describedTool, NAMING_MEMBERS, renamedAnswer, renamedRequest, withoutBuiltIns, withoutNamespaces } from './named-tools.ts'
 import { encoded } from './encoded.ts'
 import type { Attempt, ProviderAdapter, Target, TokenCounter } from './provider.ts'
@@ -35,8 +36,7 @@ export const namingTools =
   (attempt, context, take) => {
     const ask = (renamed: Renamed | null): Promise<void> => {
       if (renamed === null) return adapter(attempt, context, take)
-      const restored = renamed.relays ? restoredFrame : restoredEvents
-      return adapter(renamed.attempt, context, (frames) => take(frames.map((frame) => restored(frame, renamed.names))))
+      return adapter(renamed.attempt, context, restoring(renamed, turnsOf(context, attempt), take))
     }
     const renaming = encoded(withSentNames(attempt, naming), attempt, context)
     return renaming instanceof Promise ? renaming.then(ask) : ask(renaming)
@@ -175,27 +175,48 @@ const renamedMessage = (message: Message, names: ToolNames): Message => {
   return { ...message, parts }
 }
 
+/** Hands on the frames with the client's names; large ones in turns. */
+const restoring =
+  ({ names, relays }: Renamed, turn: Turn, take: TakeFrames): TakeFrames =>
+  (frames) => {
+    if (!relays) return take(frames.map((frame) => restoredEvents(frame, names)))
+    if (!frames.some(isLarge)) return take(frames.map((frame) => atOnce(restoredFrame(frame, names))))
+    return inTurns(
+      eachInSteps(
+        frames,
+        (frame) => restoredFrame(frame, names),
+        () => 0,
+      ),
+      turn,
+    ).then(take)
+  }
+
+const isLarge = ({ native }: Frame): boolean => native !== undefined && native.json.length > LARGE_BYTES
+
 const restoredEvents = ({ events }: Frame, names: ToolNames): Frame => ({
   events: events.some(({ type }) => type === 'tool-call') ? events.map((event) => restoredCall(event, names)) : events,
 })
 
 /** The same frame where it names no tool, as nearly every one. */
-const restoredFrame = (frame: Frame, names: ToolNames): Frame => {
+function* restoredFrame(frame: Frame, names: ToolNames): Steps<Frame> {
   const { events } = restoredEvents(frame, names)
   const { native } = frame
-  if (native === undefined || !names.mentioned.test(native.json)) return events === frame.events ? frame : { ...frame, events }
-  const json = restoredText(native.dialect, native.json, names)
+  if (native === undefined || !(yield* testInSteps(NAMES, native.json))) return events === frame.events ? frame : { ...frame, events }
+  const json = yield* restoredText(native.dialect, native.json, names)
   // Text that is its own is no longer like that of other frames.
   return json === native.json ? { ...frame, events } : { events, native: { dialect: native.dialect, json } }
 }
+
+/** A member that may name a tool. */
+const NAMES = /"name(?:space)?"\s*:\s*"/
 
 const restoredCall = (event: ModelEvent, names: ToolNames): ModelEvent => {
   const own = event.type === 'tool-call' ? names.restored(event) : null
   return own === null ? event : { ...event, ...own }
 }
 
-const restoredText = (dialect: ClientDialect, json: string, names: ToolNames): string => {
-  const answer = parseExact(json) as JsonObject
+function* restoredText(dialect: ClientDialect, json: string, names: ToolNames): Steps<string> {
+  const answer = (yield* parseExactInSteps(json)) as JsonObject
   const own = renamedAnswer(dialect, answer, (sent) => names.restored(sent) ?? sent)
-  return atOnce(rewrittenText(own, answer, json))
+  return yield* rewrittenText(own, answer, json)
 }

@@ -7,6 +7,7 @@ import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { CustomTool, FunctionTool, Part, Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
+import { ArgumentsScan } from '../lib/arguments-scan.ts'
 import { isObject } from '../lib/json.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
 
@@ -108,6 +109,7 @@ interface OpenCall {
   readonly index: number
   readonly to: 'text' | 'json'
   held: string
+  readonly scan: ArgumentsScan
 }
 
 interface TextCalls {
@@ -136,7 +138,7 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
   const begin = (event: CallEvent): ModelEvent[] => {
     const { custom, ...call } = event
     if ((custom === true) === declared.has(call.name)) return [event]
-    open = { index: call.index, to: custom === true ? 'json' : 'text', held: '' }
+    open = { index: call.index, to: custom === true ? 'json' : 'text', held: '', scan: new ArgumentsScan() }
     if (custom !== true) return [{ ...call, custom: true }]
     return [
       { ...call, id: MARK + call.id },
@@ -147,14 +149,15 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
   const piece = (call: OpenCall, json: string): ModelEvent[] => {
     if (call.to === 'json') return [{ type: 'tool-arguments', index: call.index, json: JSON.stringify(json).slice(1, -1) }]
     call.held += json
-    return waiting.length > 0 && isWhole(call.held) ? close() : []
+    call.scan.push(json)
+    return waiting.length > 0 && call.scan.complete ? close() : []
   }
 
   const restore = (event: ModelEvent): ModelEvent[] => {
     if (event.type === 'usage' || event.type === 'logprobs') return [event]
     if (open !== null) {
       if (event.type === 'tool-arguments' && event.index === open.index) return piece(open, event.json)
-      const woven = (event.type === 'tool-call' || event.type === 'tool-arguments') && open.to === 'text' && !isWhole(open.held)
+      const woven = (event.type === 'tool-call' || event.type === 'tool-arguments') && open.to === 'text' && !open.scan.complete
       if (woven || (waiting.length > 0 && event.type !== 'finish')) {
         waiting.push(event)
         return []
@@ -168,12 +171,3 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
 }
 
 type CallEvent = Extract<ModelEvent, { type: 'tool-call' }>
-
-const isWhole = (json: string): boolean => {
-  try {
-    JSON.parse(json)
-    return true
-  } catch {
-    return false
-  }
-}

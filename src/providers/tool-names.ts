@@ -27,8 +27,6 @@ export interface ToolNames {
   sent(own: ToolName): ToolName
   /** The client's name for a tool that was sent under this one; null where it is the same, or the model made it up. */
   restored(sent: ToolName): ToolName | null
-  /** Events that only a text with a name to restore can hold. */
-  readonly mentioned: RegExp
 }
 
 /** Null where every name can be sent as it is. No two names are sent as one. */
@@ -44,7 +42,6 @@ export function* sentNames(own: readonly ToolName[], { lawful, namespaces }: Too
   if (table.own.size === 0) return null
   const lookUp = (name: string): string => table.sent.get(keyOf({ name })) ?? name
   return {
-    mentioned: new RegExp([...table.own.keys()].join('|')),
     sent({ name, namespace, builtIn }) {
       if (builtIn !== undefined) return { name: table.sent.get(keyOf({ name, builtIn })) ?? name }
       if (namespace === undefined) return { name: lookUp(name) }

@@ -12,6 +12,9 @@ import { pacedBody } from '../../src/http/paced-body.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { JsonTextError } from '../../src/lib/json-scan.ts'
 import { parseExactInSteps } from '../../src/lib/json-steps.ts'
+import { atOnce } from '../../src/lib/steps.ts'
+import { DASHED } from '../../src/providers/tool-name-form.ts'
+import { sentNames } from '../../src/providers/tool-names.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { begin, bytesOf as bytesOfMessages, delta, end, stop } from '../../src/providers/bedrock/event-stream.test-kit.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
@@ -370,6 +373,108 @@ describe('a field that is four times as long is read in more steps', () => {
       return turnsFor(client, OWN_DIALECT[client], bytesOf(client, [{ role: 'user', content: 'x' }], { tools: [tool] }))
     }
     expect(await turns(200_000)).toBeGreaterThan((await turns(50_000)) + 8)
+  })
+})
+
+/** OpenAI refuses it as it is. */
+const REFUSED_SCHEMA = { type: 'object', properties: { a: { type: 'array' }, b: { type: 'array' } } }
+
+const toolsOf = (client: ClientDialect, count: number, nameOf: (at: number) => string, schema: object): object[] =>
+  list(count, (at) => {
+    const name = nameOf(at)
+    if (client === 'chat') return { type: 'function', function: { name, parameters: schema } }
+    return client === 'messages' ? { name, input_schema: schema } : { type: 'function', name, parameters: schema, strict: false }
+  })
+
+describe('four times as many tools that their own dialect does not take as they are become others in more steps', () => {
+  const asked = [{ role: 'user', content: 'x' }]
+
+  test.each(['chat', 'responses'] as const)('%s: schemas that OpenAI refuses', async (client) => {
+    const turns = (count: number): Promise<number> =>
+      turnsFor(client, OWN_DIALECT[client], bytesOf(client, asked, { tools: toolsOf(client, count, (at) => `tool_${at}`, REFUSED_SCHEMA) }))
+    expect(await turns(2400)).toBeGreaterThan((await turns(600)) + 90)
+  })
+
+  test.each(CLIENT_DIALECTS)('%s: names that the provider refuses', async (client) => {
+    const turns = (count: number): Promise<number> =>
+      turnsFor(
+        client,
+        OWN_DIALECT[client],
+        bytesOf(client, asked, { tools: toolsOf(client, count, (at) => `tool.${at}`, { type: 'object' }) }),
+      )
+    expect(await turns(6000)).toBeGreaterThan((await turns(1500)) + 9)
+  })
+
+  test('messages: strict ones whose schemas the API cannot hold a model to', async () => {
+    const schema = { type: 'object', properties: { a: { type: 'string', minLength: 2 } } }
+    const turns = (count: number): Promise<number> => {
+      const tools = toolsOf('messages', count, (at) => `tool_${at}`, schema).map((tool) => ({ ...tool, strict: true }))
+      return turnsFor('messages', 'anthropic', bytesOf('messages', asked, { tools }))
+    }
+    expect(await turns(2400)).toBeGreaterThan((await turns(600)) + 90)
+  })
+
+  test('chat: functions, and calls of them, in the older words', async () => {
+    const turns = (count: number): Promise<number> => {
+      const history = list(count, (at) =>
+        at % 2 === 0
+          ? { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }
+          : { role: 'function', name: 'f', content: 'r' },
+      )
+      const functions = list(count, (at) => ({ name: `tool_${at}`, parameters: { type: 'object' } }))
+      return turnsFor('chat', 'openai-chat', bytesOf('chat', [...asked, ...history], { functions }))
+    }
+    expect(await turns(8000)).toBeGreaterThan((await turns(2000)) + 24)
+  })
+})
+
+describe('a call whose arguments are four times as long comes back as its client knows it in more steps', () => {
+  const call = (name: string, length: number) => ({ name, arguments: JSON.stringify({ path: 'Say "yes".\n'.repeat(length) }) })
+  const completion = (called: object, member: 'message' | 'delta', reason: string | null): object => ({
+    id: 'a',
+    choices: [
+      {
+        index: 0,
+        [member]: { role: 'assistant', content: null, tool_calls: [{ index: 0, id: 'b', type: 'function', function: called }] },
+        finish_reason: reason,
+      },
+    ],
+  })
+  const answer = (name: string, length: number, stream: boolean): Reply => {
+    const encoder = new TextEncoder()
+    if (!stream)
+      return { type: 'application/json', pieces: [encoder.encode(JSON.stringify(completion(call(name, length), 'message', 'tool_calls')))] }
+    const chunks = [
+      completion(call(name, length), 'delta', null),
+      { id: 'a', choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+    ]
+    return {
+      type: 'text/event-stream',
+      pieces: [encoder.encode([...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`).join(''))],
+    }
+  }
+  const functions = [{ name: 'f', parameters: { type: 'object', properties: {} } }]
+  const tools = [{ type: 'function', function: { name: 'a.b', parameters: { type: 'object', properties: {} } } }]
+
+  test.each([false, true])('stream: %s', async (stream) => {
+    const asked = [{ role: 'user', content: 'x' }]
+    /** The names of the tool to its provider and to its client, and the client's words. */
+    const cases = [
+      ['f', '"function_call":{"name":"f"', { functions }],
+      [
+        atOnce(sentNames([{ name: 'a.b' }], { lawful: DASHED.lawful, namespaces: false }))?.sent({ name: 'a.b' }).name ?? '',
+        '"name":"a.b"',
+        { tools },
+      ],
+    ] as const
+    for (const [name, shown, declared] of cases) {
+      const body = bytesOf('chat', asked, { ...declared, stream })
+      const upstreams = [{ dialect: 'openai-chat', reply: answer(name, 9, stream), ...VENDORS['openai-chat'] }] as const
+      expect((await replay({ client: 'chat', upstreams, body })).text).toContain(shown)
+      const turns = (length: number): Promise<number> => turnsFor('chat', 'openai-chat', body, answer(name, length, stream))
+      const few = await turns(100_000)
+      expect(await turns(400_000)).toBeGreaterThan(few + 60)
+    }
   })
 })
 
