@@ -2,14 +2,14 @@
 import type { Call } from '../canonical/call.ts'
 import type { ParsedCall } from '../formats/format.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import { readFields } from './read-fields.ts'
 import type { Prepared, Received } from './stages.ts'
 
 /** The checks of a large request's fields take as long as a step does, and so does to parse them. Throws `invalid_request`. */
 export function* readCall(received: Pick<Received, 'apiType' | 'format' | 'body'>): Steps<ParsedCall> {
   const { format, body } = received
-  if (body.searchable.length <= LARGE_BYTES) return yield* format.parseCall(body)
+  if (body.searchable.length <= LARGE_BYTES) return atOnce(format.parseCall(body))
   yield* readFields(received)
   yield
   const read = yield* format.parseCall(body)
