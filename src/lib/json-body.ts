@@ -239,8 +239,7 @@ export class JsonBody {
         continue
       }
       yield
-      pieces.push(Buffer.from(put))
-      yield
+      yield* encodeText(put, pieces)
     }
     return yield* joinBytes(pieces)
   }
@@ -287,6 +286,20 @@ interface Slot {
   readonly key: string
   readonly put: JsonMember | string
 }
+
+/** The engine puts the pieces of a long text together where the first character is read. */
+function* encodeText(text: string, pieces: Uint8Array[]): Steps<void> {
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(from + ENCODED_AT_ONCE, text.length)
+    // Either half of a character alone is no text.
+    if (text.codePointAt(to - 1) !== text.charCodeAt(to - 1)) to += 1
+    pieces.push(Buffer.from(text.slice(from, to)))
+    from = to
+    yield
+  }
+}
+
+const ENCODED_AT_ONCE = 4 * 1024 * 1024
 
 /** A shorter value costs less as a part of the text than on its own. */
 const SLOT_MIN = 1024

@@ -395,6 +395,19 @@ describe('four times as many tools that their own dialect does not take as they 
     expect(await turns(2400)).toBeGreaterThan((await turns(600)) + 90)
   })
 
+  test.each(['chat', 'responses'] as const)(
+    '%s: a schema that OpenAI refuses, beside a description that is four times as long',
+    async (client) => {
+      const [tool] = toolsOf(client, 1, () => 'f', REFUSED_SCHEMA) as [{ function?: object }]
+      const turns = (length: number): Promise<number> => {
+        const description = 'Say yes to it.\n'.repeat(length)
+        const described = client === 'chat' ? { ...tool, function: { ...tool.function, description } } : { ...tool, description }
+        return turnsFor(client, OWN_DIALECT[client], bytesOf(client, asked, { tools: [described] }))
+      }
+      expect(await turns(400_000)).toBeGreaterThan((await turns(100_000)) + 18)
+    },
+  )
+
   test.each(CLIENT_DIALECTS)('%s: names that the provider refuses', async (client) => {
     const turns = (count: number): Promise<number> =>
       turnsFor(
