@@ -1,5 +1,7 @@
 /** Compresses a conversation that is too long for the model of its plan (docs/plugins.md). */
+import { CONVERSATION_FIELDS } from '../canonical/conversation-media.ts'
 import { measuringInput } from '../canonical/input-size.ts'
+import { readAhead } from '../formats/call-reader.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
@@ -30,6 +32,7 @@ export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted>
   if (context === null) return { screened, planned: { ...planned, attempts } }
   // A limit of output that takes all of the context must still leave room for the conversation.
   const room = context * FILLED - Math.min(asked, context / 2)
+  yield* readAhead(call.body, [...CONVERSATION_FIELDS])
   const compressed = inputTokens <= room ? null : yield* compressConversation(call.dialect, call.body, inputTokens - room)
   if (compressed === null) return unchanged
   const { body, inputType, originalCount, compressedCount } = compressed

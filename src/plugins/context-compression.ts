@@ -38,6 +38,7 @@ export function* compressConversation(dialect: ClientDialect, body: JsonBody, ex
   const field = dialect === 'responses' ? 'input' : 'messages'
   const items = body.get(field)
   const raw = body.raw(field)
+  yield
   if (!Array.isArray(items) || raw === undefined) return null
   const units = unitsOf(yield* itemsOf(items))
   yield
