@@ -70,14 +70,26 @@ const LOOKED_THROUGH_MAX = 1024 * 1024
 const octetsIn = ({ searchable, byteLength }: JsonBody): string =>
   searchable.length === byteLength ? searchable : Buffer.from(searchable).toString('latin1')
 
+/** A text of megabytes is compared faster than hashed, and of such there are few. */
+const HASHED_MAX = 4096
+
 /** Each of them once, as it stands in the text: JSON may write its slashes with a backslash. */
 const isOneOf = (inline: readonly string[]): ((text: string) => boolean) | null => {
   if (inline.length === 0) return null
-  const left = [...inline]
+  const short = new Map<string, number>()
+  const long: string[] = []
+  for (const one of inline)
+    if (one.length > HASHED_MAX) long.push(one)
+    else short.set(one, (short.get(one) ?? 0) + 1)
   return (text) => {
     const plain = text.includes('\\') ? text.replaceAll('\\/', '/') : text
-    const found = left.findIndex((one) => one.length === plain.length && one === plain)
-    if (found >= 0) left.splice(found, 1)
-    return found >= 0
+    if (plain.length > HASHED_MAX) {
+      const found = long.findIndex((one) => one.length === plain.length && one === plain)
+      if (found >= 0) long.splice(found, 1)
+      return found >= 0
+    }
+    const count = short.get(plain) ?? 0
+    if (count > 0) short.set(plain, count - 1)
+    return count > 0
   }
 }

@@ -13,9 +13,11 @@ export function* uniteTools(
   const identity = (tool: JsonValue): string => identityOf(dialect, tool)
   const identities = yield* mapInSteps(request, identity)
   const asked = Map.groupBy(request, (_, at) => identities[at])
+  // The first one is taken from the end, which moves no others.
+  for (const alike of asked.values()) alike.reverse()
   const united = yield* mapInSteps(preset, (tool) => {
     const replacements = asked.get(identity(tool))
-    return replacements === undefined ? [tool] : replacements.splice(0, 1)
+    return replacements === undefined ? [tool] : replacements.splice(-1)
   })
   const left = new Set([...asked.values()].flat())
   return [...united.flat(), ...request.filter((tool) => left.has(tool))]

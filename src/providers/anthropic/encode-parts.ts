@@ -29,8 +29,8 @@ export function* encodeParts(message: Message, context: EncodeContext): Steps<re
   const { provider, modelId } = context.target
   if (own?.provider !== provider || own.modelId !== modelId) return yield* encodeInWords(message, context, WORDS)
   // The calls go as they do in every turn, so that their results find them.
-  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [WORDS.toolUse(part)] : []))
-  return own.blocks.flatMap((block) => (block.type === 'tool_use' ? calls.splice(0, 1) : [block]))
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [WORDS.toolUse(part)] : [])).reverse()
+  return own.blocks.flatMap((block) => (block.type === 'tool_use' ? calls.splice(-1) : [block]))
 }
 
 const WORDS: BlockWords<Block> = {

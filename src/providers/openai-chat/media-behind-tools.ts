@@ -8,14 +8,14 @@ export const withMediaBehindTools = (given: readonly PlacedMessage[]): readonly 
   if (!given.some(({ message }) => message['role'] === 'tool' && mediaIn(message).length > 0)) return given
   const tools: ToolNames = new Map(given.flatMap(({ message }) => callsIn(message).flatMap(namedCall)))
   const next: PlacedMessage[] = []
-  let media: readonly JsonValue[] = []
+  let media: JsonValue[] = []
   for (const placed of given) {
     const { message, at } = placed
     if (message['role'] === 'tool') {
       const { tool_call_id: id } = message
       const tool = typeof id === 'string' ? tools.get(id) : undefined
       const held = mediaIn(message)
-      if (held.length > 0) media = [...media, { type: 'text', text: introduced(tool) }, ...held]
+      if (held.length > 0) media.push({ type: 'text', text: introduced(tool) }, ...held)
       next.push(held.length === 0 ? placed : { at, message: withTextOnly(message, tool) })
       continue
     }
