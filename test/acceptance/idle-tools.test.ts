@@ -71,6 +71,16 @@ describe.each(DIALECTS)('a preset of %s', (dialect) => {
     expect([...text.matchAll(/tools\[\d\]/g)].map(([place]) => place).toSorted()).toEqual(['tools[1]', 'tools[2]', 'tools[3]'])
   })
 
+  test('warns of more tools than a request may have, which is refused before any of them is looked at', async () => {
+    const saved = await save(dialect, `crowd-${dialect}`, {
+      model: 't/groq',
+      tools: Array.from({ length: 129 }, () => ({ type: 'service:web_fetch' })),
+    })
+    const sentence = 'tools: A request has at most 128 tools that this service may run; this one has 129.'
+    expect([saved.status, saved.headers.get('x-service-warning')]).toEqual([200, expect.stringContaining(sentence)])
+    expect(await refusal(dialect, `crowd-${dialect}`)).toEqual([400, sentence])
+  })
+
   test('does not warn where a provider of the model has the tool, where the model is left open, nor of functions', async () => {
     const search = { type: 'service:web_search' }
     for (const body of [

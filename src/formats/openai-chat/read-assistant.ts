@@ -8,10 +8,7 @@ import { readReasoning } from './read-reasoning.ts'
 export const readAssistant = (message: Node): Part[] => {
   const refusal = optionalText(message, 'refusal')
   const calls = children(message, 'tool_calls').map(readToolCall)
-  const thought = readReasoning(
-    message,
-    calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : [])),
-  )
+  const thought = readReasoning(message, new Set(calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : []))))
   const ran = calls.length > 0 ? lastTurnRan(thought) : thought.length
   return [
     ...thought.slice(0, ran),

@@ -9,7 +9,7 @@ import { type UnknownPart, unknownPart } from '../prompt-reader.ts'
 import { readServerToolDetail, SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
 /** `callIds`: the calls of the message. Their proofs are pieces of their own. */
-export const readReasoning = (message: Node, callIds: readonly string[]): Part[] => {
+export const readReasoning = (message: Node, callIds: ReadonlySet<string>): Part[] => {
   const details = children(message, 'reasoning_details')
   if (details.length > 0) return joinPieces(details.map(readPiece), callIds)
   // `reasoning_content` is a vendor's name for it.
@@ -62,7 +62,7 @@ const proofId = (format: ReasoningFormat, id: string | null): { readonly id?: st
   id === null || format === 'anthropic-claude-v1' ? {} : { id }
 
 /** Pieces of one block come one after the other. */
-const joinPieces = (pieces: readonly (Piece | RanCall | UnknownPart)[], callIds: readonly string[]): Part[] => {
+const joinPieces = (pieces: readonly (Piece | RanCall | UnknownPart)[], callIds: ReadonlySet<string>): Part[] => {
   const blocks: (Piece | RanCall | UnknownPart)[] = []
   for (const piece of pieces) {
     const open = blocks.at(-1)
@@ -86,7 +86,7 @@ const join = (open: Piece, next: Piece): Piece => ({
   index: open.index ?? next.index,
 })
 
-const continues = (open: Piece, next: Piece, callIds: readonly string[]): boolean => {
+const continues = (open: Piece, next: Piece, callIds: ReadonlySet<string>): boolean => {
   if (standsAlone(open, callIds) || standsAlone(next, callIds)) return false
   // A proof ends its block; one that came before its text waits for it.
   if (open.proof !== null && (next.proof !== null || open.text !== '')) return false
@@ -98,9 +98,9 @@ const continues = (open: Piece, next: Piece, callIds: readonly string[]): boolea
 }
 
 /** A redacted block has no text, and the proof of a call no block. */
-const standsAlone = ({ proof, id }: Piece, callIds: readonly string[]): boolean =>
+const standsAlone = ({ proof, id }: Piece, callIds: ReadonlySet<string>): boolean =>
   (proof?.format === 'anthropic-claude-v1' && proof.kind === 'encrypted') ||
-  [id, proof?.id].some((id) => id !== null && id !== undefined && callIds.includes(id))
+  [id, proof?.id].some((id) => id !== null && id !== undefined && callIds.has(id))
 
 const partOf = ({ text, summary, proof }: Piece): Part[] =>
   text === '' && proof === null

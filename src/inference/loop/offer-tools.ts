@@ -46,9 +46,12 @@ export interface OfferParts {
   readonly userAgent: string | null
 }
 
+/** Each is looked at beside the others. */
+const OWN_TOOLS_MAX = 128
+
 /**
  * Null where no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` where a tool cannot
- * run here and no candidate has it.
+ * run here and no candidate has it, and where there are too many.
  */
 export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
   const raw = call.body.rawSearchable('tools')
@@ -59,6 +62,10 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
     return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
   })
   if (wanted.length === 0) return null
+  if (wanted.length > OWN_TOOLS_MAX) {
+    const message = `tools: A request has at most ${OWN_TOOLS_MAX} tools that this service may run; this one has ${wanted.length}.`
+    throw new GatewayError('invalid_request', message, { metadata: { field: 'tools' } })
+  }
   const clientsBash = wanted.filter(({ asked }) => isClientsBash(asked)).map(({ tool }) => tool)
   for (const { tool, asked } of wanted) if (!clientsBash.includes(tool)) refuseDenied(asked.tool, parts.caller.denied, asked.at)
   refuseSameNames(wanted.map(({ asked }) => asked))

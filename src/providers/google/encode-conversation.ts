@@ -95,8 +95,9 @@ const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, co
   const name = context.calls.get(part.callId) ?? ''
   const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, context))
   // Older models have no place for media in a response: there it follows, and says whose it is.
-  const inside = context.model.checksSignatures ? media.filter((piece) => piece['inlineData'] !== undefined) : []
-  const outside = media.filter((piece) => !inside.includes(piece))
+  const goesInside = (piece: JsonObject): boolean => context.model.checksSignatures && piece['inlineData'] !== undefined
+  const inside = media.filter(goesInside)
+  const outside = media.filter((piece) => !goesInside(piece))
   const result = functionResponse(outside.length === 0 ? part : withWords(part, context.calls), name, inside)
   return outside.length === 0 ? [result] : [result, { text: `Returned by the tool ${name}:` }, ...outside]
 }

@@ -84,11 +84,11 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   const { thinkingBack } = vendor
   const given = message['reasoning_details']
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
-  const foreign = details.filter((detail) => isForeign(detail, attempt))
+  const foreign = new Set(details.filter((detail) => isForeign(detail, attempt)))
   if (thinkingBack === 'details' || thinkingBack === 'untouched') {
-    if (foreign.length === 0) return message
+    if (foreign.size === 0) return message
     lose('did not make the thinking of this turn; it was left out.')
-    const own = details.filter((detail) => !foreign.includes(detail))
+    const own = details.filter((detail) => !foreign.has(detail))
     const { reasoning_details: _, ...rest } = message
     if (own.length > 0) return { ...rest, reasoning_details: own }
     // Which repeats in plain text what the details hold.
