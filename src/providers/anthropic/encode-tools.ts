@@ -1,6 +1,7 @@
 /** Tools, and whether the model has to call one. */
 import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { SCHEMA_UNITS, startPace, type Steps } from '../../lib/steps.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { warnOfLoosened } from './encode-format.ts'
 import type { ModelRules } from './model-rules.ts'
@@ -14,8 +15,8 @@ export interface EncodedTools {
   readonly forced: boolean
 }
 
-export const encodeTools = (context: EncodeContext): EncodedTools => {
-  const tools = encodeList(context)
+export function* encodeTools(context: EncodeContext): Steps<EncodedTools> {
+  const tools = yield* encodeList(context)
   if (tools.length === 0) {
     const { type } = context.prompt.toolChoice
     if (type === 'required' || type === 'tool') context.lose('tool_choice', 'There is no tool that could be called; it was left out.')
@@ -24,7 +25,7 @@ export const encodeTools = (context: EncodeContext): EncodedTools => {
   return { tools, ...encodeChoice(context) }
 }
 
-const encodeList = (context: EncodeContext): unknown[] => {
+function* encodeList(context: EncodeContext): Steps<unknown[]> {
   const tools: unknown[] = []
   let searches = false
   const search = (source: unknown, field: string): void => {
@@ -40,7 +41,9 @@ const encodeList = (context: EncodeContext): unknown[] => {
     searches = true
     tools.push(webSearchTool(source, field, context))
   }
+  const isStep = startPace()
   for (const [index, tool] of context.prompt.tools.entries()) {
+    if (isStep(SCHEMA_UNITS)) yield
     if (tool.type === 'function') tools.push(ownTool(tool, context) ?? functionTool(tool, `tools[${index}]`, context))
     else if (tool.type === 'provider' && isWebSearch(tool.kind)) search(tool.raw, tool.at)
     else if (tool.type === 'provider' && context.rules.claude && CLAUDES_OWN.test(tool.kind)) tools.push(tool.raw)

@@ -43,7 +43,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   const { system, turns } = yield* encodeConversation(context)
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.rules.structuredOutputs)
-  const { tools, toolChoice, forced } = encodeTools(context)
+  const { tools, toolChoice, forced } = yield* encodeTools(context)
   const { maxTokens, thinking, effort } = encodeReasoning(context, {
     forced,
     unthoughtLoop: isUnthoughtLoop(turns),

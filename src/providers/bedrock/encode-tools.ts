@@ -1,6 +1,7 @@
 /** `toolConfig`: tools, and whether the model has to call one. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { inputSchema } from '../anthropic/encode-tools.ts'
 import { firstOfItsName, refuseChoice } from '../anthropic/lawful-fields.ts'
 import type { Turn } from './encode-conversation.ts'
@@ -16,15 +17,20 @@ export interface EncodedTools {
 
 const NONE: EncodedTools = { toolConfig: undefined, forced: false }
 
-export const encodeTools = (turns: readonly Turn[], context: EncodeContext): EncodedTools => {
+export function* encodeTools(turns: readonly Turn[], context: EncodeContext): Steps<EncodedTools> {
   const { tools: given, toolChoice } = context.prompt
   const isNew = firstOfItsName(context)
-  const tools = given.flatMap((tool, index): JsonObject[] => {
-    const at = `tools[${index}]`
-    if (tool.type === 'function') return isNew(tool.name, at) ? toolSpec(tool, at, context) : []
-    context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)
-    return []
-  })
+  const specs = yield* mapInSteps(
+    given,
+    (tool, index): JsonObject[] => {
+      const at = `tools[${index}]`
+      if (tool.type === 'function') return isNew(tool.name, at) ? toolSpec(tool, at, context) : []
+      context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)
+      return []
+    },
+    () => SCHEMA_UNITS,
+  )
+  const tools = specs.flat()
   // A history that holds calls is refused without a declaration of tools.
   const called = turns.some(({ blocks }) => blocks.some(({ type }) => type === 'toolUse' || type === 'toolResult'))
   if (tools.length === 0) {

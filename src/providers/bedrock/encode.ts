@@ -16,7 +16,7 @@ export function* encodeConverseRequest(attempt: Attempt): Steps<string> {
   const { system, turns } = yield* encodeConversation(context)
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.facts.schemas)
-  const { toolConfig, toolChoice, forced } = encodeTools(turns, context)
+  const { toolConfig, toolChoice, forced } = yield* encodeTools(turns, context)
   const { inferenceConfig, additionalModelRequestFields, effort } = encodeSettings(turns, forced, context)
   const textFormat = schema === undefined ? undefined : textFormatOf(schema, context)
   const others = {

@@ -2,6 +2,7 @@
 import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
+import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import type { Translation } from '../translation.ts'
 import { googleParameters, schemaGrowth } from './json-schema.ts'
 
@@ -13,7 +14,7 @@ export interface EncodedTools {
   readonly forced: boolean
 }
 
-export const encodeTools = ({ prompt, setting, lose }: Translation): EncodedTools => {
+export function* encodeTools({ prompt, setting, lose }: Translation): Steps<EncodedTools> {
   const functions = prompt.tools.filter((tool) => tool.type === 'function')
   const growth = schemaGrowth()
   let searches = false
@@ -34,10 +35,12 @@ export const encodeTools = ({ prompt, setting, lose }: Translation): EncodedTool
   // Chat's own way to ask for a search is an option beside the tools.
   const options = setting('webSearchOptions')
   if (options !== undefined) search(options, prompt.settings.webSearchOptions?.field ?? 'web_search_options')
-  const tools = [
-    ...(functions.length > 0 ? [{ functionDeclarations: functions.map((tool) => declaration(tool, growth)) }] : []),
-    ...(searches ? [{ googleSearch: {} }] : []),
-  ]
+  const declared = yield* mapInSteps(
+    functions,
+    (tool) => declaration(tool, growth),
+    () => SCHEMA_UNITS,
+  )
+  const tools = [...(functions.length > 0 ? [{ functionDeclarations: declared }] : []), ...(searches ? [{ googleSearch: {} }] : [])]
   const choice = prompt.toolChoice
   const forced = functions.length > 0 && (choice.type === 'required' || choice.type === 'tool')
   if (functions.length === 0 && (choice.type === 'required' || choice.type === 'tool'))

@@ -26,7 +26,7 @@ export function* encodeBody(
   yield
   const conversation = yield* encodeConversation(translation, model, target.modelId)
   yield
-  const tools = encodeTools(translation)
+  const tools = yield* encodeTools(translation)
   warnOfCacheMarks(translation)
   return {
     ...conversation,
