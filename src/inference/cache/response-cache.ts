@@ -2,6 +2,7 @@
 import type { AnswerStore } from '../../storage/answers/answer-store.ts'
 import type { TextSeal } from '../../storage/sealed-config.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { throughout, type Turn } from '../../lib/steps.ts'
 import type { Admitted } from '../admitted.ts'
 import type { Planned } from '../stages.ts'
 import type { AnswerCapture } from './answer-capture.ts'
@@ -12,7 +13,7 @@ import { entryName } from './entry-name.ts'
 
 export interface ResponseCache {
   /** Never rejects: what cannot be read is a miss. */
-  find(planned: Planned, caching: Caching): Promise<CacheUse>
+  find(planned: Planned, caching: Caching, turn: Turn): Promise<CacheUse>
   /** Keeps an answer that has ended, if it is whole and nothing is wrong with it. */
   keep(admitted: Admitted, miss: CacheMiss, capture: AnswerCapture): void
 }
@@ -39,8 +40,8 @@ export const createResponseCache = ({ store, seal, secret, clock, onError }: Res
   }
 
   return {
-    async find(planned, { ttlSeconds, clears }) {
-      const name = entryName(planned, secret)
+    async find(planned, { ttlSeconds, clears }, turn) {
+      const name = await throughout(entryName(planned, secret), turn)
       const miss = { outcome: 'miss', name, ttlSeconds } as const
       if (clears) {
         store.drop(name)
