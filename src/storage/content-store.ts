@@ -1,7 +1,9 @@
 /** The question and the answer, where they are kept: sealed, in a table of its own, and read by its id alone. */
 import { sql } from 'kysely'
 
+import { parseJsonInSteps, writeInSteps } from '../lib/json-steps.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { LARGE_BYTES, throughout, type Turn } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { GenerationContentsTable } from './generation-tables.ts'
@@ -29,15 +31,18 @@ export interface ContentStore {
   deleteExpired(now: string, limit: number): Promise<number>
 }
 
-export const createContentStore = (database: Database, seal: TextSeal): ContentStore => ({
+/** Contents of megabytes are written and sealed, opened and read one after the other, with turns for others between. */
+export const createContentStore = (database: Database, seal: TextSeal, startTurn: () => Turn): ContentStore => ({
   async insert(contents) {
-    const rows = contents.map((stored): GenerationContentsTable => ({
-      id: stored.id,
-      workspace_id: stored.workspaceId,
-      created_at: stored.createdAt,
-      expires_at: stored.expiresAt,
-      sealed: seal.seal(JSON.stringify(stored.content), sealedAs(stored.id)),
-    }))
+    const turn = startTurn()
+    const rows: GenerationContentsTable[] = []
+    for (const { id, workspaceId, createdAt, expiresAt, content } of contents) {
+      const text = await throughout(writeInSteps(content), turn)
+      if (text.length > LARGE_BYTES) await turn()
+      const sealed = seal.seal(text, sealedAs(id))
+      rows.push({ id, workspace_id: workspaceId, created_at: createdAt, expires_at: expiresAt, sealed })
+      if (text.length > LARGE_BYTES) await turn()
+    }
     await (database.keepContents === null ? insertContents(database, rows) : database.keepContents(rows))
   },
 
@@ -59,12 +64,16 @@ export const createContentStore = (database: Database, seal: TextSeal): ContentS
       .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
       .executeTakeFirst()
     if (row === undefined) return null
+    const turn = startTurn()
+    const text = seal.open(row.sealed, sealedAs(id))
+    if (text.length > LARGE_BYTES) await turn()
+    const content = (await throughout(parseJsonInSteps(text), turn)) as JsonObject
     return {
       id,
       workspaceId: row.workspace_id,
       createdAt: row.created_at,
       expiresAt: row.expires_at,
-      content: JSON.parse(seal.open(row.sealed, sealedAs(id))) as JsonObject,
+      content,
     }
   },
 
