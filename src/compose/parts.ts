@@ -145,7 +145,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
       clock,
       ids,
     }),
-    evaluationStore: createEvaluationStore({ database, seal }),
+    evaluationStore: createEvaluationStore({ database, seal, startTurn }),
     presetTests: createPresetTestStore({ database, seal }),
     presets,
     guardrails,

@@ -1,13 +1,13 @@
 /** The question and the answer, where they are kept: sealed, in a table of its own, and read by its id alone. */
 import { sql } from 'kysely'
 
-import { parseJsonInSteps, writeInSteps } from '../lib/json-steps.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { LARGE_BYTES, throughout, type Turn } from '../lib/steps.ts'
+import { throughout, type Turn } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { GenerationContentsTable } from './generation-tables.ts'
 import type { TextSeal } from './sealed-config.ts'
+import { openJson, sealJson } from './sealed-json.ts'
 
 export interface StoredContent {
   readonly id: string
@@ -31,17 +31,13 @@ export interface ContentStore {
   deleteExpired(now: string, limit: number): Promise<number>
 }
 
-/** Contents of megabytes are written and sealed, opened and read one after the other, with turns for others between. */
 export const createContentStore = (database: Database, seal: TextSeal, startTurn: () => Turn): ContentStore => ({
   async insert(contents) {
     const turn = startTurn()
     const rows: GenerationContentsTable[] = []
     for (const { id, workspaceId, createdAt, expiresAt, content } of contents) {
-      const text = await throughout(writeInSteps(content), turn)
-      if (text.length > LARGE_BYTES) await turn()
-      const sealed = seal.seal(text, sealedAs(id))
+      const sealed = await throughout(sealJson(content, sealedAs(id), seal), turn)
       rows.push({ id, workspace_id: workspaceId, created_at: createdAt, expires_at: expiresAt, sealed })
-      if (text.length > LARGE_BYTES) await turn()
     }
     await (database.keepContents === null ? insertContents(database, rows) : database.keepContents(rows))
   },
@@ -64,10 +60,7 @@ export const createContentStore = (database: Database, seal: TextSeal, startTurn
       .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
       .executeTakeFirst()
     if (row === undefined) return null
-    const turn = startTurn()
-    const text = seal.open(row.sealed, sealedAs(id))
-    if (text.length > LARGE_BYTES) await turn()
-    const content = (await throughout(parseJsonInSteps(text), turn)) as JsonObject
+    const content = (await throughout(openJson(row.sealed, sealedAs(id), seal), startTurn())) as JsonObject
     return {
       id,
       workspaceId: row.workspace_id,

@@ -30,7 +30,7 @@ describeEachEngine('evaluations', (engine) => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     await create('bot')
-    const store = createEvaluationStore({ database, seal: testSeal })
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     expect(await store.create(evaluationOf(workspaceId, 'e-1'), [ITEM, ITEM], changedBy())).toBe('created')
     const taken = await Promise.all(['one', 'two', 'three'].map((holder) => store.take(holder, T1, T2)))
     expect(taken.filter((evaluation) => evaluation !== null)).toEqual([evaluationOf(workspaceId, 'e-1')])
@@ -52,7 +52,7 @@ describeEachEngine('evaluations', (engine) => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     await create('bot')
-    const store = createEvaluationStore({ database, seal: testSeal })
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
     await store.create(evaluation, [ITEM, ITEM], changedBy())
     expect(await store.resume(evaluation, T1, changedBy())).toBe(false)
@@ -77,7 +77,7 @@ describeEachEngine('evaluations', (engine) => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     await create('bot')
-    const store = createEvaluationStore({ database, seal: testSeal })
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
     await store.create(evaluation, [ITEM], changedBy())
     const end = () => store.end(evaluation, { state: 'done', passed: true, reason: null }, T1, changedBy())

@@ -2,9 +2,7 @@
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { parseJsonInSteps } from '../../lib/json-steps.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 
 export interface CachedAnswer extends AnswerFacts {
   readonly frames: readonly KeptFrame[]
@@ -32,9 +30,3 @@ export interface KeptFrame {
 /** `frames`: each as JSON text. */
 export const writeCachedAnswer = (facts: AnswerFacts, frames: readonly string[]): string =>
   `${JSON.stringify(facts).slice(0, -1)},"frames":[${frames.join(',')}]}`
-
-/** Reads what was sealed by us, so its form is not in doubt. */
-export function* readCachedAnswer(text: string): Steps<CachedAnswer> {
-  if (text.length > LARGE_BYTES) yield
-  return (yield* parseJsonInSteps(text)) as unknown as CachedAnswer
-}

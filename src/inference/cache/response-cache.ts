@@ -1,13 +1,14 @@
 /** Answers that are given again to the same request of the same key, sealed wherever they lie (docs/contract/response-cache.md). */
 import type { AnswerStore } from '../../storage/answers/answer-store.ts'
 import type { TextSeal } from '../../storage/sealed-config.ts'
+import { openJson } from '../../storage/sealed-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { LARGE_BYTES, type Steps, throughout, type Turn } from '../../lib/steps.ts'
 import type { Admitted } from '../admitted.ts'
 import type { Planned } from '../stages.ts'
 import type { AnswerCapture } from './answer-capture.ts'
 import type { CacheMiss, CacheUse } from './cache-use.ts'
-import { readCachedAnswer, writeCachedAnswer, type CachedAnswer } from './cached-answer.ts'
+import { writeCachedAnswer, type CachedAnswer } from './cached-answer.ts'
 import type { Caching } from './caching.ts'
 import { entryName } from './entry-name.ts'
 
@@ -28,10 +29,10 @@ export interface ResponseCacheParts {
 }
 
 export const createResponseCache = ({ store, seal, secret, clock, onError }: ResponseCacheParts): ResponseCache => {
-  /** An entry that was changed where it lies, or sealed under another key, counts as missing. */
+  /** Its form is not in doubt, since we wrote it. One that was changed where it lies, or sealed under another key, counts as missing. */
   function* opened(name: string, sealed: string): Steps<CachedAnswer | null> {
     try {
-      return yield* readCachedAnswer(seal.open(sealed, contextOf(name)))
+      return (yield* openJson(sealed, contextOf(name), seal)) as unknown as CachedAnswer
     } catch (thrown) {
       onError(thrown, 'a kept answer does not open')
       store.drop(name)
