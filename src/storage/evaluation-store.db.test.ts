@@ -48,6 +48,24 @@ describeEachEngine('evaluations', (engine) => {
     expect(JSON.stringify(rows)).not.toContain('half of')
   })
 
+  test('are sealed and read item by item, with turns between them', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    await create('bot')
+    let turns = 0
+    const startTurn = () => () => {
+      turns += 1
+      return undefined
+    }
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn })
+    const items = Array.from({ length: 450 }, () => ITEM)
+    await store.create({ ...evaluationOf(workspaceId, 'e-1'), itemsTotal: items.length }, items, changedBy())
+    expect(turns).toBeGreaterThanOrEqual(450)
+    turns = 0
+    expect((await store.items('e-1')).map(({ position }) => position)).toEqual(items.map((_, at) => at))
+    expect(turns).toBeGreaterThanOrEqual(450)
+  })
+
   test('go on where they were stopped, with whoever holds them, and not once they are done', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
