@@ -127,7 +127,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   const observability = composeObservability({ database, seal, clock, ids, log, metrics, reloadable, env, onError })
   const settle = createSettle({ ledger, durations, recorder, running, sticky: routing.sticky, observe, onOvershoot })
 
-  const contentStore = createContentStore(database, seal)
+  const contentStore = createContentStore(database, seal, startTurn)
   const guardrailHits = createGuardrailHitStore(database)
 
   return {
@@ -145,7 +145,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
       clock,
       ids,
     }),
-    evaluationStore: createEvaluationStore({ database, seal }),
+    evaluationStore: createEvaluationStore({ database, seal, startTurn }),
     presetTests: createPresetTestStore({ database, seal }),
     presets,
     guardrails,
@@ -157,7 +157,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     endpointHealth: createEndpointHealthStore(database),
     guardrailHits,
     refusedHits: createRefusedHits({ store: guardrailHits, clock }),
-    contents: createContents({ store: contentStore, formats: FORMATS, clock, onError }),
+    contents: createContents({ store: contentStore, formats: FORMATS, clock, startTurn, onError }),
     usageSeries: createUsageSeries(database),
     management,
     attempts: createAttempts(clock),

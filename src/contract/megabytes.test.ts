@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 
 import { threadCpu } from '../../test/support/thread-cpu.ts'
 import { DESTINATION_TYPES } from './destination.ts'
+import { createCodeBody } from './oauth.ts'
 import { createWorkspaceBody, updateMemberBody, updateWorkspaceBody } from './workspace.ts'
 
 const MEGABYTES = 2 * 1024 * 1024
@@ -19,6 +20,7 @@ const cpuMs = (task: () => unknown): number =>
 
 test.each([
   ['an address of mail', updateMemberBody, { email: `${'a.'.repeat(MEGABYTES)}@b.example` }, 'email'],
+  ['the address of an application', createCodeBody, { callback_url: `https://a.example/?${'a=b&'.repeat(MEGABYTES / 2)}` }, 'callback_url'],
   ['the slug of a workspace', createWorkspaceBody, { name: 'x', slug: 'a-'.repeat(MEGABYTES) }, 'slug'],
 ])('%s of 4 MB is refused for its length alone', (_, schema, body, member) => {
   const { error } = schema.safeParse(body)

@@ -11,7 +11,7 @@ const CALLBACK_MAX = 2048
 /** Https, or http on this machine; a code must not travel in a part that is shown, kept or sent to others. */
 const callbackUrl = z
   .string()
-  .max(CALLBACK_MAX)
+  .max(CALLBACK_MAX, { abort: true })
   .refine((text) => isCallback(URL.parse(text)), 'Use https, or http on localhost, 127.0.0.1 or [::1], without user, password or fragment.')
 
 const isCallback = (url: URL | null): boolean => {

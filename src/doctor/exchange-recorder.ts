@@ -7,6 +7,7 @@ import { join } from 'node:path'
 
 import { parseExact } from '../lib/exact-json.ts'
 import { SseDecoder } from '../lib/sse.ts'
+import { atOnce } from '../lib/steps.ts'
 import { redactBody } from '../providers/redact-body.ts'
 import { redact } from '../providers/redact.ts'
 import { openEventStream } from '../providers/bedrock/event-stream.ts'
@@ -42,7 +43,7 @@ export const recordingExchange = (upstream: Upstream): ExchangeRecorder => {
           join(dialect, `${name}.${streamed ? 'chunks.txt' : 'json'}`),
           streamed ? await payloadLines(bytes, type, shown) : `${shown(bytes.toString())}\n`,
         ],
-        [join('requests', dialect, `${name}.json`), `${redactBody(request)}\n`],
+        [join('requests', dialect, `${name}.json`), `${atOnce(redactBody(request))}\n`],
       ]
       return files.map(([file, text]) => {
         const path = join(directory, file)

@@ -21,7 +21,7 @@ import { once } from '../lib/once.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, type EventStream, openEventStream } from './event-stream.ts'
-import { jsonResponse, jsonText } from './json-response.ts'
+import { jsonInTurns, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { leaveWith } from './leave-with.ts'
 import { metadataField, wantedFailure, wantsDryRun } from './opt-ins.ts'
@@ -47,7 +47,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   const received = receivedOf(request, { apiType: 'completions', format, ...(await request.json()) })
   if (wantsDryRun(request.headers)) {
     const shown = await parts.pipeline.dryRun(received)
-    return shown instanceof Refused ? refusal(shown, format, request.headers) : jsonResponse(shown)
+    return shown instanceof Refused ? refusal(shown, format, request.headers) : jsonInTurns(shown, parts.pipeline.turn)
   }
   const admitted = await parts.pipeline.admit(received)
   if (admitted instanceof Refused) return refusal(admitted, format, request.headers)

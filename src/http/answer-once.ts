@@ -7,7 +7,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { AnsweredBefore, type Once } from '../storage/idempotency.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import { isPerson } from '../keys/caller.ts'
-import { jsonText } from './json-response.ts'
+import { jsonInTurns, jsonText } from './json-response.ts'
 import { callerOf, type RouteRequest } from './route.ts'
 
 export interface Onceness {
@@ -25,10 +25,8 @@ export const answerOnce = async <Made>(
   create: (once: Once<Made> | undefined) => Promise<Made>,
   render: (made: Made) => unknown,
 ): Promise<Response> => {
-  const answer = (result: Made) => ({ status: made, body: JSON.stringify(render(result)) })
   try {
-    const { status, body } = answer(await create(onceFor()))
-    return jsonText(body, { status })
+    return await jsonInTurns(render(await create(onceFor())), request.startTurn(), { status: made })
   } catch (thrown) {
     if (!(thrown instanceof AnsweredBefore)) throw thrown
     return jsonText(thrown.answer.body, { status: thrown.answer.status })
@@ -50,7 +48,7 @@ export const answerOnce = async <Made>(
         now: isoTimestamp(clock.now()),
         expiredBefore: isoTimestamp(clock.now() - KEPT_MS),
       },
-      answer,
+      answer: (result) => ({ status: made, body: JSON.stringify(render(result)) }),
       seal,
     }
   }

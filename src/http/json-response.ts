@@ -6,7 +6,8 @@ export const jsonResponse = (body: unknown, init: { status?: number; headers?: R
   jsonText(JSON.stringify(body), init)
 
 /** Answers in JSON that is written in steps, since it may be megabytes long. */
-export const jsonInTurns = async (body: unknown, turn: Turn): Promise<Response> => jsonText(await throughout(writeInSteps(body), turn))
+export const jsonInTurns = async (body: unknown, turn: Turn, init: { status?: number } = {}): Promise<Response> =>
+  jsonText(await throughout(writeInSteps(body), turn), init)
 
 export const jsonText = (
   text: string,
@@ -29,6 +30,18 @@ export const jsonListInTurns = async (
   pieces.push(`${pieces.length === 0 ? '{"data":[' : ''}],"total_count":${totalCount}}`)
   const isLong = pieces.reduce((length, piece) => length + piece.length, 0) > LONG
   return isLong ? new LongAnswer(pieces, { headers: JSON_TYPE }) : jsonText(pieces.join(''))
+}
+
+/** A text of many lines, none of which is put together with the others. */
+export const linesInTurns = async (lines: Iterable<string>, headers: Record<string, string>, turn: Turn): Promise<Response> => {
+  const pieces: string[] = []
+  for (const line of lines) {
+    pieces.push(line)
+    const waiting = turn()
+    if (waiting !== undefined) await waiting
+  }
+  const isLong = pieces.reduce((length, piece) => length + piece.length, 0) > LONG
+  return isLong ? new LongAnswer(pieces, { headers }) : new Response(pieces.join(''), { headers })
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }

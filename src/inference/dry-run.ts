@@ -2,9 +2,10 @@
 import { usageOf } from '../canonical/usage.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
+import { atOnce, throughout } from '../lib/steps.ts'
 import { costOf } from '../models/price.ts'
 import { pretendToLoad } from '../providers/load-media.ts'
-import { redactBody } from '../providers/redact-body.ts'
+import { redactedBody } from '../providers/redact-body.ts'
 import { bodyText, type UpstreamRequest } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -26,12 +27,12 @@ export const dryRun = async (request: Planned, parts: RunParts): Promise<JsonObj
     object: 'service.dry_run',
     requested: request.requested,
     preset: request.preset === null ? null : { slug: request.preset.slug, version: request.preset.version },
-    request: shown(request.call.body.text, request),
+    request: await shown(request.call.body.text, request, parts),
     plan: planMember(request),
     upstream_request:
       first === undefined || body === null
         ? null
-        : { provider: first.endpoint.provider.name, model: first.endpoint.upstreamModel, body: shown(body, request) },
+        : { provider: first.endpoint.provider.name, model: first.endpoint.upstreamModel, body: await shown(body, request, parts) },
     cost_estimate: costEstimate(request),
     warnings: [...request.warnings, ...plan.warnings, ...losses].map((warning) => ({ ...warning })),
   }
@@ -85,7 +86,10 @@ const upstreamBody = async (
   return null
 }
 
-const shown = (body: string, { hidden }: Prepared): JsonValue => JSON.parse(redactBody(body, hidden)) as JsonValue
+const shown = (body: string, { hidden }: Prepared, { context: { turn } }: Pick<RunParts, 'context'>): JsonValue | Promise<JsonValue> => {
+  const redacting = redactedBody(body, hidden)
+  return turn === undefined ? atOnce(redacting) : throughout(redacting, turn)
+}
 
 const planMember = ({ call, plan }: Planned): JsonObject => ({
   strategy: plan.strategy,

@@ -5,6 +5,7 @@ import { effectiveOf } from '../guardrails/effective.ts'
 import { screenBody } from '../guardrails/screen-request.ts'
 import { systemClock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { atOnce } from '../lib/steps.ts'
 import { redactBody } from '../providers/redact-body.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 
@@ -18,7 +19,7 @@ const shown = async (body: unknown): Promise<string> => {
   const before = JsonBody.read(JSON.stringify(body))
   const after = await screenBody(before, input, [], limits)
   const hidden = await hiddenAfterScreening({ texts: [PRESET], credentials: [], ownInstructions: null }, { before, after, input, limits })
-  return redactBody(after.text, hidden)
+  return atOnce(redactBody(after.text, hidden))
 }
 
 test.each([

@@ -164,10 +164,12 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     } finally {
       admitted.judge?.addStage()
       const finished = admitted.end()
-      if (cache?.outcome === 'miss' && capture !== null) parts.responseCache.keep(admitted, cache, capture)
+      const keeping = cache?.outcome === 'miss' && capture !== null ? parts.responseCache.keep(admitted, cache, capture, turn) : undefined
       parts.settle(finished)
       watch?.finished(finished)
       kept?.finished(finished)
+      // Who has the end of an answer finds it when they ask again.
+      if (keeping !== undefined) await keeping
     }
   }
 

@@ -1,6 +1,16 @@
 /** JSON text without the white space between its tokens; everything else keeps its bytes, and members their order. */
 export const compactJson = (json: string): string => {
   let out = ''
+  for (const piece of compactPieces(json)) out += piece
+  return out
+}
+
+/** Characters of a piece. */
+const PIECE = 128 * 1024
+
+/** The same in pieces, each found when it is asked for. No character is cut. */
+export function* compactPieces(json: string): Generator<string> {
+  let out = ''
   let kept = 0
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at)
@@ -9,8 +19,22 @@ export const compactJson = (json: string): string => {
       out += json.slice(kept, at)
       kept = at + 1
     }
+    if (out.length + at - kept < PIECE) continue
+    yield* inPieces(out + json.slice(kept, at + 1))
+    out = ''
+    kept = at + 1
   }
-  return kept === 0 ? json : out + json.slice(kept)
+  yield* inPieces(out + json.slice(kept))
+}
+
+function* inPieces(text: string): Generator<string> {
+  for (let from = 0; from < text.length;) {
+    let to = from + PIECE
+    // Either half of a character alone is no text.
+    if (text.codePointAt(to - 1) !== text.charCodeAt(to - 1)) to += 1
+    yield text.slice(from, to)
+    from = to
+  }
 }
 
 /** Where the quote stands that ends the string which begins here. */

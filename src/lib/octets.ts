@@ -9,12 +9,19 @@ export interface TextForm {
   text(held: string): string
   /** In UTF-8. */
   byteLength(held: string): number
+  /** Its UTF-8. */
+  bytes(held: string): Uint8Array
   /** As they have to stand in it. */
   changes(changes: JsonChanges): JsonChanges
 }
 
 /** The string is the text. */
-export const asIs: TextForm = { text: (held) => held, byteLength: (held) => Buffer.byteLength(held), changes: (changes) => changes }
+export const asIs: TextForm = {
+  text: (held) => held,
+  byteLength: (held) => Buffer.byteLength(held),
+  bytes: (held) => Buffer.from(held),
+  changes: (changes) => changes,
+}
 
 export const octetsOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
@@ -22,6 +29,7 @@ export const octetsOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer,
 export const ofOctets: TextForm = {
   text: (octets) => textOf(Buffer.from(octets, 'latin1')),
   byteLength: (octets) => octets.length,
+  bytes: (octets) => Buffer.from(octets, 'latin1'),
   changes: (changes) => Object.fromEntries(Object.entries(changes).map(([key, put]) => [encoded(key), put === null ? null : encoded(put)])),
 }
 

@@ -1,8 +1,11 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 
+import { atOnce } from '../lib/steps.ts'
 import { redactBody } from './redact-body.ts'
+import { SECRETS } from './redact.ts'
 
-const redacted = (body: unknown): unknown => JSON.parse(redactBody(JSON.stringify(body)))
+const redacted = (body: unknown): unknown => JSON.parse(atOnce(redactBody(JSON.stringify(body))))
 const bytes = (count: number): string => Buffer.alloc(count, 7).toString('base64')
 
 test.each<[string, unknown, unknown]>([
@@ -23,5 +26,44 @@ test.each<[string, unknown, unknown]>([
 })
 
 test('whole numbers that a double cannot hold stay as they are', () => {
-  expect(redactBody('{"id": 12345678901234567890}')).toBe('{"id":12345678901234567890}')
+  expect(atOnce(redactBody('{"id": 12345678901234567890}'))).toBe('{"id":12345678901234567890}')
+})
+
+describe('a text of megabytes is shown as a short one', () => {
+  const key = 'sk-0123456789abcdef'
+  const bearer = 'Bearer abc.def/ghi'
+
+  test('a key is taken out wherever it stands', () => {
+    for (let before = 131_040; before <= 131_080; before += 1) {
+      for (const [text, shown] of [
+        [` ${key} `, ' [redacted] '],
+        [` ${bearer} `, ' [redacted] '],
+        [` Bearer   ${'x'.repeat(40)} "`, ' [redacted] "'],
+      ] as const) {
+        const [start, end] = ['a '.repeat(before / 2), ' y'.repeat(100_000)]
+        expect(redacted({ text: start + text + end }) as unknown).toEqual({ text: start + shown + end })
+      }
+    }
+  })
+
+  test('property: whatever its words are', () => {
+    const word = fc.constantFrom(key, bearer, 'Bearer', ' ', '"', 'x'.repeat(70_000), ',', '\u{1F600}', 'AKIA0123456789ABCDEF', '.')
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 12 }), (words) => {
+        // No text of base64 alone.
+        const text = `! ${words.join(' ')}`
+        expect(redacted({ text })).toEqual({ text: text.replace(SECRETS, '[redacted]') })
+      }),
+    )
+  })
+
+  test('pictures as their size', () => {
+    for (const count of [400_000, 400_001, 400_002]) {
+      expect(redacted({ data: bytes(count), url: `data:image/png;base64,${bytes(count)}` })).toEqual({
+        data: `[${count} bytes]`,
+        url: `data:image/png;base64,[${count} bytes]`,
+      })
+    }
+    expect(redacted({ data: `${bytes(400_000)}!` })).toEqual({ data: `${bytes(400_000)}!` })
+  })
 })

@@ -1,23 +1,21 @@
-/**
- * A request body as it may be shown: what is large and opaque (pictures, files, sound, proofs of thinking) as its size,
- * what looks like a key as a mark. Best effort: what a person wrote stays (docs/contract/debugging.md#echo).
- */
 import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import { HIDDEN_MARK } from '../canonical/preset-secrets.ts'
 import { isCredentialName } from '../lib/credential-names.ts'
-import { isExactInteger, parseExact } from '../lib/exact-json.ts'
-import { isObject } from '../lib/json.ts'
-import { SECRETS } from './redact.ts'
+import { isExactInteger } from '../lib/exact-json.ts'
+import { parseExactInSteps, writeInSteps } from '../lib/json-steps.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import { startPace, type Steps } from '../lib/steps.ts'
+import { redactSecrets } from './redact-secrets.ts'
 
 /** JSON text in, JSON text of one line out. `hidden`: texts of a preset, for which a mark stands. */
-export const redactBody = (body: string, hidden: HiddenTexts = NOTHING_HIDDEN): string => {
-  const hide = hiderOf(hidden)
-  const known = [...hidden.texts, ...hidden.credentials]
-  const shown = (text: string): string => {
-    const open = known.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN_MARK), text)
-    return open.length > QUOTES_MAX ? open : hide(open)
-  }
-  return JSON.stringify(redacted(parseExact(body), '', known.length === 0 ? (text) => text : shown))
+export function* redactBody(body: string, hidden: HiddenTexts = NOTHING_HIDDEN): Steps<string> {
+  return yield* writeInSteps(yield* redactedBody(body, hidden))
+}
+
+/** The same as a value. */
+export function* redactedBody(body: string, hidden: HiddenTexts = NOTHING_HIDDEN): Steps<JsonValue> {
+  const value = (yield* parseExactInSteps(body)) as JsonValue
+  return yield* redacted(value, '', { hidingIn: hidingOf(hidden), isStep: startPace() })
 }
 
 const NOTHING_HIDDEN: HiddenTexts = { texts: [], credentials: [] }
@@ -25,28 +23,80 @@ const NOTHING_HIDDEN: HiddenTexts = { texts: [], credentials: [] }
 /** In a longer text a part of what is hidden is not looked for: providers get it as a whole. */
 const QUOTES_MAX = 65_536
 
+const hidingOf = (hidden: HiddenTexts): Redaction['hidingIn'] => {
+  const known = [...hidden.texts, ...hidden.credentials]
+  if (known.length === 0) return null
+  const hide = hiderOf(hidden)
+  return function* (text) {
+    let open = text
+    for (const secret of known) {
+      open = open.replaceAll(secret, HIDDEN_MARK)
+      if (text.length > LONG) yield
+    }
+    return open.length > QUOTES_MAX ? open : hide(open)
+  }
+}
+
+interface Redaction {
+  /** Null where nothing is hidden. */
+  readonly hidingIn: ((text: string) => Steps<string>) | null
+  readonly isStep: ReturnType<typeof startPace>
+}
+
+function* redacted(value: JsonValue, member: string, redaction: Redaction): Steps<JsonValue> {
+  if (typeof value === 'string') {
+    if (redaction.isStep(value.length)) yield
+    const text = redaction.hidingIn === null ? value : yield* redaction.hidingIn(value)
+    return isCredentialName(member) && text === value && value !== '' ? '[redacted]' : yield* redactedText(text, member)
+  }
+  if (Array.isArray(value)) {
+    const items: JsonValue[] = []
+    for (const item of value as readonly JsonValue[]) {
+      items.push(yield* redacted(item, member, redaction))
+      if (redaction.isStep()) yield
+    }
+    return items
+  }
+  if (!isObject(value) || isExactInteger(value)) return value
+  const members: [string, JsonValue][] = []
+  for (const [name, item] of Object.entries(value)) {
+    members.push([name, yield* redacted(item, name, redaction)])
+    if (redaction.isStep()) yield
+  }
+  return Object.fromEntries(members)
+}
+
 /** Members that hold bytes in base64, in the dialects of the providers. */
 const BYTE_MEMBERS: ReadonlySet<string> = new Set(['data', 'bytes', 'b64_json', 'file_data'])
 /** Text of this length without a space is no word of anybody's. */
 const OPAQUE_MIN = 256
-const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
-const DATA_URL = /^(data:[^,]{0,200},)(.*)$/s
+const DATA_URL = /^data:[^,]{0,200},/
 
-const redacted = (value: unknown, member: string, shown: (text: string) => string): unknown => {
-  if (typeof value === 'string') {
-    const text = shown(value)
-    return isCredentialName(member) && text === value && value !== '' ? '[redacted]' : redactedText(text, member)
+function* redactedText(text: string, member: string): Steps<string> {
+  const [prefix] = DATA_URL.exec(text) ?? []
+  if (prefix !== undefined) return prefix + sizeOf(text.slice(prefix.length))
+  if ((BYTE_MEMBERS.has(member) || text.length >= OPAQUE_MIN) && (yield* isBase64(text))) return sizeOf(text)
+  return yield* redactSecrets(text)
+}
+
+/** Characters of a text that are looked at, or searched for what is hidden, in one step. */
+const LONG = 256 * 1024
+
+function* isBase64(text: string): Steps<boolean> {
+  let from = 0
+  // The padding is not cut.
+  while (text.length - from > LONG + 2) {
+    if (!WITHIN_BASE64.test(text.slice(from, from + LONG))) return false
+    from += LONG
+    yield
   }
-  if (Array.isArray(value)) return value.map((item) => redacted(item, member, shown))
-  if (!isObject(value) || isExactInteger(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redacted(item, key, shown)]))
+  return BASE64.test(text.slice(from))
 }
 
-const redactedText = (text: string, member: string): string => {
-  const [, prefix, data] = DATA_URL.exec(text) ?? []
-  if (prefix !== undefined && data !== undefined) return prefix + sizeOf(data)
-  if ((BYTE_MEMBERS.has(member) || text.length >= OPAQUE_MIN) && BASE64.test(text)) return sizeOf(text)
-  return text.replace(SECRETS, '[redacted]')
-}
+const WITHIN_BASE64 = /^[A-Za-z0-9+/_-]+$/
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
-const sizeOf = (base64: string): string => `[${Math.floor((base64.replace(/=+$/, '').length * 3) / 4)} bytes]`
+const sizeOf = (base64: string): string => {
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
+  return `[${Math.floor(((base64.length - padding) * 3) / 4)} bytes]`
+}

@@ -17,7 +17,7 @@ const content = (id: string, more: Partial<StoredContent> = {}): StoredContent =
 
 describeEachSettler('contents', (engine) => {
   test('come back as they were, in their own workspace, and are deleted there and with age', async () => {
-    const store = createContentStore(await engine.open(), testSeal)
+    const store = createContentStore(await engine.open(), testSeal, () => () => undefined)
     await store.insert([content('gen-1'), content('gen-2', { expiresAt: T0 })])
     await store.insert([content('gen-1', { content: {} })])
     expect(await store.get('gen-1', 'w-1')).toEqual(content('gen-1'))

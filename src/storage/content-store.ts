@@ -2,10 +2,12 @@
 import { sql } from 'kysely'
 
 import type { JsonObject } from '../lib/json.ts'
+import { throughout, type Turn } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { GenerationContentsTable } from './generation-tables.ts'
 import type { TextSeal } from './sealed-config.ts'
+import { openJson, sealJson } from './sealed-json.ts'
 
 export interface StoredContent {
   readonly id: string
@@ -29,15 +31,14 @@ export interface ContentStore {
   deleteExpired(now: string, limit: number): Promise<number>
 }
 
-export const createContentStore = (database: Database, seal: TextSeal): ContentStore => ({
+export const createContentStore = (database: Database, seal: TextSeal, startTurn: () => Turn): ContentStore => ({
   async insert(contents) {
-    const rows = contents.map((stored): GenerationContentsTable => ({
-      id: stored.id,
-      workspace_id: stored.workspaceId,
-      created_at: stored.createdAt,
-      expires_at: stored.expiresAt,
-      sealed: seal.seal(JSON.stringify(stored.content), sealedAs(stored.id)),
-    }))
+    const turn = startTurn()
+    const rows: GenerationContentsTable[] = []
+    for (const { id, workspaceId, createdAt, expiresAt, content } of contents) {
+      const sealed = await throughout(sealJson(content, sealedAs(id), seal), turn)
+      rows.push({ id, workspace_id: workspaceId, created_at: createdAt, expires_at: expiresAt, sealed })
+    }
     await (database.keepContents === null ? insertContents(database, rows) : database.keepContents(rows))
   },
 
@@ -59,12 +60,13 @@ export const createContentStore = (database: Database, seal: TextSeal): ContentS
       .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
       .executeTakeFirst()
     if (row === undefined) return null
+    const content = (await throughout(openJson(row.sealed, sealedAs(id), seal), startTurn())) as JsonObject
     return {
       id,
       workspaceId: row.workspace_id,
       createdAt: row.created_at,
       expiresAt: row.expires_at,
-      content: JSON.parse(seal.open(row.sealed, sealedAs(id))) as JsonObject,
+      content,
     }
   },
 

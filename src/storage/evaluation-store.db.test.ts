@@ -30,7 +30,7 @@ describeEachEngine('evaluations', (engine) => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     await create('bot')
-    const store = createEvaluationStore({ database, seal: testSeal })
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     expect(await store.create(evaluationOf(workspaceId, 'e-1'), [ITEM, ITEM], changedBy())).toBe('created')
     const taken = await Promise.all(['one', 'two', 'three'].map((holder) => store.take(holder, T1, T2)))
     expect(taken.filter((evaluation) => evaluation !== null)).toEqual([evaluationOf(workspaceId, 'e-1')])
@@ -48,11 +48,29 @@ describeEachEngine('evaluations', (engine) => {
     expect(JSON.stringify(rows)).not.toContain('half of')
   })
 
+  test('are sealed and read item by item, with turns between them', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    await create('bot')
+    let turns = 0
+    const startTurn = () => () => {
+      turns += 1
+      return undefined
+    }
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn })
+    const items = Array.from({ length: 450 }, () => ITEM)
+    await store.create({ ...evaluationOf(workspaceId, 'e-1'), itemsTotal: items.length }, items, changedBy())
+    expect(turns).toBeGreaterThanOrEqual(450)
+    turns = 0
+    expect((await store.items('e-1')).map(({ position }) => position)).toEqual(items.map((_, at) => at))
+    expect(turns).toBeGreaterThanOrEqual(450)
+  })
+
   test('go on where they were stopped, with whoever holds them, and not once they are done', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     await create('bot')
-    const store = createEvaluationStore({ database, seal: testSeal })
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
     await store.create(evaluation, [ITEM, ITEM], changedBy())
     expect(await store.resume(evaluation, T1, changedBy())).toBe(false)
@@ -77,7 +95,7 @@ describeEachEngine('evaluations', (engine) => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     await create('bot')
-    const store = createEvaluationStore({ database, seal: testSeal })
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
     await store.create(evaluation, [ITEM], changedBy())
     const end = () => store.end(evaluation, { state: 'done', passed: true, reason: null }, T1, changedBy())

@@ -1,16 +1,18 @@
 /** Evaluations and their items. What people wrote and models answered is kept sealed. */
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
 
 import type { EvaluationItem, EvaluationState, Outcome, Check } from '../contract/evaluation.ts'
 import type { Slice } from '../contract/paging.ts'
 import { dollars } from '../lib/money.ts'
+import { type Steps, throughout } from '../lib/steps.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Once } from './idempotency.ts'
 import type { Page } from './page.ts'
-import type { SealedDatabase } from './preset-rows.ts'
+import type { ReadDatabase } from './preset-rows.ts'
 import type { PresetRef } from './preset-test-store.ts'
-import type { EvaluationsTable } from './evaluation-tables.ts'
+import type { EvaluationItemsTable, EvaluationsTable } from './evaluation-tables.ts'
 import type { Schema } from './schema.ts'
+import { openJson, sealJson } from './sealed-json.ts'
 
 /** The versions that are run, and the rules for them. */
 export interface EvaluationSpec {
@@ -110,7 +112,7 @@ export interface EvaluationStore {
   paid(requestIdPrefix: string): Promise<PaidRequests>
 }
 
-export const createEvaluationStore = ({ database, seal }: SealedDatabase): EvaluationStore => {
+export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabase): EvaluationStore => {
   const toEvaluation = (row: Selectable<EvaluationsTable>): StoredEvaluation => ({
     id: row.id,
     workspaceId: row.workspace_id,
@@ -134,11 +136,32 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
       .where('position', '=', position)
       .execute()
   }
+  /** All items together may be as long as a body. */
+  function* sealedRows(id: string, items: readonly EvaluationItem[]): Steps<Insertable<EvaluationItemsTable>[]> {
+    const rows: Insertable<EvaluationItemsTable>[] = []
+    for (const [position, item] of items.entries()) {
+      const sealed = yield* sealJson(item, itemContext(id, position, 'item'), seal)
+      rows.push({ evaluation_id: id, position, sealed_item: sealed, sealed_result: null })
+      yield
+    }
+    return rows
+  }
+  function* openedItems(id: string, rows: readonly Selectable<EvaluationItemsTable>[]): Steps<StoredItem[]> {
+    const items: StoredItem[] = []
+    for (const { position, sealed_item, sealed_result } of rows) {
+      const item = (yield* openJson(sealed_item, itemContext(id, position, 'item'), seal)) as unknown as EvaluationItem
+      const progress = sealed_result === null ? null : yield* openJson(sealed_result, itemContext(id, position, 'result'), seal)
+      items.push({ position, item, ...((progress ?? NOTHING_YET) as unknown as Progress) })
+      yield
+    }
+    return items
+  }
   const inPreset = ({ workspaceId, slug }: PresetRef) =>
     database.kysely.selectFrom('evaluations').where('workspace_id', '=', workspaceId).where('preset_slug', '=', slug)
 
   return {
-    create: (evaluation, items, by, once) => {
+    async create(evaluation, items, by, once) {
+      const rows = await throughout(sealedRows(evaluation.id, items), startTurn())
       const insert = async (transaction: Transaction<Schema>): Promise<{ result: Created; audit: AuditedChange | null }> => {
         const { id, workspaceId, slug } = evaluation
         const preset = await transaction
@@ -169,12 +192,6 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
             ended_at: null,
           })
           .execute()
-        const rows = items.map((item, position) => ({
-          evaluation_id: id,
-          position,
-          sealed_item: seal.seal(JSON.stringify(item), itemContext(id, position, 'item')),
-          sealed_result: null,
-        }))
         for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
           await transaction
             .insertInto('evaluation_items')
@@ -220,17 +237,19 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
     },
 
     async items(id) {
-      const rows = await database.kysely
-        .selectFrom('evaluation_items')
-        .selectAll()
-        .where('evaluation_id', '=', id)
-        .orderBy('position')
-        .execute()
-      return rows.map(({ position, sealed_item, sealed_result }) => ({
-        position,
-        item: JSON.parse(seal.open(sealed_item, itemContext(id, position, 'item'))) as EvaluationItem,
-        ...(sealed_result === null ? NOTHING_YET : (JSON.parse(seal.open(sealed_result, itemContext(id, position, 'result'))) as Progress)),
-      }))
+      const items: StoredItem[] = []
+      for (;;) {
+        const rows = await database.kysely
+          .selectFrom('evaluation_items')
+          .selectAll()
+          .where('evaluation_id', '=', id)
+          .where('position', '>=', items.length)
+          .orderBy('position')
+          .limit(ROWS_AT_ONCE)
+          .execute()
+        items.push(...(await throughout(openedItems(id, rows), startTurn())))
+        if (rows.length < ROWS_AT_ONCE) return items
+      }
     },
 
     delete: (ref, id, now, by) =>

@@ -29,7 +29,7 @@ export interface EvaluationsTable {
   ended_at: string | null
 }
 
-interface EvaluationItemsTable {
+export interface EvaluationItemsTable {
   evaluation_id: string
   position: number
   sealed_item: string

@@ -490,6 +490,65 @@ describe('a call whose arguments are four times as long comes back as its client
     }
   })
 })
+describe('a body that is shown to its client, or names an entry of the response cache, is read in more steps where it is four times as long', () => {
+  const asked = (client: ClientDialect, length: number, more: object): Uint8Array =>
+    bytesOf(client, [{ role: 'user', content: 'Say yes to it.\n'.repeat(length) }], { stream: true, ...more })
+
+  test.each(['chat', 'responses'] as const)('%s, the echo of what each provider was sent', async (client) => {
+    for (const dialect of UPSTREAM_DIALECTS) {
+      const turns = (length: number, echo: boolean): Promise<number> =>
+        turnsFor(client, dialect, asked(client, length, { debug: { echo_upstream_body: echo } }), longEvent(dialect, 'x'))
+      const more = async (length: number): Promise<number> => (await turns(length, true)) - (await turns(length, false))
+      expect(await more(10)).toBe(0)
+      expect(await more(400_000)).toBeGreaterThan((await more(100_000)) + 60)
+    }
+  })
+
+  test.each(CLIENT_DIALECTS)('%s, the dry run', async (client) => {
+    const turns = async (length: number): Promise<number> => {
+      let turned = 0
+      const clock: Clock = {
+        now: () => 0,
+        monotonicMs: () => (turned += 1000),
+        after(ms, task) {
+          if (ms === 0) setImmediate(task)
+          return () => undefined
+        },
+      }
+      const headers = { 'x-service-dry-run': 'enabled' }
+      const upstreams = [{ dialect: OWN_DIALECT[client], reply: REFUSED, ...VENDORS[OWN_DIALECT[client]] }]
+      const { text } = await replay({ client, upstreams, body: asked(client, length, {}), clock, headers })
+      expect(text).toStartWith('{"object":"service.dry_run"')
+      return turned / 1000
+    }
+    expect(await turns(400_000)).toBeGreaterThan((await turns(100_000)) + 150)
+  })
+
+  test.each(CLIENT_DIALECTS)('%s, the name of an entry', async (client) => {
+    const dialect = OWN_DIALECT[client]
+    const turns = (length: number, headers: Record<string, string>): Promise<number> =>
+      turnsFor(client, dialect, asked(client, length, {}), longEvent(dialect, 'x'), { headers })
+    const more = async (length: number): Promise<number> => (await turns(length, { 'x-service-cache': 'true' })) - (await turns(length, {}))
+    expect(await more(10)).toBe(0)
+    expect(await more(400_000)).toBeGreaterThan((await more(100_000)) + 40)
+  })
+})
+
+test.each(CLIENT_DIALECTS)(
+  '%s: an answer that is four times as long is kept in the response cache in more steps, and a small one at once',
+  async (client) => {
+    for (const dialect of [OWN_DIALECT[client], 'bedrock'] as const) {
+      const turns = (length: number, headers: Record<string, string>): Promise<number> =>
+        turnsFor(client, dialect, bytesOf(client, [{ role: 'user', content: 'x' }]), wholeAnswer(dialect, 'Say yes.\n'.repeat(length)), {
+          headers,
+        })
+      const more = async (length: number): Promise<number> =>
+        (await turns(length, { 'x-service-cache': 'true' })) - (await turns(length, {}))
+      expect(await more(10)).toBe(0)
+      expect(await more(200_000)).toBeGreaterThan((await more(50_000)) + 6)
+    }
+  },
+)
 
 describe('a data: URL of percent escapes that is four times as long is decoded in more steps', () => {
   test.each(UPSTREAM_DIALECTS.filter((dialect) => !dialect.startsWith('openai')))('to %s', async (dialect) => {

@@ -7,13 +7,13 @@ import { Refused } from '../../inference/refused.ts'
 import { embeddingsRequest } from '../../request-fields/schemas/embeddings.ts'
 import { answerHeaders } from '../answer-headers.ts'
 import { errorHeaders } from '../error-boundary.ts'
-import { jsonResponse, jsonText } from '../json-response.ts'
+import { jsonInTurns, jsonText } from '../json-response.ts'
 import { leaveWith } from '../leave-with.ts'
 import { wantsDryRun } from '../opt-ins.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'
 
-export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'dryRun'>): Route => ({
+export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'dryRun' | 'turn'>): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -29,7 +29,7 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'd
     if (wantsDryRun(request.headers)) {
       const shown = await pipeline.dryRun(received)
       if (shown instanceof Refused) throw shown.error
-      return jsonResponse(shown)
+      return jsonInTurns(shown, pipeline.turn)
     }
     const admitted = await pipeline.admit(received)
     if (admitted instanceof Refused) throw admitted.error

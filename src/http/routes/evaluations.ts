@@ -25,7 +25,7 @@ import type { PresetRef } from '../../storage/preset-test-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { checkPatterns } from '../check-patterns.ts'
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonInTurns, jsonResponse, linesInTurns } from '../json-response.ts'
 import { payerOf } from '../payer.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
@@ -112,7 +112,7 @@ export const evaluationRoutes = (
     answers: { 200: { description: 'The evaluation as far as it is.', schema: whole } },
     async handle(request) {
       const found = await evaluations.get(refOf(request), idOf(request))
-      return exported(request, `evaluation-${found.id}`, found.items, resultLines) ?? jsonResponse({ data: found })
+      return exported(request, `evaluation-${found.id}`, found.items, resultLines) ?? jsonInTurns({ data: found }, request.startTurn())
     },
   },
   {
@@ -127,7 +127,7 @@ export const evaluationRoutes = (
       const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])
       const found = await evaluations.compare(refOf(request), idOf(request), other)
       const name = `evaluation-${found.evaluation.id}-${found.other.id}`
-      return exported(request, name, found.items, comparisonLines) ?? jsonResponse({ data: found })
+      return exported(request, name, found.items, comparisonLines) ?? jsonInTurns({ data: found }, request.startTurn())
     },
   },
   {
@@ -137,7 +137,10 @@ export const evaluationRoutes = (
     operation: 'cancelPresetEvaluation',
     summary: 'Cancel an evaluation: no more requests are made, and what is done stays',
     answers: { 200: { description: 'The evaluation.', schema: whole } },
-    handle: async (request) => jsonResponse({ data: await evaluations.cancel(refOf(request), idOf(request), changedBy(request)) }),
+    async handle(request) {
+      const data = await evaluations.cancel(refOf(request), idOf(request), changedBy(request))
+      return jsonInTurns({ data }, request.startTurn())
+    },
   },
   {
     ...one,
@@ -149,7 +152,8 @@ export const evaluationRoutes = (
     answers: { 200: { description: 'The evaluation, which runs from now on.', schema: whole } },
     async handle(request) {
       const body = validate(evaluationResume, readJsonObject(await request.text()))
-      return jsonResponse({ data: await evaluations.resume(refOf(request), idOf(request), body, changedBy(request)) })
+      const data = await evaluations.resume(refOf(request), idOf(request), body, changedBy(request))
+      return jsonInTurns({ data }, request.startTurn())
     },
   },
   {
@@ -167,30 +171,35 @@ export const evaluationRoutes = (
 
 /** Null where JSON is asked for. */
 const exported = <Item>(
-  { headers }: RouteRequest,
+  { headers, startTurn }: RouteRequest,
   name: string,
   items: readonly Item[],
-  csvLines: (items: readonly Item[]) => readonly string[],
-): Response | null => {
-  if (acceptsCsv(headers)) return new Response(csvLines(items).join(''), { headers: csvHeaders(`${name}.csv`) })
+  csvLines: (items: readonly Item[]) => Iterable<string>,
+): Promise<Response> | null => {
+  if (acceptsCsv(headers)) return linesInTurns(csvLines(items), csvHeaders(`${name}.csv`), startTurn())
   if (!/\bapplication\/(?:x-ndjson|jsonl)\b/i.test(headers.get('accept') ?? '')) return null
-  const lines = items.map((item) => `${JSON.stringify(item)}\n`).join('')
-  return new Response(lines, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' } })
+  const type = { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' }
+  return linesInTurns(jsonLines(items), type, startTurn())
+}
+
+function* jsonLines(items: readonly unknown[]): Generator<string> {
+  for (const item of items) yield `${JSON.stringify(item)}\n`
 }
 
 const ITEM_COLUMNS = ['generation_id', 'input', 'expected'] as const
 const OUTCOME_COLUMNS = ['passed', 'answer', 'error', 'cost', 'total_ms'] as const
 const prefixed = (prefix: string): readonly string[] => OUTCOME_COLUMNS.map((column) => `${prefix}_${column}`)
 
-const resultLines = (items: readonly EvaluationResult[]): readonly string[] => [
-  csvLine(['position', 'state', ...ITEM_COLUMNS, ...OUTCOME_COLUMNS, ...prefixed('baseline')]),
-  ...items.map((item) => csvLine([item.position, item.state, ...itemCells(item), ...cellsOf(item.answer), ...cellsOf(item.baseline)])),
-]
+function* resultLines(items: readonly EvaluationResult[]): Generator<string> {
+  yield csvLine(['position', 'state', ...ITEM_COLUMNS, ...OUTCOME_COLUMNS, ...prefixed('baseline')])
+  for (const item of items)
+    yield csvLine([item.position, item.state, ...itemCells(item), ...cellsOf(item.answer), ...cellsOf(item.baseline)])
+}
 
-const comparisonLines = (items: readonly EvaluationComparison['items'][number][]): readonly string[] => [
-  csvLine(['change', ...ITEM_COLUMNS, ...OUTCOME_COLUMNS, ...prefixed('other')]),
-  ...items.map((item) => csvLine([item.change, ...itemCells(item), ...cellsOf(item.answer), ...cellsOf(item.other_answer)])),
-]
+function* comparisonLines(items: readonly EvaluationComparison['items'][number][]): Generator<string> {
+  yield csvLine(['change', ...ITEM_COLUMNS, ...OUTCOME_COLUMNS, ...prefixed('other')])
+  for (const item of items) yield csvLine([item.change, ...itemCells(item), ...cellsOf(item.answer), ...cellsOf(item.other_answer)])
+}
 
 const itemCells = ({ generation_id, messages, expected }: Pick<EvaluationResult, 'generation_id' | 'messages' | 'expected'>) => [
   generation_id,

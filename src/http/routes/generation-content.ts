@@ -9,7 +9,7 @@ import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { ContentStore } from '../../storage/content-store.ts'
 import type { GenerationStore } from '../../storage/generation-store.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonInTurns, jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { generationId, generationIdQuery } from './generation.ts'
 
@@ -54,7 +54,8 @@ export const generationContentGet = (parts: GenerationContentParts): Route => ({
     }
     await parts.auditLog.note(entry, changedBy(request), isoTimestamp(parts.clock.now()))
     const { createdAt, expiresAt, workspaceId, content } = found
-    return jsonResponse({ data: { id, created_at: createdAt, expires_at: expiresAt, workspace_id: workspaceId, ...content } })
+    const data = { id, created_at: createdAt, expires_at: expiresAt, workspace_id: workspaceId, ...content }
+    return jsonInTurns({ data }, request.startTurn())
   },
 })
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
+import type { Turn } from '../../lib/steps.ts'
 import { admitFree, type Admit } from '../admit.ts'
 import type { Admitted } from '../admitted.ts'
 import type { Planned } from '../stages.ts'
@@ -11,11 +12,12 @@ export interface AdmitCachedParts {
   readonly admit: Admit
   readonly clock: Clock
   readonly ids: IdSource
+  readonly turn: Turn
 }
 
 /** Looks for a kept answer, which is free; without one the budgets are asked, as ever. */
 export const admitCached = async (planned: Planned, caching: Caching, parts: AdmitCachedParts): Promise<Admitted> => {
-  const use = await parts.responseCache.find(planned, caching)
+  const use = await parts.responseCache.find(planned, caching, parts.turn)
   const admitted = use.outcome === 'hit' ? admitFree(planned, parts.clock, parts.ids) : await parts.admit(planned)
   admitted.cache = use
   return admitted

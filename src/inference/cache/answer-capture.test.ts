@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { Frame } from '../../canonical/event.ts'
+import { atOnce } from '../../lib/steps.ts'
 import { AnswerCapture } from './answer-capture.ts'
 
 const LONG = 3 * 1024 * 1024
@@ -8,7 +9,7 @@ const LONG = 3 * 1024 * 1024
 const captured = (frame: Frame): readonly string[] | null => {
   const capture = new AnswerCapture()
   void capture.observing(() => undefined)([frame])
-  return capture.frames
+  return atOnce(capture.writing())
 }
 
 test('an answer that is too large to be kept is given up without a look at its text', () => {

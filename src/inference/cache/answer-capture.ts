@@ -1,6 +1,8 @@
 /** Records the answer that a client gets, to be given again: without its use, and no more of it than is kept. */
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { withoutCounts } from '../../formats/without-counts.ts'
+import { writeInSteps } from '../../lib/json-steps.ts'
+import { LARGE_BYTES, startPace, type Steps } from '../../lib/steps.ts'
 
 /** Bytes of an answer beyond which it is not kept. */
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024
@@ -8,39 +10,45 @@ const ANSWER_BYTES_MAX = 2 * 1024 * 1024
 const PICTURE_BYTES_MAX = 1024 * 1024
 
 export class AnswerCapture {
-  #frames: string[] = []
-  #bytes = 0
+  #frames: Frame[] = []
+  #leastBytes = 0
   #pictureBytes = 0
   #isGivenUp = false
 
   observing(take: TakeFrames): TakeFrames {
     return (frames) => {
-      if (!this.#isGivenUp) for (const frame of frames) this.#write(frame)
+      if (!this.#isGivenUp) for (const frame of frames) this.#keep(frame)
       return take(frames)
     }
   }
 
-  /** JSON text of each frame; null where the answer cannot be kept. */
-  get frames(): readonly string[] | null {
-    return this.#isGivenUp ? null : this.#frames
+  /** JSON text of each frame; null where the answer cannot be kept. A small answer is written in one step. */
+  *writing(): Steps<readonly string[] | null> {
+    const isLarge = this.#leastBytes > LARGE_BYTES
+    const isStep = startPace()
+    const written: string[] = []
+    let bytes = 0
+    for (const frame of this.#frames) {
+      const { text, size } = yield* writtenFrame(frame)
+      bytes += size
+      if (bytes > ANSWER_BYTES_MAX) this.#giveUp()
+      if (this.#isGivenUp) return null
+      written.push(text)
+      if (isStep(text.length) && isLarge) yield
+    }
+    return this.#isGivenUp ? null : written
   }
 
-  #write({ events, native }: Frame): void {
-    if (this.#bytes + leastBytes({ events, native }) > ANSWER_BYTES_MAX) {
-      this.#giveUp()
-      return
-    }
-    for (const event of events) {
+  #keep(frame: Frame): void {
+    this.#leastBytes += leastBytes(frame)
+    for (const event of frame.events) {
       if (event.type !== 'server-tool-end') continue
       for (const picture of event.outcome.pictures ?? []) this.#pictureBytes += picture.length
       // The next request may have more luck with the tool.
       if (event.outcome.fault !== null) this.#giveUp()
     }
-    const said = JSON.stringify(events.filter(({ type }) => type !== 'usage'))
-    const own = native === undefined ? null : withoutCounts(native)
-    this.#frames.push(`{"events":${said}${own === null ? '' : `,"native":${JSON.stringify({ dialect: native?.dialect, json: own })}`}}`)
-    this.#bytes += Buffer.byteLength(own ?? said)
-    if (this.#bytes > ANSWER_BYTES_MAX || this.#pictureBytes > PICTURE_BYTES_MAX) this.#giveUp()
+    if (this.#leastBytes > ANSWER_BYTES_MAX || this.#pictureBytes > PICTURE_BYTES_MAX) this.#giveUp()
+    else if (!this.#isGivenUp) this.#frames.push(frame)
   }
 
   #giveUp(): void {
@@ -49,8 +57,18 @@ export class AnswerCapture {
   }
 }
 
+/** Its own bytes count: those of the upstream's text, or of what it says. */
+function* writtenFrame({ events, native }: Frame): Steps<{ readonly text: string; readonly size: number }> {
+  const said = yield* writeInSteps(events.filter(({ type }) => type !== 'usage'))
+  if (native === undefined) return { text: `{"events":${said}}`, size: Buffer.byteLength(said) }
+  const json = withoutCounts(native)
+  if (json.length > LARGE_BYTES) yield
+  const own = yield* writeInSteps({ dialect: native.dialect, json })
+  return { text: `{"events":${said},"native":${own}}`, size: Buffer.byteLength(json) }
+}
+
 /** A frame is written as so many bytes or more: a large one is given up before any work on it. */
-const leastBytes = ({ events, native }: Pick<Frame, 'events'> & { readonly native: Frame['native'] | undefined }): number => {
+const leastBytes = ({ events, native }: Frame): number => {
   if (native !== undefined) return native.json.length
   let least = events.length * EVENT_BYTES
   for (const event of events) {

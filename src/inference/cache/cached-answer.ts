@@ -30,6 +30,3 @@ export interface KeptFrame {
 /** `frames`: each as JSON text. */
 export const writeCachedAnswer = (facts: AnswerFacts, frames: readonly string[]): string =>
   `${JSON.stringify(facts).slice(0, -1)},"frames":[${frames.join(',')}]}`
-
-/** Reads what was sealed by us, so its form is not in doubt. */
-export const readCachedAnswer = (text: string): CachedAnswer => JSON.parse(text) as CachedAnswer

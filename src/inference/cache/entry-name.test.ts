@@ -7,7 +7,10 @@ import { guardrailWith } from '../../../test/support/guardrail.ts'
 import { effectiveOf } from '../../guardrails/effective.ts'
 import { compactJson } from '../../lib/compact-json.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import { entryName, type NamedRequest } from './entry-name.ts'
+import { atOnce } from '../../lib/steps.ts'
+import { entryName as naming, type NamedRequest } from './entry-name.ts'
+
+const entryName = (request: NamedRequest, secret: Uint8Array): string => atOnce(naming(request, secret))
 
 const SECRET = new Uint8Array(32)
 const BODY = { model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] }

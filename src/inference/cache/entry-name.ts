@@ -4,7 +4,8 @@
  */
 import { createHash, createHmac } from 'node:crypto'
 
-import { compactJson } from '../../lib/compact-json.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import type { Planned } from '../stages.ts'
 
 /** Entries of another form have other names. */
@@ -15,7 +16,7 @@ export type NamedRequest = Pick<
   'apiType' | 'body' | 'call' | 'caller' | 'guardrails' | 'headers' | 'preset' | 'principal' | 'strict'
 >
 
-export const entryName = (request: NamedRequest, secret: Uint8Array): string => {
+export function* entryName(request: NamedRequest, secret: Uint8Array): Steps<string> {
   const { apiType, body, call, caller, guardrails, headers, preset, principal, strict } = request
   const facts = [
     FORM,
@@ -29,13 +30,21 @@ export const entryName = (request: NamedRequest, secret: Uint8Array): string => 
     // Each change of a guardrail counts: the answer was screened by these.
     guardrails?.applied ?? null,
     // As the client wrote it, and as it goes on: presets, defaults, files and guardrails may have changed it meanwhile.
-    [digest(body.text), digest(withoutSentSession(request))],
+    [yield* digest(body), yield* digest(yield* withoutSentSession(request))],
   ]
   return createHmac('sha256', secret).update(JSON.stringify(facts)).digest('base64url')
 }
 
-const digest = (json: string): string => createHash('sha256').update(compactJson(json)).digest('base64url')
+function* digest(body: JsonBody): Steps<string> {
+  const hash = createHash('sha256')
+  for (const bytes of body.compactBytes()) {
+    hash.update(bytes)
+    if (body.searchable.length > LARGE_BYTES) yield
+  }
+  return hash.digest('base64url')
+}
 
 /** The session that a header names is in the body by now. Headers do not count. */
-const withoutSentSession = ({ body, call, headers }: NamedRequest): string =>
-  headers.sessionId === null || body.has('session_id') ? call.body.text : call.body.textWith({ session_id: null })
+function* withoutSentSession({ body, call, headers }: NamedRequest): Steps<JsonBody> {
+  return headers.sessionId === null || body.has('session_id') ? call.body : yield* call.body.changing({ session_id: null })
+}

@@ -1,20 +1,22 @@
 /** Answers that are given again to the same request of the same key, sealed wherever they lie (docs/contract/response-cache.md). */
 import type { AnswerStore } from '../../storage/answers/answer-store.ts'
 import type { TextSeal } from '../../storage/sealed-config.ts'
+import { openJson } from '../../storage/sealed-json.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { LARGE_BYTES, type Steps, throughout, type Turn } from '../../lib/steps.ts'
 import type { Admitted } from '../admitted.ts'
 import type { Planned } from '../stages.ts'
 import type { AnswerCapture } from './answer-capture.ts'
 import type { CacheMiss, CacheUse } from './cache-use.ts'
-import { readCachedAnswer, writeCachedAnswer, type CachedAnswer } from './cached-answer.ts'
+import { writeCachedAnswer, type CachedAnswer } from './cached-answer.ts'
 import type { Caching } from './caching.ts'
 import { entryName } from './entry-name.ts'
 
 export interface ResponseCache {
   /** Never rejects: what cannot be read is a miss. */
-  find(planned: Planned, caching: Caching): Promise<CacheUse>
-  /** Keeps an answer that has ended, if it is whole and nothing is wrong with it. */
-  keep(admitted: Admitted, miss: CacheMiss, capture: AnswerCapture): void
+  find(planned: Planned, caching: Caching, turn: Turn): Promise<CacheUse>
+  /** Keeps an answer that has ended, if it is whole and nothing is wrong with it: a large one in turns. */
+  keep(admitted: Admitted, miss: CacheMiss, capture: AnswerCapture, turn: Turn): void | Promise<void>
 }
 
 export interface ResponseCacheParts {
@@ -27,10 +29,10 @@ export interface ResponseCacheParts {
 }
 
 export const createResponseCache = ({ store, seal, secret, clock, onError }: ResponseCacheParts): ResponseCache => {
-  /** An entry that was changed where it lies, or sealed under another key, counts as missing. */
-  const opened = (name: string, sealed: string): CachedAnswer | null => {
+  /** Its form is not in doubt, since we wrote it. One that was changed where it lies, or sealed under another key, counts as missing. */
+  function* opened(name: string, sealed: string): Steps<CachedAnswer | null> {
     try {
-      return readCachedAnswer(seal.open(sealed, contextOf(name)))
+      return (yield* openJson(sealed, contextOf(name), seal)) as unknown as CachedAnswer
     } catch (thrown) {
       onError(thrown, 'a kept answer does not open')
       store.drop(name)
@@ -38,40 +40,42 @@ export const createResponseCache = ({ store, seal, secret, clock, onError }: Res
     }
   }
 
+  function* kept(admitted: Admitted, { name, ttlSeconds }: CacheMiss, capture: AnswerCapture): Steps<void> {
+    const { log, judge, generationId } = admitted
+    if (!isWhole(admitted)) return
+    const frames = yield* capture.writing()
+    if (frames === null) return
+    const { current, said } = log
+    const facts = {
+      sourceId: generationId,
+      keptMs: clock.now(),
+      ttlSeconds,
+      model: current?.planned.model.id ?? '',
+      provider: current?.planned.endpoint.provider.name ?? null,
+      losses: said.losses,
+      ...(judge === null ? {} : { alignment: judge.report }),
+    }
+    const text = writeCachedAnswer(facts, frames)
+    if (text.length > LARGE_BYTES) yield
+    store.keep(name, seal.seal(text, contextOf(name)), ttlSeconds * 1000)
+  }
+
   return {
-    async find(planned, { ttlSeconds, clears }) {
-      const name = entryName(planned, secret)
+    async find(planned, { ttlSeconds, clears }, turn) {
+      const name = await throughout(entryName(planned, secret), turn)
       const miss = { outcome: 'miss', name, ttlSeconds } as const
       if (clears) {
         store.drop(name)
         return miss
       }
       const sealed = await store.find(name)
-      const answer = sealed === null ? null : opened(name, sealed)
+      const answer = sealed === null ? null : await throughout(opened(name, sealed), turn)
       if (answer === null) return miss
       const ageSeconds = Math.max(0, Math.floor((clock.now() - answer.keptMs) / 1000))
       const leftSeconds = answer.ttlSeconds - ageSeconds
       return leftSeconds <= 0 ? miss : { outcome: 'hit', answer, ageSeconds, ttlSeconds: leftSeconds }
     },
-    keep(admitted, { name, ttlSeconds }, capture) {
-      const { frames } = capture
-      const { log, judge, generationId } = admitted
-      if (frames === null || !isWhole(admitted)) return
-      const { current, said } = log
-      const text = writeCachedAnswer(
-        {
-          sourceId: generationId,
-          keptMs: clock.now(),
-          ttlSeconds,
-          model: current?.planned.model.id ?? '',
-          provider: current?.planned.endpoint.provider.name ?? null,
-          losses: said.losses,
-          ...(judge === null ? {} : { alignment: judge.report }),
-        },
-        frames,
-      )
-      store.keep(name, seal.seal(text, contextOf(name)), ttlSeconds * 1000)
-    },
+    keep: (admitted, miss, capture, turn) => throughout(kept(admitted, miss, capture), turn),
   }
 }
 

@@ -6,14 +6,15 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { TakeFrames } from '../../canonical/event.ts'
 import type { ClientFormat } from '../../formats/format.ts'
 import { isoTimestamp, turnOf, type Clock } from '../../lib/clock.ts'
-import { isObject, objectIn, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { parseJsonInSteps } from '../../lib/json-steps.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { type Steps, throughout, type Turn } from '../../lib/steps.ts'
 import type { ContentStore, StoredContent } from '../../storage/content-store.ts'
 import type { Admitted, Finished } from '../admitted.ts'
 import { answerHead, answerTail } from '../answer-head.ts'
 import { createContentRoom } from '../tracing/content-room.ts'
 import type { Planned } from '../stages.ts'
 import { KeptAnswer } from './kept-answer.ts'
-import { atOnce, LARGE_BYTES } from '../../lib/steps.ts'
 
 export interface Contents {
   /** To be called before the run; null where nothing of it is kept. */
@@ -32,6 +33,7 @@ export interface ContentsParts {
   readonly store: Pick<ContentStore, 'insert'>
   readonly formats: Readonly<Record<ClientDialect, Pick<ClientFormat, 'renderAnswer'>>>
   readonly clock: Clock
+  readonly startTurn: () => Turn
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
@@ -49,7 +51,7 @@ interface Job {
   readonly free: () => void
 }
 
-export const createContents = ({ store, formats, clock, onError }: ContentsParts): Contents => {
+export const createContents = ({ store, formats, clock, startTurn, onError }: ContentsParts): Contents => {
   const room = createContentRoom(WAITING_BYTES_MAX)
   const waiting: Job[] = []
   let working: Promise<void> | null = null
@@ -59,7 +61,7 @@ export const createContents = ({ store, formats, clock, onError }: ContentsParts
       // One in each turn of the event loop: requests go on between them.
       await turnOf(clock)
       try {
-        await store.insert([await storedContent(job, formats, clock)])
+        await store.insert([await storedContent(job, formats, startTurn())])
       } catch (thrown) {
         onError(thrown, 'the contents of a request were not stored')
       } finally {
@@ -101,13 +103,11 @@ export const createContents = ({ store, formats, clock, onError }: ContentsParts
 const storedContent = async (
   { admitted, finished, answer, retentionDays }: Job,
   formats: ContentsParts['formats'],
-  clock: Clock,
+  turn: Turn,
 ): Promise<StoredContent> => {
   const { generationId, createdMs, request } = finished
-  const asked = requestContent(request)
-  if (request.bytes > LARGE_BYTES) await turnOf(clock)
-  const answered = answerContent(admitted, answer, formats[request.call.dialect])
-  if (answer.isLarge) await turnOf(clock)
+  const asked = await throughout(requestContent(request), turn)
+  const answered = await throughout(answerContent(admitted, answer, formats[request.call.dialect]), turn)
   return {
     id: generationId,
     workspaceId: request.caller.workspaceId,
@@ -123,21 +123,30 @@ const storedContent = async (
 }
 
 /** As the client sent it; where a guardrail replaced something, as it went on from there. */
-const requestContent = ({ body, call, pipeline }: Planned): JsonObject => {
+function* requestContent({ body, call, pipeline }: Planned): Steps<JsonObject> {
   const isReplaced = pipeline.some(({ type, data }) => type === 'guardrail' && data['action'] === 'redacted')
   const asked = isReplaced ? call.body : body
   const bytes = asked.byteLength
-  return bytes > REQUEST_MAX
-    ? { request: null, request_beginning: asked.beginning(REQUEST_MAX), request_bytes: bytes, request_cut: true }
-    : { request: objectIn(asked.text), request_bytes: bytes, request_cut: false }
+  if (bytes > REQUEST_MAX)
+    return { request: null, request_beginning: asked.beginning(REQUEST_MAX), request_bytes: bytes, request_cut: true }
+  return { request: yield* objectInSteps(asked.text), request_bytes: bytes, request_cut: false }
 }
 
 /** The whole answer in the client's dialect, also where it was streamed. */
-const answerContent = (admitted: Admitted, kept: KeptAnswer, format: Pick<ClientFormat, 'renderAnswer'>): JsonObject => {
+function* answerContent(admitted: Admitted, kept: KeptAnswer, format: Pick<ClientFormat, 'renderAnswer'>): Steps<JsonObject> {
   const { answer, isCut } = kept
   if (answer === null) return { answer: null, answer_cut: isCut }
-  const text = atOnce(format.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), admitted.log.error))
-  return { answer: objectIn(text), answer_cut: isCut }
+  const text = yield* format.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), admitted.log.error)
+  return { answer: yield* objectInSteps(text), answer_cut: isCut }
+}
+
+function* objectInSteps(json: string): Steps<JsonObject | null> {
+  try {
+    const value = yield* parseJsonInSteps(json)
+    return isObject(value) ? value : null
+  } catch {
+    return null // a model wrote it
+  }
 }
 
 const errorContent = ({ log, httpStatus }: Finished): JsonObject | null => {

@@ -1,6 +1,5 @@
 /** The frames that were sent to a client, kept to be stored as they went out, up to a bound. */
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
-import { LARGE_BYTES } from '../../lib/steps.ts'
 import type { ContentRoom } from '../tracing/content-room.ts'
 
 /** Characters of what one answer says. */
@@ -29,10 +28,6 @@ export class KeptAnswer {
   /** Its end was not kept, since there was no room for it. */
   get isCut(): boolean {
     return this.#isCut
-  }
-
-  get isLarge(): boolean {
-    return this.#held > LARGE_BYTES
   }
 
   /** Null where nothing was said. A whole answer that came as one is as its provider wrote it. */

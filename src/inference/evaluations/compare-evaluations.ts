@@ -1,6 +1,7 @@
 /** Compares two evaluations of a preset, item by item: the items that the one passes and the other did not. */
 import type { EvaluationComparison, EvaluationItem } from '../../contract/evaluation.ts'
 import { canonicalJson } from '../../lib/json-schema.ts'
+import type { Steps } from '../../lib/steps.ts'
 import type { StoredItem } from '../../storage/evaluation-store.ts'
 import { isRecorded, shownItem } from './item-request.ts'
 import { differenceOf } from './summary.ts'
@@ -8,12 +9,23 @@ import { differenceOf } from './summary.ts'
 type Compared = EvaluationComparison['items'][number]
 
 /** Items are the same where they ask the same and expect the same. An item that stands twice is compared in order. */
-export const compareItems = (
+export function* compareItems(
   items: readonly StoredItem[],
   others: readonly StoredItem[],
-): Pick<EvaluationComparison, 'difference' | 'better' | 'worse' | 'same' | 'items'> => {
-  const waiting = Map.groupBy(others, ({ item }) => nameOf(item))
-  const here = items.map((one) => pairOf(one.item, one, waiting.get(nameOf(one.item))?.shift() ?? null))
+): Steps<Pick<EvaluationComparison, 'difference' | 'better' | 'worse' | 'same' | 'items'>> {
+  const waiting = new Map<string, StoredItem[]>()
+  for (const other of others) {
+    const name = nameOf(other.item)
+    const same = waiting.get(name)
+    if (same === undefined) waiting.set(name, [other])
+    else same.push(other)
+    yield
+  }
+  const here: Compared[] = []
+  for (const one of items) {
+    here.push(pairOf(one.item, one, waiting.get(nameOf(one.item))?.shift() ?? null))
+    yield
+  }
   const there = [...waiting.values()].flat().map((other) => pairOf(other.item, null, other))
   const compared = [...here, ...there]
   const count = (wanted: Compared['change']): number => compared.filter(({ change }) => change === wanted).length

@@ -1,6 +1,7 @@
 /** The cost that an evaluation may have, before any model is asked: of its versions, and of the judges of their answers. */
 import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
-import type { Turn } from '../../lib/steps.ts'
+import { writeInSteps } from '../../lib/json-steps.ts'
+import { throughout, type Turn } from '../../lib/steps.ts'
 import type { PresetRef } from '../../storage/preset-test-store.ts'
 import type { OwnBody } from '../own-request.ts'
 import { CHARACTERS_PER_TOKEN } from '../run/estimated-tokens.ts'
@@ -43,7 +44,8 @@ export const estimateEvaluation = async (
       versions.map(() => ''),
     ))
       judged.push(await priceOf(question))
-    longest = longer(longest, { item: wanted, characters: JSON.stringify(wanted.conversation).length, prices })
+    const { length } = await throughout(writeInSteps(wanted.conversation), turn)
+    longest = longer(longest, { item: wanted, characters: length, prices })
     const waiting = turn()
     if (waiting !== undefined) await waiting
   }

@@ -16,6 +16,7 @@ import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { isObject } from '../../lib/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
+import { throughout } from '../../lib/steps.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { ChangedBy } from '../../storage/audit-log.ts'
 import type { GenerationList } from '../../storage/generation-list.ts'
@@ -173,7 +174,7 @@ export const createEvaluations = ({
       return {
         evaluation: { ...rowOf(one), ...progressOf(one, items) },
         other: { ...rowOf(two), ...progressOf(two, others) },
-        ...compareItems(items, others),
+        ...(await throughout(compareItems(items, others), createTurn(clock, largeStep))),
       }
     },
     async cancel(preset, id, by) {

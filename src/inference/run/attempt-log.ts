@@ -4,6 +4,7 @@ import { NO_USAGE } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { atOnce, throughout, type Turn } from '../../lib/steps.ts'
 import { redactBody } from '../../providers/redact-body.ts'
 import { bodyText, type UpstreamRequest } from '../../providers/upstream.ts'
 import { AnswerSoFar, type AttemptOutput } from './answer-so-far.ts'
@@ -152,16 +153,18 @@ export class AttemptLog {
     this.#inputTokensEstimate = null
   }
 
-  /** The current attempt's body goes out. */
-  sent(body: UpstreamRequest['body']): void {
+  /** The current attempt's body goes out. Where the client wants to see it, it is made fit for that first, with turns for others where it is large. */
+  sent(body: UpstreamRequest['body'], turn: Turn | undefined): void | Promise<void> {
     const attempt = this.#attempts.at(-1)
     if (attempt !== undefined) attempt.asked = true
-    if (!this.request.echo) return
-    this.#echoes.push({
-      provider: attempt?.planned.endpoint.provider.name ?? '',
-      model: attempt?.planned.model.id ?? '',
-      body: redactBody(bodyText(body), this.request.hidden),
-    })
+    if (!this.request.echo) return undefined
+    const keep = (shown: string): void => {
+      const { planned } = attempt ?? {}
+      this.#echoes.push({ provider: planned?.endpoint.provider.name ?? '', model: planned?.model.id ?? '', body: shown })
+    }
+    const redacting = redactBody(bodyText(body), this.request.hidden)
+    const shown = turn === undefined ? atOnce(redacting) : throughout(redacting, turn)
+    return typeof shown === 'string' ? keep(shown) : shown.then(keep)
   }
 
   /** The current attempt's body did not go out after all: there was no connection for it. */

@@ -153,14 +153,16 @@ const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Be
  * and what status it answers.
  */
 const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' | 'log'>, planned: PlannedAttempt): ProviderContext => {
+  const { turn } = context
   const sending = (body: UpstreamRequest['body']): void | Promise<void> => {
-    const covered = hold?.cover(planned, body, context.turn)
-    return covered === undefined ? log.sent(body) : covered.then(() => log.sent(body))
+    const covered = hold?.cover(planned, body, turn)
+    return covered === undefined ? log.sent(body, turn) : covered.then(() => log.sent(body, turn))
   }
   const watching: Upstream = {
     async post(request) {
-      if (hold !== null) await hold.cover(planned, request.body, context.turn)
-      log.sent(request.body)
+      if (hold !== null) await hold.cover(planned, request.body, turn)
+      const shown = log.sent(request.body, turn)
+      if (shown !== undefined) await shown
       const joining = log.traceHeaders?.(log.attempts.length - 1, planned.endpoint.provider.baseUrl) ?? null
       const response = await context.upstream.post(joining === null ? request : { ...request, headers: { ...request.headers, ...joining } })
       log.answered(response.status)

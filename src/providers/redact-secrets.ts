@@ -1,0 +1,33 @@
+/** What looks like some vendor's key, taken out of a text that may be megabytes. */
+import type { Steps } from '../lib/steps.ts'
+import { SECRETS } from './redact.ts'
+
+/** No key is as long. */
+const PIECE = 128 * 1024
+
+export function* redactSecrets(text: string): Steps<string> {
+  if (text.length <= PIECE) return text.replace(SECRETS, MARK)
+  const pieces: string[] = []
+  for (let from = 0; from < text.length;) {
+    const to = from + PIECE >= text.length ? text.length : endOfPiece(text, from)
+    pieces.push(text.slice(from, to).replace(SECRETS, MARK))
+    from = to
+    yield
+  }
+  return pieces.join('')
+}
+
+const MARK = '[redacted]'
+
+/** No key is cut: they have no other signs than these, and one behind `Bearer` ends at the next space or quote. */
+const endOfPiece = (text: string, from: number): number => {
+  const most = from + PIECE
+  let to = most
+  while (to > from && KEY_SIGN.test(text.charAt(to - 1))) to -= 1
+  const bearer = text.slice(from, to).lastIndexOf('Bearer')
+  if (bearer >= 0 && UNFINISHED.test(text.slice(from + bearer, to))) to = from + bearer
+  return to > from ? to : most
+}
+
+const KEY_SIGN = /[\w.-]/
+const UNFINISHED = /^Bearer\s*[^\s"']*$/

@@ -1,0 +1,21 @@
+/** JSON that is kept sealed and may be megabytes long: to write it and to seal it, to open it and to read it, are steps of their own. */
+import { parseJsonInSteps, writeInSteps } from '../lib/json-steps.ts'
+import type { JsonValue } from '../lib/json.ts'
+import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import type { TextSeal } from './sealed-config.ts'
+
+export function* sealJson(value: unknown, context: string, { seal }: TextSeal): Steps<string> {
+  const text = yield* writeInSteps(value)
+  if (text.length <= LARGE_BYTES) return seal(text, context)
+  yield
+  const sealed = seal(text, context)
+  yield
+  return sealed
+}
+
+/** Throws as `open` does. */
+export function* openJson(sealed: string, context: string, { open }: TextSeal): Steps<JsonValue> {
+  const text = open(sealed, context)
+  if (text.length > LARGE_BYTES) yield
+  return yield* parseJsonInSteps(text)
+}
