@@ -164,7 +164,7 @@ export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, num
   },
 })
 
-/** The entries of a workspace are counted as they come. */
+/** The entries of a workspace are counted as they come, and where a page begins changes no total. */
 const isCountedAsItComes = (filter: AuditFilter): boolean =>
   Object.entries(filter).every(([name, value]) => name === 'workspaceId' || name === 'after' || value === undefined)
 
