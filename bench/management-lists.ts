@@ -11,6 +11,7 @@ import type { KeyListInput } from '../src/storage/key-list.ts'
 import { createKeyStore } from '../src/storage/key-store.ts'
 import { createPresetStore, type PresetStore } from '../src/storage/preset-store.ts'
 import { createSearchStore } from '../src/storage/search-store.ts'
+import { NUMBERED_MAX } from '../src/storage/table-by.ts'
 import { createReadWorkspaceFigures } from '../src/storage/workspace-figures.ts'
 import { fillManagement, MANY } from '../test/support/management-records.ts'
 import { uninterrupted } from '../test/support/uninterrupted.ts'
@@ -25,6 +26,9 @@ type PresetPageQuery = Parameters<PresetStore['page']>[0]
 
 /** Nothing of theirs is sealed. */
 const NO_SEAL = { seal: (text: string) => text, open: (text: string) => text }
+
+/** The farthest page that its number reaches. */
+const FARTHEST = Math.min(NUMBERED_MAX, records * 0.9 - LIMIT)
 
 const fromMs = systemClock.now() - records * 1000
 
@@ -100,6 +104,30 @@ await measureFilled(
       presets.list({ workspaceId: MANY, status: 'active', offset: 0, limit: LIMIT }),
     )
     await measureAudit('audit: the newest, counted', () => log.list({ workspaceId: MANY, offset: 0, limit: LIMIT }))
+    const countedOf = (name: string, more: Partial<AuditFilter> = {}, offset = 0) =>
+      measureAudit(`audit: ${name}, counted`, async () => {
+        const filter = { workspaceId: MANY, ...more }
+        return (await log.isLong(filter, offset)) ? log.page(filter, LIMIT) : log.list({ ...filter, offset, limit: LIMIT })
+      })
+    await countedOf('since the beginning', { from: isoTimestamp(fromMs) })
+    await countedOf('since the beginning, of every workspace', { workspaceId: null, from: isoTimestamp(fromMs) })
+    await countedOf('of a person', { userId: 'user-77' })
+    await countedOf('of a person, of every workspace', { workspaceId: null, userId: 'user-77' })
+    await countedOf('of a kind of object', { objectType: 'preset' })
+    await countedOf('of an action that nobody took', { action: 'nothing' })
+    await countedOf('of a day', { from: isoTimestamp(systemClock.now() - 86_400_000) })
+    await countedOf('the farthest page by number', {}, FARTHEST)
+    const countedPresets = (name: string, more: Partial<PresetPageQuery> = {}, offset = 0) =>
+      measurePresets(`presets: ${name}, counted`, async () => {
+        const query = { workspaceId: MANY, status: 'active', ...more } as const
+        return (await presets.isLong(query, offset))
+          ? presets.page({ ...query, after: null, limit: LIMIT })
+          : presets.list({ ...query, offset, limit: LIMIT })
+      })
+    await countedPresets('a part of many names', { q: 'abcd' })
+    await countedPresets('a part of no name', { q: 'nothing-like-it' })
+    await countedPresets('the farthest page by number', {}, FARTHEST)
+
     const search = createSearchStore(database)
     const measureSearch = measureReads(/(?<="id":")[\w-]+/g)
     for (const [name, text] of [

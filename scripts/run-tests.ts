@@ -34,15 +34,15 @@ const CLOSING_MS = 60_000
 /** The last line that the runner prints. */
 const RAN = /^Ran \d+ tests? across/m
 
-/** A file of these waits for a browser half of its time, so two run at once. Nothing of one reaches another, which `--isolate` would pay for. */
+/** A file of these waits for a browser half of its time, so four run at once. Nothing of one reaches another, which `--isolate` would pay for. */
 const BROWSER_TESTS = 'dashboard/test'
-const TWO_AT_ONCE = ['--parallel=2', '--no-isolate']
+const FOUR_AT_ONCE = ['--parallel=4', '--no-isolate']
 
 /** `args`: those of the runner; all tests without any. */
 export const runTests = async (args: readonly string[]): Promise<TestRun> => {
-  if (args.length > 0) return runOnce(args.every((path) => path.replace(/\/$/, '') === BROWSER_TESTS) ? [...TWO_AT_ONCE, ...args] : args)
+  if (args.length > 0) return runOnce(args.every((path) => path.replace(/\/$/, '') === BROWSER_TESTS) ? [...FOUR_AT_ONCE, ...args] : args)
   const others = await runOnce([`--path-ignore-patterns=${BROWSER_TESTS}/**`])
-  return joined(others, await runOnce([...TWO_AT_ONCE, BROWSER_TESTS]))
+  return joined(others, await runOnce([...FOUR_AT_ONCE, BROWSER_TESTS]))
 }
 
 const joined = (one: TestRun, other: TestRun): TestRun => ({

@@ -196,11 +196,16 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
       viewport: { width: 390, height: 780 },
     })
     const dialog = page.getByRole('dialog', { name: 'New evaluation of phone-bot' })
-    for (const type of await dialog.getByLabel('Check 1', { exact: true }).getByRole('option').allTextContents()) {
-      await dialog.getByLabel('Check 1', { exact: true }).selectOption(type)
-      expect({ type, wide: await dialog.evaluate('(element) => element.scrollWidth - element.clientWidth') }).toEqual({ type, wide: 0 })
+    const check1 = dialog.getByLabel('Check 1', { exact: true })
+    // Texts are read of what is there at once, and of nothing where the form is not there yet.
+    await check1.waitFor()
+    const types = await check1.getByRole('option').allTextContents()
+    expect(types).not.toEqual([])
+    for (const type of types) {
+      await check1.selectOption(type)
+      expect({ type, wide: await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth) }).toEqual({ type, wide: 0 })
     }
-    await dialog.getByLabel('Check 1', { exact: true }).selectOption('contains')
+    await check1.selectOption('contains')
     await dialog.getByLabel('Text').fill('parcel')
     await dialog.getByRole('button', { name: 'Start' }).click()
     await page.getByRole('row', { name: /^Evaluation of v1.* passed/ }).waitFor()

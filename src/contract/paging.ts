@@ -57,12 +57,12 @@ export const countQuery = {
 export const wantsCount = (query: URLSearchParams): boolean =>
   validate(countQuery.count, query.get('count') || undefined, ['count']) !== 'false'
 
-/** Too many entries before the offset would have to be looked at, each by itself. */
+/** Too many rows before the offset would have to be looked at or passed over, each by itself. */
 export const mustGoByCursor = (): GatewayError =>
   invalidRequest([
     {
       path: 'offset',
-      message: 'Too much stands before it for this filter. Leave it out, and go on by `cursor`, the `next_cursor` of each page.',
+      message: 'Too much stands before it. Leave it out, and go on by `cursor`, the `next_cursor` of each page.',
     },
   ])
 

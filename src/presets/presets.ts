@@ -55,7 +55,7 @@ export interface ServedPreset {
 export interface Presets {
   /** The next version, designated unless the options say otherwise; the answer embeds the version that this call wrote, or repeats an earlier answer. Throws `precondition_failed`. */
   save(request: SaveRequest): Promise<StoredAnswer>
-  isLong(query: PresetQuery): Promise<boolean>
+  isLong(query: PresetQuery, offset: number): Promise<boolean>
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
   page: PresetStore['page']
   summaries: PresetStore['summaries']
@@ -129,7 +129,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           return { status: outcome.status, body: outcome.body }
       }
     },
-    isLong: (query) => store.isLong(query),
+    isLong: (query, offset) => store.isLong(query, offset),
     list: (query, slice) => store.list({ ...query, ...slice }),
     page: (query) => store.page(query),
     summaries: (found) => store.summaries(found),

@@ -108,13 +108,24 @@ describeEachEngine('audit log', (engine) => {
     }
 
     // There are 12, of which nine are of the workspace, and no index answers an action.
-    const isLong = (numberedMax: number, filter: AuditFilter) => createAuditLog(database, 2, numberedMax).isLong(filter)
+    const isLong = (numberedMax: number, filter: AuditFilter, offset = 0) => createAuditLog(database, 2, numberedMax).isLong(filter, offset)
     expect([await isLong(11, { workspaceId: null, action: 'rare' }), await isLong(12, { workspaceId: null, action: 'rare' })]).toEqual([
       true,
       false,
     ])
     expect([await isLong(8, { workspaceId, action: 'rare' }), await isLong(9, { workspaceId, action: 'rare' })]).toEqual([true, false])
+    // An index answers these, and each that it finds is counted.
+    expect([await isLong(8, { workspaceId, from: T0 }), await isLong(9, { workspaceId, from: T0 })]).toEqual([true, false])
+    expect([await isLong(5, { workspaceId: null, userId: 'user-1' }), await isLong(6, { workspaceId: null, userId: 'user-1' })]).toEqual([
+      true,
+      false,
+    ])
+    // A workspace's own total is kept, wherever the page begins; what stands before a page by its number is passed over.
     expect(await isLong(1, { workspaceId })).toBe(false)
+    expect(await isLong(1, { workspaceId, after: { createdAt: T1, id: '' } })).toBe(false)
+    expect([await isLong(3, { workspaceId }, 3), await isLong(3, { workspaceId }, 4)]).toEqual([false, true])
+    const behind = await log.list({ workspaceId, after: { createdAt: T1, id: '' }, offset: 0, limit: 100 })
+    expect({ total: behind.totalCount, shown: behind.items.length }).toEqual({ total: 9, shown: 3 })
   })
 
   test('a key and a preset tell what they were and became, without digests', async () => {

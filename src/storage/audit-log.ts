@@ -98,8 +98,8 @@ export interface AuditLog {
   note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
   /** Newest first. `workspaceId` null: of every workspace. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
-  /** Says whether more has to be looked through for what no index answers than is counted. */
-  isLong(filter: AuditFilter): Promise<boolean>
+  /** Says whether more would be looked at than is counted, or passed over than can be by its number. `after` is no part of a total. */
+  isLong(filter: AuditFilter, offset: number): Promise<boolean>
   /** The same behind `after`, uncounted. Looks through so many entries at most, so that a page may have few, or none, and yet not be the last. */
   page(filter: AuditFilter, limit: number): Promise<AuditPage>
 }
@@ -134,9 +134,13 @@ export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, num
     return { totalCount: await countEntries(database, filter), items: rows.map(toEntry) }
   },
 
-  async isLong(filter) {
-    const held = heldBy(filter)
-    return held !== null && (await entries(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined
+  async isLong(query, offset) {
+    const filter = { ...query, after: undefined }
+    if (offset > numberedMax) return true
+    if (isCountedAsItComes(filter)) return false
+    // Rows are counted one by one where an index finds them, too.
+    const held = heldBy(filter) ?? filter
+    return (await entries(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined
   },
 
   async page(filter, limit) {
@@ -160,10 +164,12 @@ export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, num
   },
 })
 
-/** The entries of a workspace are counted as they come. */
+/** The entries of a workspace are counted as they come, and where a page begins changes no total. */
+const isCountedAsItComes = (filter: AuditFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => name === 'workspaceId' || name === 'after' || value === undefined)
+
 const countEntries = async (database: Database, filter: AuditFilter): Promise<number> => {
-  const { workspaceId, ...more } = filter
-  if (Object.values(more).every((value) => value === undefined)) return countOf(database.reports, workspaceId, ['audit_log'])
+  if (isCountedAsItComes(filter)) return countOf(database.reports, filter.workspaceId, ['audit_log'])
   const { count } = await matching(database, filter)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()

@@ -213,15 +213,16 @@ describeEachEngine('preset store', (engine) => {
     }
   })
 
-  test('a list is long where more presets than are counted would have to be looked at', async () => {
+  test('a list is long where more presets than are counted would be looked at, or passed over by their number', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     for (let number = 0; number < 4; number += 1) await create(`bot-${number}`)
-    const isLong = (numberedMax: number, query: object) =>
-      createPresetStore(database, testSeal, uninterrupted, 2, numberedMax).isLong({ workspaceId, ...query })
+    const isLong = (numberedMax: number, query: object, offset = 0) =>
+      createPresetStore(database, testSeal, uninterrupted, 2, numberedMax).isLong({ workspaceId, ...query }, offset)
     expect([await isLong(3, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'active' })]).toEqual([true, true])
     expect([await isLong(4, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'disabled' })]).toEqual([false, false])
     expect([await isLong(3, {}), await isLong(3, { status: 'active' })]).toEqual([false, false])
+    expect([await isLong(3, {}, 3), await isLong(3, {}, 4)]).toEqual([false, true])
   })
 
   test('what presets serve and who changed them last is read for many at once; tests of a preset, and other workspaces, change nothing of it', async () => {

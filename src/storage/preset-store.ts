@@ -31,9 +31,9 @@ export interface PresetStore {
   createVersion(input: CreateVersionInput): Promise<CreateVersionOutcome>
   /** Most recently updated first. */
   list(input: PresetListInput): Promise<Page<PresetResource>>
+  /** Says whether more would be looked at than is counted, or passed over than can be by its number. */
+  isLong(query: PresetQuery, offset: number): Promise<boolean>
   /** The same behind `after`, uncounted. Looks through so many presets at most, so that a page may have few, or none, and yet not be the last. */
-  /** Says whether more has to be looked through for what no index answers than is counted. */
-  isLong(query: PresetQuery): Promise<boolean>
   page(query: PresetQuery & { readonly after: Position | null; readonly limit: number }): Promise<PresetPage>
   /** By id: what each of them serves, and who changed it last. */
   summaries(ids: readonly string[]): Promise<ReadonlyMap<string, PresetSummary>>
@@ -125,8 +125,9 @@ export const createPresetStore = (
       return outcome
     },
     list: (input) => listPresets(database, input),
-    isLong: async ({ q, ...held }) =>
-      q !== undefined && (await newestChanged(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined,
+    isLong: async ({ q, ...held }, offset) =>
+      offset > numberedMax ||
+      (q !== undefined && (await newestChanged(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined),
     page: (query) => pagePresets(database, query, scannedMax),
     summaries: (ids) => readPresetSummaries(database, ids),
     get: (workspaceId, slug) => getPreset(sealed, workspaceId, slug),

@@ -97,6 +97,13 @@ describe('lists', () => {
     expect(page.json).toMatchObject({ total_count: 5 })
   })
 
+  for (const path of ['/presets', '/audit-log'])
+    test(`400: ${path} by number behind more than 50,000, and it names the cursor`, async () => {
+      const answer = await call(service, 'GET', `${path}?offset=50001`)
+      expect(answer.error).toMatchObject({ code: 400 })
+      expect(JSON.stringify(answer.error.metadata)).toContain('`cursor`')
+    })
+
   for (const query of ['limit=0', 'limit=101', 'limit=ten', 'offset=-1', 'offset=1.5']) {
     test(`400: ?${query}`, async () => {
       for (const path of ['/presets', '/presets/grown/versions']) {

@@ -61,7 +61,7 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
     const filter = filterOf(request, parts.cursors.opened(request.query))
     if (acceptsCsv(request.headers)) return exported(request, filter, parts)
     const { offset, limit } = listPaging.read(request.query)
-    const isLong = wantsCount(request.query) && (await parts.auditLog.isLong(filter))
+    const isLong = wantsCount(request.query) && (await parts.auditLog.isLong(filter, offset))
     if (isLong && offset > 0) throw mustGoByCursor()
     if (isLong || !wantsCount(request.query)) {
       const { items, next } = await parts.auditLog.page(filter, limit)

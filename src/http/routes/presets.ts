@@ -74,7 +74,7 @@ export const presetsList = ({ presets, usageOf }: { readonly presets: Presets; r
         return { ...preset, summary: hasOnlyActive(request) ? { ...summary, last_change: null } : summary }
       })
     }
-    const isLong = isCounted && (await presets.isLong(query))
+    const isLong = isCounted && (await presets.isLong(query, slice.offset))
     if (isLong && slice.offset > 0) throw mustGoByCursor()
     if (isCounted && !isLong) {
       const { items, totalCount } = await presets.list(query, slice)
