@@ -18,6 +18,7 @@ import { derivedKeys } from '../root-secret.ts'
 import { createActivityStore } from '../storage/activity-store.ts'
 import { createAuditLog } from '../storage/audit-log.ts'
 import { createByokStore } from '../storage/byok-store.ts'
+import type { Turn } from '../lib/steps.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
@@ -49,12 +50,13 @@ export const composeManagement = (parts: {
   credits: Credits
   /** Under which answers are kept that are shown once. */
   seal: TextSeal
+  startTurn: () => Turn
   figures: Ledger['figures']
   /** Resolves when what was spent before is written. */
   flush: () => Promise<void>
   onError: (thrown: unknown, doing: string) => void
 }): Management => {
-  const { storage, clock, ids, budgets, credits, figures, seal, flush, onError } = parts
+  const { storage, clock, ids, budgets, credits, figures, seal, startTurn, flush, onError } = parts
   const { database, owner } = storage
   const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
   let peppers = derivedKeys(storage.secret, 'key-pepper')
@@ -101,7 +103,7 @@ export const composeManagement = (parts: {
     credits,
     figures,
     workspaces,
-    auditLog: createAuditLog(database),
+    auditLog: createAuditLog(database, startTurn),
     activity: createActivityStore(database),
     clock,
     onceness: { clock, seal },

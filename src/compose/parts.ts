@@ -114,6 +114,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     credits,
     figures: ledger.figures,
     seal,
+    startTurn,
     flush: recorder.flush,
     onError,
   })

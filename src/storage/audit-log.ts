@@ -4,6 +4,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { mapInSteps, type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { bumpChangeCounter } from './change-counter.ts'
 import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
@@ -123,7 +124,12 @@ export interface AuditPage {
   readonly next: Position | null
 }
 
-export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, numberedMax = NUMBERED_MAX): AuditLog => ({
+export const createAuditLog = (
+  database: Database,
+  startTurn: () => Turn,
+  scannedMax = SCANNED_MAX,
+  numberedMax = NUMBERED_MAX,
+): AuditLog => ({
   note: (entry, by, now) =>
     database.transaction(async (transaction) => {
       await writeEntry(transaction, { ...entry, ...by, createdAt: now })
@@ -131,7 +137,7 @@ export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, num
 
   async list({ offset, limit, ...filter }) {
     const rows = await entries(database, filter).selectAll().offset(offset).limit(limit).execute()
-    return { totalCount: await countEntries(database, filter), items: rows.map(toEntry) }
+    return { totalCount: await countEntries(database, filter), items: await throughout(entriesOf(rows), startTurn()) }
   },
 
   async isLong(query, offset) {
@@ -160,7 +166,8 @@ export const createAuditLog = (database: Database, scannedMax = SCANNED_MAX, num
       .execute()
     const shown = rows.slice(0, limit)
     const last = rows.length > limit ? shown.at(-1) : end
-    return { items: shown.map(toEntry), next: last === undefined ? null : { createdAt: last.created_at, id: last.id } }
+    const items = await throughout(entriesOf(shown), startTurn())
+    return { items, next: last === undefined ? null : { createdAt: last.created_at, id: last.id } }
   },
 })
 
@@ -219,6 +226,11 @@ const entries = (database: Pick<Database, 'engine' | 'reports'>, filter: AuditFi
     .$if(after !== undefined, (query) => query.where(sql<boolean>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
+}
+
+/** An entry has an object before and after a change, of which a guardrail may have hundreds of kilobytes. */
+function* entriesOf(rows: readonly Selectable<AuditLogTable>[]): Steps<AuditEntry[]> {
+  return yield* mapInSteps(rows, toEntry, ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0))
 }
 
 const toEntry = (row: Selectable<AuditLogTable>): AuditEntry => ({

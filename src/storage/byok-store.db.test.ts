@@ -38,7 +38,15 @@ const open = async (engine: TestEngine) => {
   })
   const store = createByokStore(database)
   const insert = (one: ByokRecord) => store.insert(one, workspaceId, changedBy())
-  return { database, workspaceId, record, store, insert, counter: createChangeCounter(database), log: createAuditLog(database) }
+  return {
+    database,
+    workspaceId,
+    record,
+    store,
+    insert,
+    counter: createChangeCounter(database),
+    log: createAuditLog(database, () => () => undefined),
+  }
 }
 
 describeEachEngine('provider keys', (engine) => {

@@ -43,7 +43,7 @@ const open = async (engine: TestEngine) => {
   const insert = (one: DestinationRecord) => store.insert(one, SHOWN, changedBy())
   const broadcast = (isEnabled: boolean) =>
     workspaces.update(workspaceId, { settings: { is_observability_broadcast_enabled: isEnabled } }, T1, changedBy())
-  return { database, workspaceId, record, store, insert, broadcast, workspaces, log: createAuditLog(database) }
+  return { database, workspaceId, record, store, insert, broadcast, workspaces, log: createAuditLog(database, () => () => undefined) }
 }
 
 const ids = (records: readonly DestinationRecord[]): string[] => records.map(({ id }) => id).toSorted()

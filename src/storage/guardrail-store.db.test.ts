@@ -79,7 +79,7 @@ describeEachEngine('guardrail store', (engine) => {
       assignments,
       assign,
       counter: createChangeCounter(database),
-      log: createAuditLog(database),
+      log: createAuditLog(database, () => () => undefined),
     }
   }
 

@@ -84,7 +84,7 @@ describeEachEngine('with many rows', (engine) => {
     expectWalk(await presetsOf({ q: 'nothing' }), walks('presets_listing'))
     expectWalk(await presetsOf({ status: 'active' }), walks('presets_of_status'))
     const entriesOf = (more: object) =>
-      plansOf(database, (watched) => createAuditLog(watched, SCANNED).page({ workspaceId: MANY, ...more }, 3))
+      plansOf(database, (watched) => createAuditLog(watched, () => () => undefined, SCANNED).page({ workspaceId: MANY, ...more }, 3))
     expectWalk(await entriesOf({}), walks('audit_log_workspace_id'))
     expectWalk(await entriesOf({ workspaceId: null }), walks('audit_log_created_at'))
     expectWalk(await entriesOf({ objectType: 'preset', objectId: 'object-7' }), walks('audit_log_object'))

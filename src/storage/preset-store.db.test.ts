@@ -234,7 +234,7 @@ describeEachEngine('preset store', (engine) => {
       content: { shape: 'chat', config: long, systemPrompt: null },
       by: { ...changedBy(), userId: 'grace' },
     })
-    const log = createAuditLog(database)
+    const log = createAuditLog(database, () => () => undefined)
     const entry = { objectType: 'preset' as const, objectId: 'bot', before: null, after: null }
     await log.note({ ...entry, workspaceId, action: 'test_added' }, { ...changedBy(), userId: 'eve' }, T2)
     await log.note({ ...entry, workspaceId, action: 'evaluation_started' }, { ...changedBy(), userId: 'eve' }, T2)

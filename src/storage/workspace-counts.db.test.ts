@@ -29,7 +29,7 @@ describeEachEngine('sums of workspaces', (engine) => {
     expect([await listed(), await listed('active'), await listed('archived')]).toEqual([3, 2, 1])
     expect((await store.list({ workspaceId, q: 'a', offset: 0, limit: 1 })).totalCount).toBe(1)
 
-    const log = createAuditLog(database)
+    const log = createAuditLog(database, () => () => undefined)
     const entries = await database.kysely.selectFrom('audit_log').select('workspace_id').execute()
     const own = entries.filter(({ workspace_id }) => workspace_id === workspaceId)
     expect((await log.list({ workspaceId, offset: 0, limit: 1 })).totalCount).toBe(own.length)

@@ -49,7 +49,7 @@ describeEachEngine('workspace store', (engine) => {
       name: null,
       email: null,
     })
-    return { database, store, workspace, make, member, log: createAuditLog(database) }
+    return { database, store, workspace, make, member, log: createAuditLog(database, () => () => undefined) }
   }
   const PAGE = { offset: 0, limit: 10 }
 

@@ -9,9 +9,10 @@ import { auditEntry, inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { csvLine } from '../../lib/csv.ts'
+import type { Turn } from '../../lib/steps.ts'
 import type { AuditEntry, AuditFilter, AuditLog } from '../../storage/audit-log.ts'
 import { acceptsCsv, csvStream } from '../csv-stream.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonInTurns } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { SealedCursors } from '../sealed-cursors.ts'
 
@@ -65,16 +66,15 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
     if (isLong && offset > 0) throw mustGoByCursor()
     if (isLong || !wantsCount(request.query)) {
       const { items, next } = await parts.auditLog.page(filter, limit)
-      return jsonResponse({ data: items.map(entryResource), next_cursor: next === null ? null : parts.cursors.seal(cursorOf(next)) })
+      const nextCursor = next === null ? null : parts.cursors.seal(cursorOf(next))
+      return jsonInTurns({ data: items.map(entryResource), next_cursor: nextCursor }, request.startTurn())
     }
     const page = await parts.auditLog.list({ ...filter, offset, limit: limit + 1 })
     const data = page.items.slice(0, limit)
     const last = page.items.length > limit ? data.at(-1) : undefined
-    return jsonResponse({
-      data: data.map(entryResource),
-      total_count: page.totalCount,
-      next_cursor: last === undefined ? null : parts.cursors.seal(cursorOf({ createdAt: last.createdAt, id: last.requestId })),
-    })
+    const nextCursor = last === undefined ? null : parts.cursors.seal(cursorOf({ createdAt: last.createdAt, id: last.requestId }))
+    const body = { data: data.map(entryResource), total_count: page.totalCount, next_cursor: nextCursor }
+    return jsonInTurns(body, request.startTurn())
   },
 })
 
@@ -96,6 +96,8 @@ const filterOf = (request: RouteRequest, query: URLSearchParams): AuditFilter =>
 }
 
 const EXPORT_PAGE = 500
+/** Characters that are written at once. */
+const EXPORT_PIECE = 128 * 1024
 
 /** An export is itself an entry. */
 const exported = async (
@@ -107,7 +109,7 @@ const exported = async (
   const asked = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
   const entry = { workspaceId, action: 'exported', objectType: 'audit_log' as const, objectId: 'csv', before: null, after: asked }
   await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
-  return csvStream('audit-log.csv', lines(auditLog, filter), onError)
+  return csvStream('audit-log.csv', lines(auditLog, filter, request.startTurn()), onError)
 }
 
 const COLUMNS = [
@@ -124,11 +126,19 @@ const COLUMNS = [
   'id',
 ] as const
 
-async function* lines(auditLog: AuditLog, filter: AuditFilter): AsyncGenerator<string> {
+async function* lines(auditLog: AuditLog, filter: AuditFilter, turn: Turn): AsyncGenerator<string> {
   yield csvLine(COLUMNS)
   for (let after = filter.after; ;) {
     const { items, next } = await auditLog.page({ ...filter, after }, EXPORT_PAGE)
-    yield items.map((item) => csvLine(cellsOf(item))).join('')
+    let piece = ''
+    for (const item of items) {
+      piece += csvLine(cellsOf(item))
+      if (piece.length < EXPORT_PIECE) continue
+      yield piece
+      piece = ''
+      await turn()
+    }
+    yield piece
     if (next === null) return
     after = next
   }
