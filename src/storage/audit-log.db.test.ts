@@ -114,12 +114,8 @@ describeEachEngine('audit log', (engine) => {
     }
 
     // There are 12, of which nine are of the workspace, and no index answers an action.
-<<<<<<< HEAD
-    const isLong = (numberedMax: number, filter: AuditFilter, offset = 0) => createAuditLog(database, 2, numberedMax).isLong(filter, offset)
-=======
-    const isLong = (numberedMax: number, filter: AuditFilter) =>
-      createAuditLog(database, () => () => undefined, 2, numberedMax).isLong(filter)
->>>>>>> steps-rest
+    const isLong = (numberedMax: number, filter: AuditFilter, offset = 0) =>
+      createAuditLog(database, () => () => undefined, 2, numberedMax).isLong(filter, offset)
     expect([await isLong(11, { workspaceId: null, action: 'rare' }), await isLong(12, { workspaceId: null, action: 'rare' })]).toEqual([
       true,
       false,
