@@ -42,8 +42,9 @@ const SOURCE_MEMBERS = ['title', 'start_index', 'end_index']
 /** The name of the call whose arguments the event carries. */
 const nameOf = (json: string, begun: readonly string[]): JsonTexts | null => {
   const index = bodyOfParsed(json).get('output_index')
-  const event = begun.map(bodyOfParsed).find((each) => each.get('output_index') === index)
-  const item = event?.raw('item')
+  // Nearly always the last one: an answer may have begun thousands.
+  const event = begun.findLast((each) => bodyOfParsed(each).get('output_index') === index)
+  const item = event === undefined ? undefined : bodyOfParsed(event).raw('item')
   const name = item === undefined ? undefined : bodyOfParsed(item).raw('name')
   return name === undefined ? null : { name }
 }
