@@ -18,9 +18,9 @@ export interface Onceness {
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 
-/** `render`: writes the body of the answer. It gives the same text for the same thing, since it writes the kept copy too. */
+/** `asked`: what a repetition has to ask for again, as text. `render`: writes the body of the answer. It gives the same text for the same thing, since it writes the kept copy too. */
 export const answerOnce = async <Made>(
-  { request, operation, bodyText, status: made = 201 }: { request: RouteRequest; operation: string; bodyText: string; status?: number },
+  { request, operation, asked, status: made = 201 }: { request: RouteRequest; operation: string; asked: () => string; status?: number },
   { clock, seal }: Onceness,
   create: (once: Once<Made> | undefined) => Promise<Made>,
   render: (made: Made) => unknown,
@@ -36,7 +36,7 @@ export const answerOnce = async <Made>(
     const key = request.headers.get('idempotency-key')
     if (key === null) return undefined
     const caller = callerOf(request)
-    const asked = `${request.query.get('workspace_id') ?? ''}\n${bodyText}`
+    const whole = `${request.query.get('workspace_id') ?? ''}\n${asked()}`
     return {
       // The key counts for the API key or the session that sent it: an answer that is shown once is not shown to anybody else.
       claim: {
@@ -44,7 +44,7 @@ export const answerOnce = async <Made>(
         route: operation,
         slug: isPerson(caller) ? caller.sessionId : caller.hash,
         key: validate(idempotencyKey, key, ['Idempotency-Key']),
-        bodySha256: createHash('sha256').update(asked).digest('hex'),
+        bodySha256: createHash('sha256').update(whole).digest('hex'),
         now: isoTimestamp(clock.now()),
         expiredBefore: isoTimestamp(clock.now() - KEPT_MS),
       },

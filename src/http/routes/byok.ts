@@ -65,7 +65,7 @@ export const byokRoutes = ({
       }
       const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
       return answerOnce<ByokRecord>(
-        { request, operation: 'createProviderKey', bodyText },
+        { request, operation: 'createProviderKey', asked: () => bodyText },
         onceness,
         (once) => providerKeys.create(workspaceId, body, changedBy(request), once),
         (record) => ({ data: byokResource(record) }),

@@ -62,7 +62,7 @@ export const creditRoutes = ({ credits, workspaces, spent, onceness }: CreditRou
         const id = await workspaceForNew(request, workspaces, workspace_id)
         const total_usage = dollars(await spent(id))
         return answerOnce<number>(
-          { request, operation: 'addCredits', bodyText },
+          { request, operation: 'addCredits', asked: () => bodyText },
           onceness,
           (once) => credits.add({ workspaceId: id, amountNanos: signedNanos(amount_usd), note }, changedBy(request), once),
           (total) => ({ data: { total_credits: dollars(total), total_usage } }),

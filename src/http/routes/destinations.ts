@@ -65,7 +65,7 @@ export const destinationRoutes = ({
       const skip = skipsTest(request)
       const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
       return answerOnce(
-        { request, operation: 'createObservabilityDestination', bodyText },
+        { request, operation: 'createObservabilityDestination', asked: () => bodyText },
         onceness,
         (once) => destinations.create(workspaceId, body, skip, changedBy(request), once),
         (made) => ({ data: made }),

@@ -80,7 +80,7 @@ export const evaluationRoutes = (
       const payer = await payerOf(request, keys, body.key)
       if (body.dry_run) return jsonResponse({ data: await evaluations.estimate(ref, body, payer) })
       return answerOnce<EvaluationDetails>(
-        { request, operation: 'createPresetEvaluation', bodyText: `${ref.slug}\n${text()}` },
+        { request, operation: 'createPresetEvaluation', asked: () => `${ref.slug}\n${text()}` },
         onceness,
         (once) => evaluations.start(ref, body, payer, changedBy(request), once),
         (data) => ({ data }),

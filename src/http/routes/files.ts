@@ -91,7 +91,7 @@ export const fileRoutes = ({ files, onceness, clock, unreadMs, onError }: FileRo
       )
       const { file, sha256 } = received
       return answerOnce(
-        { request, operation: 'uploadFile', status: 200, bodyText: JSON.stringify([file.filename, file.mimeType, sha256]) },
+        { request, operation: 'uploadFile', status: 200, asked: () => JSON.stringify([file.filename, file.mimeType, sha256]) },
         onceness,
         (once) => files.keep(received, changedBy(request), once),
         resourceOf,

@@ -57,7 +57,7 @@ const guardrailsCreate = ({ guardrails, workspaces, onceness }: GuardrailRoutePa
     await checkFilters(request, body.content_filters)
     const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
     return answerOnce<GuardrailResource>(
-      { request, operation: 'createGuardrail', bodyText },
+      { request, operation: 'createGuardrail', asked: () => bodyText },
       onceness,
       (once) => guardrails.create(workspaceId, body, changedBy(request), once),
       (data) => ({ data }),

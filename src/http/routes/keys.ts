@@ -96,7 +96,7 @@ export const keysCreate = ({ keys, workspaces, onceness }: Pick<KeyRouteParts, '
       expiresAt: body.expires_at ?? null,
     }
     return answerOnce<MadeKey>(
-      { request, operation: 'createKeys', bodyText },
+      { request, operation: 'createKeys', asked: () => bodyText },
       onceness,
       (once) => keys.create(made, changedBy(request), once),
       ({ key, ...rest }) => ({ data: keyResource(rest), key }),

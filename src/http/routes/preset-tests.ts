@@ -75,7 +75,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
         created_at: isoTimestamp(clock.now()),
       }
       return answerOnce<PresetTest>(
-        { request, operation: 'createPresetTest', bodyText: `${ref.slug}\n${bodyText}` },
+        { request, operation: 'createPresetTest', asked: () => `${ref.slug}\n${bodyText}` },
         onceness,
         async (once) => {
           const outcome = await tests.add(

@@ -176,7 +176,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
         const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
         const wanted = { workspaceId, userId: body.user_id, role: body.role ?? null, expiresInSeconds: body.expires_in }
         const response = await answerOnce<MadeLink>(
-          { request, operation: 'createLoginLink', bodyText },
+          { request, operation: 'createLoginLink', asked: () => bodyText },
           parts.onceness,
           (once) => parts.links.make(wanted, changedBy(request), once),
           ({ link: { id, workspace_id, user_id, role, expires_at }, token }) => ({

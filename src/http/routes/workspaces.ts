@@ -76,7 +76,7 @@ export const workspaceRoutes = ({ workspaces, countingByok, figuresOf, onceness 
         const bodyText = await request.text()
         const body = validate(createWorkspaceBody, readJsonObject(bodyText))
         return answerOnce<WorkspaceRecord>(
-          { request, operation: 'createWorkspace', bodyText },
+          { request, operation: 'createWorkspace', asked: () => bodyText },
           onceness,
           (once) => workspaces.create(callerOf(request), body, changedBy(request), once),
           // A new one has no budgets yet.
