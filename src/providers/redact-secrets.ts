@@ -1,4 +1,4 @@
-/** What looks like some vendor's key, taken out of a text that may be megabytes. */
+/** Takes out of a text, which may be megabytes long, each word that looks like some vendor’s key. */
 import type { Steps } from '../lib/steps.ts'
 import { SECRETS } from './redact.ts'
 
