@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
+import { fitsWithin } from '../lib/json-steps.ts'
 import { dollarAmount } from './dollar-amount.ts'
 import { keyHash } from './key.ts'
 import { presetSlug } from './preset.ts'
@@ -44,11 +45,16 @@ const check = z
 
 const messages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
 
-const item = z.strictObject({
-  messages,
-  tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
-  expected: jsonValue.optional().meta({ description: 'The answer that checks compare with: a text, or JSON.' }),
-})
+/** An item is sealed, stored and read at once. */
+const ITEM_CHARACTERS_MAX = 4 * 1024 * 1024
+
+const item = z
+  .strictObject({
+    messages,
+    tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
+    expected: jsonValue.optional().meta({ description: 'The answer that checks compare with: a text, or JSON.' }),
+  })
+  .refine((one) => fitsWithin(one, ITEM_CHARACTERS_MAX), 'An item has at most 4,194,304 characters of JSON.')
 
 export const EVALUATION_ITEMS_MAX = 2000
 

@@ -1,5 +1,7 @@
 /** Inputs that are kept to try a preset with, on the wire (docs/contract/presets.md#tests). */
 import { z } from 'zod'
+
+import { fitsWithin } from '../lib/json-steps.ts'
 import { jsonValue } from './json-value.ts'
 
 /** Messages of Chat Completions. They are validated as such where they are used. */
@@ -20,7 +22,10 @@ const testName = z.string().trim().min(1).max(200)
 
 export const presetTestBody = z
   .strictObject({ name: testName, ...testInput })
-  .refine((body) => Buffer.byteLength(JSON.stringify(body)) <= INPUT_BYTES_MAX, `A test holds at most ${INPUT_BYTES_MAX / 1024} KiB.`)
+  .refine(
+    (body) => fitsWithin(body, 2 * INPUT_BYTES_MAX) && Buffer.byteLength(JSON.stringify(body)) <= INPUT_BYTES_MAX,
+    `A test holds at most ${INPUT_BYTES_MAX / 1024} KiB.`,
+  )
   .meta({
     id: 'PresetTestBody',
     examples: [{ name: 'password', messages: [{ role: 'user', content: 'How do I reset my password?' }], expected: 'Settings → Security' }],

@@ -160,6 +160,9 @@ function* writeString(text: string, pieces: string[]): Steps<void> {
   pieces.push('"')
 }
 
+/** Says whether the JSON of a value has about so many characters or fewer, by a look at no more of it than that. */
+export const fitsWithin = (value: unknown, characters: number): boolean => sizeWithin(value, characters, new Set()) >= 0
+
 /**
  * About how many of so many characters the value leaves; below zero where it does not fit, without having looked at all of it.
  * A value longer than half a piece is remembered: where it lies deep, it would be measured again at each level.

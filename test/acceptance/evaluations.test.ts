@@ -318,6 +318,10 @@ describe('a run', () => {
     ['no checks', { version: 1, items: [{ messages: user('x') }], checks: [] }],
     ['an unknown check', { version: 1, items: [{ messages: user('x') }], checks: [{ type: 'vibes' }] }],
     ['a pattern that cannot be', { version: 1, items: [{ messages: user('x') }], checks: [{ type: 'pattern', pattern: '(a)\\1' }] }],
+    [
+      'an item of more than 4,194,304 characters',
+      { version: 1, items: [{ messages: user('x'.repeat(4_200_000)) }], checks: [{ type: 'exact' }] },
+    ],
     ['a pair without a baseline', { version: 1, items: [{ messages: user('x') }], checks: [{ type: 'pairwise', model: 'fake/judge' }] }],
   ])('400: %s', async (_, body) => {
     await save('strict', 'fake/one')
