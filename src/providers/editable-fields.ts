@@ -30,7 +30,7 @@ export interface FieldsOfBody extends EditableFields {
 /** A client's own JSON; only what is changed is written anew. `changes` holds what was changed before, and gets the rest. */
 export const fieldsOfBody = (body: JsonBody, changes: Record<string, string | null>): FieldsOfBody => {
   const put = new Map<string, JsonValue>()
-  /** Those among them that stand in no text yet. */
+  /** The names of fields whose new value has no text yet. */
   const unwritten = new Set<string>()
   const removed = (name: string): boolean => Object.hasOwn(changes, name) && changes[name] === null
   return {
