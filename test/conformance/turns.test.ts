@@ -616,6 +616,13 @@ const taken: NonNullable<Replay['read']> = async (response) => {
   return { text: '', broken: false }
 }
 
+/** As a socket brings an answer: in small pieces, and in a round of the event loop each. */
+const arriving = (reply: Reply, clock: Clock): Reply => ({
+  ...reply,
+  pieces: reply.pieces.flatMap((piece) => list(Math.ceil(piece.length / 65_536), (at) => piece.subarray(at * 65_536, (at + 1) * 65_536))),
+  arrival: () => new Promise((resolve) => void clock.after(0, resolve)),
+})
+
 const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array, reply?: Reply): Promise<number> => {
   // The copy is the test's own work.
   const given = body.slice()
@@ -633,7 +640,7 @@ const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body
       return () => undefined
     },
   }
-  await send(client, dialect, given, clock, reply, { read: taken })
+  await send(client, dialect, given, clock, reply && arriving(reply, clock), { read: taken })
   return Math.max(longest, threadCpu() - began)
 }
 

@@ -1,12 +1,14 @@
-/** The body of an upstream's answer in a test: these pieces, and then its end or this failure. */
+/** The body of an upstream's answer in a test: these pieces, each when it has arrived, and then its end or this failure. */
 import type { PieceReader } from '../../src/providers/upstream.ts'
 
-export const piecesOf = (pieces: readonly Uint8Array[], failure: Error | null = null): PieceReader => {
+export const piecesOf = (pieces: readonly Uint8Array[], failure: Error | null = null, arrival?: () => Promise<void>): PieceReader => {
   const left = [...pieces]
   return {
-    next() {
+    async next() {
+      await arrival?.()
       const piece = left.shift() ?? null
-      return piece === null && failure !== null ? Promise.reject(failure) : Promise.resolve(piece)
+      if (piece === null && failure !== null) throw failure
+      return piece
     },
     close: () => {
       left.length = 0

@@ -32,6 +32,8 @@ export interface Reply {
   readonly contentType?: string | null
   /** The connection breaks behind the last piece. */
   readonly cut?: boolean
+  /** Resolves when the next piece is there; each is at once when absent. */
+  readonly arrival?: () => Promise<void>
 }
 
 export interface Replay {
@@ -231,11 +233,11 @@ const readAll: NonNullable<Replay['read']> = async (response) => {
 }
 
 const responseOf = (
-  { status = 200, type, pieces, cut = false, contentType }: Reply,
+  { status = 200, type, pieces, cut = false, contentType, arrival }: Reply,
   dialect: UpstreamDialect | 'sandbox',
 ): Awaited<ReturnType<Upstream['post']>> => {
   const all = (): PieceReader =>
-    piecesOf(pieces, cut ? new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).') : null)
+    piecesOf(pieces, cut ? new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).') : null, arrival)
   const reported =
     contentType === undefined
       ? dialect === 'bedrock' && type !== 'application/json'
