@@ -9,6 +9,7 @@ import type { AnswerTail, StreamRenderer, Written } from '../formats/format.ts'
 import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
+import { textPieces } from '../lib/text-pieces.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { openResponseWriter } from './response-writer.ts'
 
@@ -95,16 +96,11 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
 
   const writeParts = async (pieces: Iterable<string>): Promise<void> => {
     for (const piece of pieces) {
-      let from = 0
-      do {
-        let to = from + WRITTEN_AT_ONCE
-        // Either half of a character alone is no text.
-        if (piece.codePointAt(to - 1) !== piece.charCodeAt(to - 1)) to += 1
+      for (const part of textPieces(piece, WRITTEN_AT_ONCE)) {
         await turn()
         if (ended) return
-        await written(piece.slice(from, to))
-        from = to
-      } while (from < piece.length)
+        await written(part)
+      }
     }
   }
 

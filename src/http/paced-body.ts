@@ -3,6 +3,7 @@
  * sight and for as long as the client likes (docs/contract/operating.md#admission).
  */
 import type { Clock } from '../lib/clock.ts'
+import { endOfPiece } from '../lib/text-pieces.ts'
 
 export interface PacedBodyParts {
   readonly clock: Clock
@@ -70,7 +71,7 @@ const piecesOf = (pieces: readonly string[]): (() => string) => {
   return () => {
     let text = ''
     for (let piece = pieces[at]; piece !== undefined && text.length < PIECE; piece = pieces[at]) {
-      const until = endOfPiece(piece, from, PIECE - text.length)
+      const until = endOfPiece(piece, from + PIECE - text.length)
       text += piece.slice(from, until)
       from = until
       if (from < piece.length) continue
@@ -79,11 +80,4 @@ const piecesOf = (pieces: readonly string[]): (() => string) => {
     }
     return text
   }
-}
-
-/** No character of two units is cut in two. */
-const endOfPiece = (text: string, from: number, room: number): number => {
-  const end = Math.min(text.length, from + room)
-  const last = text.charCodeAt(end - 1)
-  return end < text.length && last >= 0xd800 && last < 0xdc00 ? end + 1 : end
 }

@@ -1,3 +1,5 @@
+import { textPieces } from './text-pieces.ts'
+
 /** JSON text without the white space between its tokens; everything else keeps its bytes, and members their order. */
 export const compactJson = (json: string): string => {
   let out = ''
@@ -20,21 +22,11 @@ export function* compactPieces(json: string): Generator<string> {
       kept = at + 1
     }
     if (out.length + at - kept < PIECE) continue
-    yield* inPieces(out + json.slice(kept, at + 1))
+    yield* textPieces(out + json.slice(kept, at + 1), PIECE)
     out = ''
     kept = at + 1
   }
-  yield* inPieces(out + json.slice(kept))
-}
-
-function* inPieces(text: string): Generator<string> {
-  for (let from = 0; from < text.length;) {
-    let to = from + PIECE
-    // Either half of a character alone is no text.
-    if (text.codePointAt(to - 1) !== text.charCodeAt(to - 1)) to += 1
-    yield text.slice(from, to)
-    from = to
-  }
+  yield* textPieces(out + json.slice(kept), PIECE)
 }
 
 /** Where the quote stands that ends the string which begins here. */

@@ -13,6 +13,7 @@ import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
 import type { JsonValue, JsonChanges } from './json.ts'
 import { atOnce, type Steps } from './steps.ts'
+import { textPieces } from './text-pieces.ts'
 
 /** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
 const WHOLE_PARSE_MAX = 32_768
@@ -295,12 +296,8 @@ interface Slot {
 
 /** The engine puts the pieces of a long text together where the first character is read. */
 function* encodeText(text: string, pieces: Uint8Array[]): Steps<void> {
-  for (let from = 0; from < text.length;) {
-    let to = Math.min(from + ENCODED_AT_ONCE, text.length)
-    // Either half of a character alone is no text.
-    if (text.codePointAt(to - 1) !== text.charCodeAt(to - 1)) to += 1
-    pieces.push(Buffer.from(text.slice(from, to)))
-    from = to
+  for (const piece of textPieces(text, ENCODED_AT_ONCE)) {
+    pieces.push(Buffer.from(piece))
     yield
   }
 }

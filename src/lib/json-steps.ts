@@ -3,6 +3,7 @@ import { isExactInteger, parseExact } from './exact-json.ts'
 import { elementsFrom, JsonTextError, scanTree, skipString } from './json-scan.ts'
 import { isObject, type JsonValue } from './json.ts'
 import type { Steps } from './steps.ts'
+import { textPieces } from './text-pieces.ts'
 
 /** Characters that are parsed, or written, at once. */
 const PIECE = 128 * 1024
@@ -149,12 +150,8 @@ function* write(value: unknown, pieces: string[], large: Set<unknown>): Steps<vo
 
 function* writeString(text: string, pieces: string[]): Steps<void> {
   pieces.push('"')
-  for (let from = 0; from < text.length;) {
-    let to = Math.min(from + PIECE, text.length)
-    // Either half of a character alone is written as an escape.
-    if (text.codePointAt(to - 1) !== text.charCodeAt(to - 1)) to += 1
-    pieces.push(JSON.stringify(text.slice(from, to)).slice(1, -1))
-    from = to
+  for (const piece of textPieces(text, PIECE)) {
+    pieces.push(JSON.stringify(piece).slice(1, -1))
     yield
   }
   pieces.push('"')
