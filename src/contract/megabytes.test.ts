@@ -8,15 +8,13 @@ import { createWorkspaceBody, updateMemberBody, updateWorkspaceBody } from './wo
 
 const MEGABYTES = 2 * 1024 * 1024
 
-/** The least of several runs: other work of the machine only adds to it. */
-const cpuMs = (task: () => unknown): number =>
-  Math.min(
-    ...Array.from({ length: 3 }, () => {
-      const before = threadCpu()
-      task()
-      return (threadCpu() - before) / 1000
-    }),
-  )
+/** Fewer ms of the processor than `limit` in one of many runs: other work of the machine only adds to each. */
+const isWithin = (limit: number, task: () => unknown): boolean =>
+  Array.from({ length: 30 }).some(() => {
+    const before = threadCpu()
+    task()
+    return (threadCpu() - before) / 1000 < limit
+  })
 
 test.each([
   ['an address of mail', updateMemberBody, { email: `${'a.'.repeat(MEGABYTES)}@b.example` }, 'email'],
@@ -25,7 +23,7 @@ test.each([
 ])('%s of 4 MB is refused for its length alone', (_, schema, body, member) => {
   const { error } = schema.safeParse(body)
   expect(error?.issues.map(({ code, path }) => [code, path])).toEqual([['too_big', [member]]])
-  expect(cpuMs(() => schema.safeParse(body))).toBeLessThan(5)
+  expect(isWithin(5, () => schema.safeParse(body))).toBe(true)
 })
 
 test('10,000 headers of a destination are counted, and not read', () => {
