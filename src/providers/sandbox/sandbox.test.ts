@@ -61,6 +61,15 @@ describe('runScript', () => {
     expect(sizes).toEqual([64, 64, 22])
   })
 
+  test('gives way behind the frames that its turn says, once they are handed over', async () => {
+    const order: string[] = []
+    let asked = 0
+    const turn = () => ((asked += 1) % 2 === 0 ? Promise.resolve().then(() => void order.push('turn')) : undefined)
+    const { clock } = standingClock()
+    await runScript(['a', 'b', 'c', 'd'].map(word), clock, new AbortController().signal, (batch) => void order.push(said(batch)), turn)
+    expect(order).toEqual(['a|b|c', 'turn', 'd'])
+  })
+
   test('a failure is thrown behind the frames before it', async () => {
     const error = new GatewayError('provider_overloaded')
     const frames = run([word('a'), { kind: 'fail', error }, word('b')])
@@ -148,8 +157,10 @@ test('the body of a large request is made from the bytes that it came in, and ot
     turn: () => void steps.push('turn'),
     sending: (body) => void steps.push(body),
   })
-  const made = steps.pop()
+  const [made, ...behind] = steps.splice(3)
   expect(steps).toEqual(['turn', 'turn', 'turn'])
+  // For the frames of the answer.
+  expect(new Set(behind)).toEqual(new Set(['turn']))
   expect(made).toBeInstanceOf(Uint8Array)
   expect(JSON.parse(Buffer.from(made as Uint8Array).toString())).toEqual({ model: 'lorem', user })
 })

@@ -2,7 +2,7 @@
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Steps } from '../../lib/steps.ts'
+import type { Steps, Turn } from '../../lib/steps.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { type Losses, lossesTo } from '../losses.ts'
@@ -16,7 +16,7 @@ import type { SandboxStep } from './step.ts'
 
 export const sandboxProvider: ProviderAdapter = async (attempt, context, take) => {
   const { call, target, number, connection, warn } = attempt
-  const { clock, sending } = context
+  const { clock, sending, turn } = context
   const prompt = call.prompt()
   refuseFilesById(prompt, { target, ...lossesTo(warn) })
   await sending?.(await encoded(sandboxWire(attempt), attempt, context))
@@ -26,7 +26,7 @@ export const sandboxProvider: ProviderAdapter = async (attempt, context, take) =
     settings: readSandboxSettings(call.body.value('sandbox')),
     attempt: number,
   })
-  await runScript(steps, clock, connection.signal, take)
+  await runScript(steps, clock, connection.signal, take, turn)
 }
 
 function* sandboxWire({ call, target }: Attempt): Steps<UpstreamRequest['body']> {
@@ -44,17 +44,27 @@ const refuseFilesById = ({ messages }: Prompt, context: Losses & { readonly targ
 /** Frames that no wait keeps apart come together, up to this many. */
 const BATCH_MAX = 64
 
-/** Throws what a step says, and the signal's reason as soon as that aborts: as an adapter with a real upstream does. */
-export const runScript = async (steps: Iterable<SandboxStep>, clock: Clock, signal: AbortSignal, take: TakeFrames): Promise<void> => {
+/** `turn`: asked behind frames that no wait keeps apart. Throws what a step says, and the signal's reason as soon as that aborts: as an adapter with a real upstream does. */
+export const runScript = async (
+  steps: Iterable<SandboxStep>,
+  clock: Clock,
+  signal: AbortSignal,
+  take: TakeFrames,
+  turn?: Turn,
+): Promise<void> => {
   let batch: Frame[] = []
   for (const step of steps) {
     signal.throwIfAborted()
+    let waiting: ReturnType<Turn>
     if (step.kind === 'frame') {
       batch.push({ events: step.events })
-      if (batch.length < BATCH_MAX) continue
+      // Behind a wait others had their turn.
+      if (batch.length > 1) waiting = turn?.()
+      if (batch.length < BATCH_MAX && waiting === undefined) continue
     }
     if (batch.length > 0) await take(batch)
     batch = []
+    if (waiting !== undefined) await waiting
     if (step.kind === 'wait') await wait(step.ms, clock, signal)
     else if (step.kind === 'fail') throw step.error
     else if (step.kind === 'cut') throw new GatewayError('provider_unavailable', 'The provider ended the answer before its end.')
