@@ -14,6 +14,7 @@ import type { Log } from '../telemetry/log.ts'
 import { priceOf } from '../inference/evaluations/evaluations.ts'
 import { createReadItem } from '../inference/evaluations/item-request.ts'
 import { startEvaluations } from '../inference/evaluations/run-evaluations.ts'
+import { createTurn } from '../inference/large-steps.ts'
 import { serviceStop } from '../inference/service-stop.ts'
 import { composeAppParts } from './app-parts.ts'
 import { startCacheWatch } from './cache-watch.ts'
@@ -146,6 +147,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     // Each request is made by the newest configuration.
     makeRequest: (request) => app().makeRequest(request),
     boundOf: async (principal, request) => (await priceOf(app().pipeline, principal, request)).max,
+    startTurn: () => createTurn(clock, parts.largeStep),
     flush: recorder.flush,
     clock,
     ids: parts.ids,

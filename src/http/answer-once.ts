@@ -1,9 +1,10 @@
 /** An operation that creates something is done once for an `Idempotency-Key`; a repetition gets the first answer, byte for byte. */
-import { createHash } from 'node:crypto'
-
 import { idempotencyKey } from '../contract/idempotency.ts'
 import { validate } from '../contract/validate.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { writeInSteps } from '../lib/json-steps.ts'
+import { throughout } from '../lib/steps.ts'
+import { textDigest } from '../lib/text-digest.ts'
 import { AnsweredBefore, type Once } from '../storage/idempotency.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import { isPerson } from '../keys/caller.ts'
@@ -16,6 +17,14 @@ export interface Onceness {
   readonly seal: TextSeal
 }
 
+/** For an answer of megabytes, most of which is kept elsewhere already. */
+interface KeptInPart<Made> {
+  /** The rest of it, which is kept for a repetition. */
+  readonly kept: (made: Made) => unknown
+  /** Makes it whole from that rest, as text; null where the text is a whole answer. */
+  readonly whole: (kept: string) => Promise<Made | null>
+}
+
 const KEPT_MS = 24 * 60 * 60 * 1000
 
 /** `asked`: what a repetition has to ask for again, as text. `render`: writes the body of the answer. It gives the same text for the same thing, since it writes the kept copy too. */
@@ -24,15 +33,19 @@ export const answerOnce = async <Made>(
   { clock, seal }: Onceness,
   create: (once: Once<Made> | undefined) => Promise<Made>,
   render: (made: Made) => unknown,
+  inPart: KeptInPart<Made> = { kept: render, whole: async () => null },
 ): Promise<Response> => {
+  const turn = request.startTurn()
   try {
-    return await jsonInTurns(render(await create(onceFor())), request.startTurn(), { status: made })
+    return await jsonInTurns(render(await create(await onceFor())), turn, { status: made })
   } catch (thrown) {
     if (!(thrown instanceof AnsweredBefore)) throw thrown
-    return jsonText(thrown.answer.body, { status: thrown.answer.status })
+    const { status, body } = thrown.answer
+    const again = await inPart.whole(body)
+    return again === null ? jsonText(body, { status }) : jsonInTurns(render(again), turn, { status })
   }
 
-  function onceFor(): Once<Made> | undefined {
+  async function onceFor(): Promise<Once<Made> | undefined> {
     const key = request.headers.get('idempotency-key')
     if (key === null) return undefined
     const caller = callerOf(request)
@@ -44,11 +57,11 @@ export const answerOnce = async <Made>(
         route: operation,
         slug: isPerson(caller) ? caller.sessionId : caller.hash,
         key: validate(idempotencyKey, key, ['Idempotency-Key']),
-        bodySha256: createHash('sha256').update(whole).digest('hex'),
+        bodySha256: await throughout(textDigest(whole), turn),
         now: isoTimestamp(clock.now()),
         expiredBefore: isoTimestamp(clock.now() - KEPT_MS),
       },
-      answer: (result) => ({ status: made, body: JSON.stringify(render(result)) }),
+      answer: async (result) => ({ status: made, body: await throughout(writeInSteps(inPart.kept(result)), turn) }),
       seal,
     }
   }

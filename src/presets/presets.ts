@@ -1,6 +1,4 @@
 /** Presets: saved from request bodies, versioned for ever, served by name. The rules; storage does the writing. */
-import { createHash } from 'node:crypto'
-
 import type { Slice } from '../contract/paging.ts'
 import {
   PRESET_LABELS_MAX,
@@ -17,7 +15,8 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { writeInSteps } from '../lib/json-steps.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
-import { throughout, type Turn } from '../lib/steps.ts'
+import { type Steps, throughout, type Turn } from '../lib/steps.ts'
+import { textDigest } from '../lib/text-digest.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
 import type { MoveQuery, MoveSlice } from '../storage/preset-moves.ts'
@@ -116,15 +115,15 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
             : {
                 route: idempotency.route,
                 key: idempotency.key,
-                bodySha256: fingerprint(idempotency.bodyText, options),
+                bodySha256: await throughout(fingerprint(idempotency.bodyText, options), turn),
                 expiredBefore: isoTimestamp(clock.now() - IDEMPOTENCY_MS),
-                answer: savedAnswer,
+                answer: (preset) => savedAnswer(preset, turn),
               },
       })
       switch (outcome.kind) {
         case 'created':
           forget(workspaceId, slug)
-          return outcome.answer ?? { status: 200, body: await throughout(writeInSteps({ data: outcome.preset }), turn) }
+          return outcome.answer ?? savedAnswer(outcome.preset, turn)
         case 'replay':
           return { status: outcome.status, body: outcome.body }
       }
@@ -195,14 +194,16 @@ const AT_ONCE_TURN: Turn = () => undefined
 const AT_ONCE: SaveOptions = { note: null, designate: true, expectedLatest: null }
 
 /** The facts that a repetition must share with the first request: the body and, where there are any, the options. */
-const fingerprint = (bodyText: string, { note, designate, expectedLatest }: SaveOptions): string => {
-  const hash = createHash('sha256').update(bodyText)
-  if (note !== null || !designate || expectedLatest !== null) hash.update(`\0${JSON.stringify([note, designate, expectedLatest])}`)
-  return hash.digest('hex')
+function* fingerprint(bodyText: string, { note, designate, expectedLatest }: SaveOptions): Steps<string> {
+  const isPlain = note === null && designate && expectedLatest === null
+  return yield* textDigest(isPlain ? bodyText : `${bodyText}\0${JSON.stringify([note, designate, expectedLatest])}`)
 }
 
 /** The one form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
-const savedAnswer = (preset: SavedPreset): StoredAnswer => ({ status: 200, body: JSON.stringify({ data: preset }) })
+const savedAnswer = async (preset: SavedPreset, turn: Turn): Promise<StoredAnswer> => ({
+  status: 200,
+  body: await throughout(writeInSteps({ data: preset }), turn),
+})
 
 export const unknownPreset = (slug: string): never => {
   throw new GatewayError('not_found', `There is no preset "${slug}".`)

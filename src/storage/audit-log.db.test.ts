@@ -53,6 +53,33 @@ describeEachEngine('audit log', (engine) => {
     expect(name).toBe('Default')
   })
 
+  test('entries of hundreds of kilobytes are read in turns, a few at a time, and small ones together', async () => {
+    const { database, workspaceId } = await prepare()
+    let turns = 0
+    const log = createAuditLog(database, () => () => void (turns += 1))
+    const name = 'x'.repeat(120_000)
+    const write = async (times: number, after: { name: string }): Promise<void> => {
+      for (let time = 0; time < times; time += 1)
+        await recordChange(database, changedBy(), T0, async () => ({ result: null, audit: { ...audit(workspaceId, 'a'), after } }))
+    }
+    await write(20, { name: 'small' })
+    expect((await log.page({ workspaceId }, 100)).items).toHaveLength(20)
+    expect(turns).toBeLessThanOrEqual(2)
+    await write(20, { name })
+    for (const read of [() => log.list({ workspaceId, offset: 0, limit: 40 }), () => log.page({ workspaceId }, 40)]) {
+      turns = 0
+      const { items } = await read()
+      expect(items.filter(({ after }) => after?.['name'] === name)).toHaveLength(20)
+      expect(items.map(({ requestId }) => requestId)).toEqual(
+        items
+          .map(({ requestId }) => requestId)
+          .toSorted()
+          .toReversed(),
+      )
+      expect(turns).toBeGreaterThanOrEqual(10)
+    }
+  })
+
   test('what changed nothing has no entry', async () => {
     const { database, workspaceId, log, counter } = await prepare()
     const before = await counter.read()

@@ -10,6 +10,7 @@ import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
 import type { AuditLogTable } from './management-tables.ts'
 import type { Page } from './page.ts'
+import { rowGroups } from './row-groups.ts'
 import type { AuditObject, Schema } from './schema.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 import { countOf } from './workspace-counts.ts'
@@ -67,7 +68,7 @@ export const recordChange = <Result>(
     const { result, audit, by: reported = by } = await work(transaction)
     if (once !== undefined) {
       if (audit === null) await releaseKey(transaction, once.claim)
-      else await storeAnswer(transaction, once.claim, once.answer(result), once.seal)
+      else await storeAnswer(transaction, once.claim, await once.answer(result), once.seal)
     }
     if (audit !== null) {
       await writeEntry(transaction, { ...audit, ...reported, createdAt: now })
@@ -136,8 +137,8 @@ export const createAuditLog = (
     }),
 
   async list({ offset, limit, ...filter }) {
-    const rows = await entries(database, filter).selectAll().offset(offset).limit(limit).execute()
-    return { totalCount: await countEntries(database, filter), items: await throughout(entriesOf(rows), startTurn()) }
+    const heads = await entries(database, filter).select(HEAD).offset(offset).limit(limit).execute()
+    return { totalCount: await countEntries(database, filter), items: await readEntries(database, heads, startTurn()) }
   },
 
   async isLong(query, offset) {
@@ -159,14 +160,14 @@ export const createAuditLog = (
             .offset(scannedMax - 1)
             .limit(1)
             .executeTakeFirst()
-    const rows = await entries(database, filter)
-      .selectAll()
+    const heads = await entries(database, filter)
+      .select(HEAD)
       .$if(end !== undefined, (query) => query.where(sql<boolean>`(created_at, id) >= (${end?.created_at ?? ''}, ${end?.id ?? ''})`))
       .limit(limit + 1)
       .execute()
-    const shown = rows.slice(0, limit)
-    const last = rows.length > limit ? shown.at(-1) : end
-    const items = await throughout(entriesOf(shown), startTurn())
+    const shown = heads.slice(0, limit)
+    const last = heads.length > limit ? shown.at(-1) : end
+    const items = await readEntries(database, shown, startTurn())
     return { items, next: last === undefined ? null : { createdAt: last.created_at, id: last.id } }
   },
 })
@@ -228,7 +229,33 @@ const entries = (database: Pick<Database, 'engine' | 'reports'>, filter: AuditFi
     .orderBy('id', 'desc')
 }
 
-/** An entry has an object before and after a change, of which a guardrail may have hundreds of kilobytes. */
+/** The columns that say where an entry stands and how long it is: its objects before and after the change have hundreds of kilobytes each for a guardrail. */
+const HEAD = [
+  'id',
+  'created_at',
+  sql<number | string>`coalesce(octet_length(${sql.ref('before')}), 0) + coalesce(octet_length(${sql.ref('after')}), 0)`.as('bytes'),
+] as const
+
+interface Head {
+  readonly id: string
+  readonly created_at: string
+  readonly bytes: number | string
+}
+
+/** No statement reads more than a step has time for. */
+const readEntries = async ({ reports }: Database, heads: readonly Head[], turn: Turn): Promise<AuditEntry[]> => {
+  const items: AuditEntry[] = []
+  for (const group of rowGroups(heads, ({ bytes }) => Number(bytes))) {
+    const ids = group.map(({ id }) => id)
+    const rows = await reports.selectFrom('audit_log').selectAll().where('id', 'in', ids).execute()
+    const placeOf = new Map(ids.map((id, place) => [id, place]))
+    rows.sort((one, other) => (placeOf.get(one.id) ?? 0) - (placeOf.get(other.id) ?? 0))
+    await turn()
+    items.push(...(await throughout(entriesOf(rows), turn)))
+  }
+  return items
+}
+
 function* entriesOf(rows: readonly Selectable<AuditLogTable>[]): Steps<AuditEntry[]> {
   return yield* mapInSteps(rows, toEntry, ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0))
 }

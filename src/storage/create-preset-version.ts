@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { PresetContent, PresetVersionResource, SavedPreset } from '../contract/preset.ts'
 import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
-import { atOnce, type Steps } from '../lib/steps.ts'
+import { type Steps, throughout } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
 import { writeMoves } from './preset-moves.ts'
@@ -14,7 +14,7 @@ import {
   type PresetVersionRow,
   presetWithVersion,
   readVersion,
-  type SealedDatabase,
+  type ReadDatabase,
   toPreset,
 } from './preset-rows.ts'
 import { refuseUnevaluatedSave } from './required-evaluation.ts'
@@ -44,7 +44,7 @@ export interface IdempotencyClaim {
   /** A claim made before this ISO timestamp has expired and is replaced. */
   readonly expiredBefore: string
   /** The answer that a repetition of the request will get. */
-  readonly answer: (preset: SavedPreset) => StoredAnswer
+  readonly answer: (preset: SavedPreset) => Promise<StoredAnswer>
 }
 
 export type CreateVersionOutcome = Outcome<SavedPreset>
@@ -58,7 +58,7 @@ type Outcome<Preset> =
 
 /** Throws `precondition_failed` where another version than the expected one is the newest; then nothing is written. */
 export const createPresetVersion = (
-  { database, seal }: SealedDatabase,
+  { database, seal, startTurn }: ReadDatabase,
   input: CreateVersionInput,
   config: ConfigRow,
 ): Promise<WrittenVersion> =>
@@ -80,8 +80,8 @@ export const createPresetVersion = (
     const served = isServed ? null : await readVersion(transaction, numbered.designated_version_id)
     const reading = savedPreset(preset, served, version, seal)
     // An answer that is kept is a part of the transaction.
-    const kept = idempotency === null ? null : atOnce(reading)
-    const answer = kept === null ? null : (idempotency?.answer(kept) ?? null)
+    const kept = idempotency === null ? null : await throughout(reading, startTurn())
+    const answer = kept === null ? null : ((await idempotency?.answer(kept)) ?? null)
     if (idempotency !== null && answer !== null)
       await storeAnswer(transaction, claimOf(input, idempotency), answer, config.hasSecrets ? seal : null)
     return {

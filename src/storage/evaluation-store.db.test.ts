@@ -66,6 +66,22 @@ describeEachEngine('evaluations', (engine) => {
     expect(turns).toBeGreaterThanOrEqual(450)
   })
 
+  test('of long items are read and written a few at a time, with turns between them', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    await create('bot')
+    let turns = 0
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => void (turns += 1) })
+    const long = { ...ITEM, messages: [{ role: 'user', content: 'x'.repeat(100_000) }] }
+    const items = Array.from({ length: 40 }, (_, at) => (at % 4 === 0 ? ITEM : long))
+    // For each item a step to seal it or to open it; 30 long ones are written and read in 30 statements, or two at a time.
+    await store.create({ ...evaluationOf(workspaceId, 'e-1'), itemsTotal: items.length }, items, changedBy())
+    expect(turns).toBeGreaterThanOrEqual(40 + 15)
+    turns = 0
+    expect((await store.items('e-1')).map(({ item }) => item)).toEqual(items)
+    expect(turns).toBeGreaterThanOrEqual(40 + 15)
+  })
+
   test('go on where they were stopped, with whoever holds them, and not once they are done', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)

@@ -1,5 +1,5 @@
 /** Evaluations and their items. What people wrote and models answered is kept sealed. */
-import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 
 import type { EvaluationItem, EvaluationState, Outcome, Check } from '../contract/evaluation.ts'
 import type { Slice } from '../contract/paging.ts'
@@ -11,6 +11,7 @@ import type { Page } from './page.ts'
 import type { ReadDatabase } from './preset-rows.ts'
 import type { PresetRef } from './preset-test-store.ts'
 import type { EvaluationItemsTable, EvaluationsTable } from './evaluation-tables.ts'
+import { rowGroups } from './row-groups.ts'
 import type { Schema } from './schema.ts'
 import { openJson, sealJson } from './sealed-json.ts'
 
@@ -128,10 +129,13 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     endedAt: row.ended_at,
   })
   const itemContext = (id: string, position: number, part: 'item' | 'result'): string => `evaluation-${part} ${id} ${position}`
-  const writeProgress = async (kysely: Kysely<Schema>, id: string, position: number, progress: Progress): Promise<void> => {
+  /** An answer may be megabytes long. */
+  const sealedProgress = async (id: string, position: number, progress: Progress): Promise<string> =>
+    throughout(sealJson(progress, itemContext(id, position, 'result'), seal), startTurn())
+  const writeProgress = async (kysely: Kysely<Schema>, id: string, position: number, sealed: string): Promise<void> => {
     await kysely
       .updateTable('evaluation_items')
-      .set({ sealed_result: seal.seal(JSON.stringify(progress), itemContext(id, position, 'result')) })
+      .set({ sealed_result: sealed })
       .where('evaluation_id', '=', id)
       .where('position', '=', position)
       .execute()
@@ -161,7 +165,8 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
 
   return {
     async create(evaluation, items, by, once) {
-      const rows = await throughout(sealedRows(evaluation.id, items), startTurn())
+      const turn = startTurn()
+      const rows = await throughout(sealedRows(evaluation.id, items), turn)
       const insert = async (transaction: Transaction<Schema>): Promise<{ result: Created; audit: AuditedChange | null }> => {
         const { id, workspaceId, slug } = evaluation
         const preset = await transaction
@@ -192,11 +197,9 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
             ended_at: null,
           })
           .execute()
-        for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-          await transaction
-            .insertInto('evaluation_items')
-            .values(rows.slice(at, at + ROWS_AT_ONCE))
-            .execute()
+        for (const group of rowGroups(rows, ({ sealed_item }) => sealed_item.length)) {
+          await transaction.insertInto('evaluation_items').values(group).execute()
+          await turn()
         }
         const { version, baseline } = evaluation.spec
         return {
@@ -237,19 +240,28 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     },
 
     async items(id) {
+      const turn = startTurn()
+      const sizes = await database.kysely
+        .selectFrom('evaluation_items')
+        .select(['position', sql<number | string>`octet_length(sealed_item) + coalesce(octet_length(sealed_result), 0)`.as('bytes')])
+        .where('evaluation_id', '=', id)
+        .orderBy('position')
+        .execute()
       const items: StoredItem[] = []
-      for (;;) {
+      for (const group of rowGroups(sizes, ({ bytes }) => Number(bytes))) {
         const rows = await database.kysely
           .selectFrom('evaluation_items')
           .selectAll()
           .where('evaluation_id', '=', id)
-          .where('position', '>=', items.length)
+          // Their positions have no gaps.
+          .where('position', '>=', group[0].position)
+          .where('position', '<', group[0].position + group.length)
           .orderBy('position')
-          .limit(ROWS_AT_ONCE)
           .execute()
-        items.push(...(await throughout(openedItems(id, rows), startTurn())))
-        if (rows.length < ROWS_AT_ONCE) return items
+        await turn()
+        items.push(...(await throughout(openedItems(id, rows), turn)))
       }
+      return items
     },
 
     delete: (ref, id, now, by) =>
@@ -329,17 +341,21 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
         }
       }),
 
-    keepAnswers: (id, position, answers, costNanos) =>
-      database.transaction(async (transaction) => {
-        await writeProgress(transaction, id, position, { result: null, answers })
+    async keepAnswers(id, position, answers, costNanos) {
+      const sealed = await sealedProgress(id, position, { result: null, answers })
+      await database.transaction(async (transaction) => {
+        await writeProgress(transaction, id, position, sealed)
         await transaction
           .updateTable('evaluations')
           .set((eb) => ({ cost_nanos: eb('cost_nanos', '+', costNanos) }))
           .where('id', '=', id)
           .execute()
-      }),
+      })
+    },
 
-    finishItem: (id, position, result) => writeProgress(database.kysely, id, position, { result, answers: {} }),
+    async finishItem(id, position, result) {
+      await writeProgress(database.kysely, id, position, await sealedProgress(id, position, { result, answers: {} }))
+    },
 
     end: (evaluation, { state, passed, reason }, now, by) =>
       recordChange<boolean>(database, by, now, async (transaction) => {
@@ -377,8 +393,6 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
 type Progress = Pick<StoredItem, 'result' | 'answers'>
 
 const NOTHING_YET: Progress = { result: null, answers: {} }
-
-const ROWS_AT_ONCE = 200
 
 const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({
   workspaceId,

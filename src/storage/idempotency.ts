@@ -30,8 +30,8 @@ export interface Claim {
 /** `Result`: what the change comes to. */
 export interface Once<Result> {
   readonly claim: Claim
-  /** The answer that a repetition gets; kept sealed, since it may hold what is shown once. */
-  readonly answer: (result: Result) => StoredAnswer
+  /** The answer that a repetition gets, written in steps; kept sealed, since it may hold what is shown once. */
+  readonly answer: (result: Result) => Promise<StoredAnswer>
   readonly seal: TextSeal
 }
 

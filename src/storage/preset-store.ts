@@ -10,7 +10,7 @@ import {
   type PresetVersionResource,
   type PresetWithVersion,
 } from '../contract/preset.ts'
-import { LARGE_BYTES, throughout, type Turn } from '../lib/steps.ts'
+import { throughout, type Turn } from '../lib/steps.ts'
 import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
@@ -21,6 +21,7 @@ import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type ReadDatabase, type SealedDatabase, toPreset, versionInSteps } from './preset-rows.ts'
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
+import { rowGroups } from './row-groups.ts'
 import { type ConfigRow, storeConfig, type TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
@@ -260,33 +261,26 @@ const listVersions = async (
     .offset(offset)
     .limit(limit)
     .execute()
-  return { items: readVersions(sealed, preset.id, readTogether(sizes), ascending), totalCount: preset.last_version }
-}
-
-/** Neighbours that are no longer together than what a step reads; a longer version is alone. */
-const readTogether = (sizes: readonly { readonly version: number; readonly bytes: number | string }[]): readonly number[][] => {
-  const groups: number[][] = []
-  let room = 0
-  for (const { version, bytes } of sizes) {
-    room -= Number(bytes)
-    const group = groups.at(-1)
-    if (group !== undefined && room >= 0) group.push(version)
-    else {
-      groups.push([version])
-      room = LARGE_BYTES - Number(bytes)
-    }
+  return {
+    items: readVersions(
+      sealed,
+      preset.id,
+      rowGroups(sizes, ({ bytes }) => Number(bytes)),
+      ascending,
+    ),
+    totalCount: preset.last_version,
   }
-  return groups
 }
 
 async function* readVersions(
   { database, seal, startTurn }: ReadDatabase,
   presetId: string,
-  groups: readonly (readonly number[])[],
+  groups: readonly (readonly { readonly version: number }[])[],
   ascending: boolean,
 ): AsyncIterable<PresetVersionResource> {
   const turn = startTurn()
-  for (const numbers of groups) {
+  for (const group of groups) {
+    const numbers = group.map(({ version }) => version)
     const rows = await database.kysely
       .selectFrom('preset_versions')
       .selectAll('preset_versions')

@@ -276,6 +276,25 @@ describe('a run', () => {
     expect(unknown.max_usd).toBeNull()
   })
 
+  test('is started once for an Idempotency-Key: its first answer comes again byte for byte, also once it is done, until it is deleted', async () => {
+    await save('repeated', 'fake/one')
+    const body = {
+      version: 1,
+      name: 'n\u00e4chtlich',
+      items: ['one', 'two \ud83d\ude00'].map((text) => ({ messages: user(text), expected: text })),
+      checks: [{ type: 'contains' }],
+    }
+    const startOnce = () => call(service, 'POST', '/presets/repeated/evaluations', { body, headers: { 'idempotency-key': 'nightly' } })
+    const first = await startOnce()
+    expect(first.status).toBe(201)
+    const { id } = (first.json as { data: EvaluationWire }).data
+    await until('repeated', id, ({ state }) => state !== 'running')
+    const again = await startOnce()
+    expect([again.status, again.text]).toEqual([201, first.text])
+    await call(service, 'DELETE', `/presets/repeated/evaluations/${id}`)
+    expect((await startOnce()).status).toBe(404)
+  })
+
   test('is listed, exported, cancelled and deleted', async () => {
     await save('kept', 'fake/one')
     const held = Promise.withResolvers<void>()

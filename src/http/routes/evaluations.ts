@@ -10,6 +10,7 @@ import {
   evaluationResume,
   evaluationWithItems,
   type EvaluationComparison,
+  type EvaluationResource,
   type EvaluationResult,
 } from '../../contract/evaluation.ts'
 import { onceHeaders } from '../../contract/idempotency.ts'
@@ -84,6 +85,15 @@ export const evaluationRoutes = (
         onceness,
         (once) => evaluations.start(ref, body, payer, changedBy(request), once),
         (data) => ({ data }),
+        {
+          kept: (made) => ({ begun: Object.fromEntries(Object.entries(made).filter(([name]) => name !== 'items')) }),
+          async whole(kept) {
+            // An older version kept whole answers.
+            if (!kept.startsWith('{"begun":')) return null
+            const { begun } = JSON.parse(kept) as { begun: EvaluationResource }
+            return evaluations.begun(ref, begun)
+          },
+        },
       )
     },
   },

@@ -46,6 +46,8 @@ export interface Evaluations {
     by: ChangedBy,
     once?: Once<EvaluationDetails>,
   ): Promise<EvaluationDetails>
+  /** As it was when it began. Throws `not_found`. */
+  begun(preset: PresetRef, evaluation: EvaluationResource): Promise<EvaluationDetails>
   estimate(preset: PresetRef, body: EvaluationBody, payer: Principal): Promise<EvaluationEstimate>
   list(preset: PresetRef, slice: Slice): Promise<Page<EvaluationRow>>
   /** These throw `not_found`. */
@@ -154,6 +156,11 @@ export const createEvaluations = ({
       if (created === 'no-such-preset') throw new GatewayError('not_found', `There is no preset "${preset.slug}".`)
       return started
     },
+    async begun(preset, evaluation) {
+      await find(preset, evaluation.id)
+      const items = await store.items(evaluation.id)
+      return { ...evaluation, items: items.map(({ position, item }) => resultOf({ position, item, result: null })) }
+    },
     async estimate(preset, body, payer) {
       const items = await itemsOf(preset, body)
       return estimateEvaluation(preset, items, body, {
@@ -250,11 +257,13 @@ export const priceOf = async (pipeline: Pick<Pipeline, 'dryRun'>, principal: Pri
 const detailsOf = (evaluation: StoredEvaluation, items: readonly StoredItem[]): EvaluationDetails => ({
   ...rowOf(evaluation),
   ...progressOf(evaluation, items),
-  items: items.map(({ position, item, result }) => ({
-    position,
-    state: result === null ? 'waiting' : 'done',
-    ...shownItem(item),
-    answer: result?.answer ?? null,
-    baseline: result?.baseline ?? null,
-  })),
+  items: items.map(resultOf),
+})
+
+const resultOf = ({ position, item, result }: Pick<StoredItem, 'position' | 'item' | 'result'>): EvaluationResult => ({
+  position,
+  state: result === null ? 'waiting' : 'done',
+  ...shownItem(item),
+  answer: result?.answer ?? null,
+  baseline: result?.baseline ?? null,
 })

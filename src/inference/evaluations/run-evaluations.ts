@@ -9,6 +9,7 @@ import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'
+import type { Turn } from '../../lib/steps.ts'
 import type {
   EvaluationEnd,
   EvaluationStore,
@@ -24,12 +25,14 @@ import { lostItem, runItem } from './run-item.ts'
 import { summaryOf } from './summary.ts'
 
 export interface EvaluationRunnerParts {
-  readonly store: EvaluationStore
+  readonly store: Pick<EvaluationStore, 'take' | 'hold' | 'paid' | 'items' | 'keepAnswers' | 'finishItem' | 'end' | 'release'>
   readonly keys: Pick<Keys, 'payer'>
   readonly readItem: ReadItem
   readonly makeRequest: MakeRequest
   /** The most that a request may cost, in dollars; null where that is not known. */
   readonly boundOf: (principal: Principal, request: OwnBody) => Promise<number | null>
+  /** Between the items: where nothing is waited for, as where each is refused at once, thousands of them would be one step. */
+  readonly startTurn: () => Turn
   /** Resolves when the records of all answers are written. */
   readonly flush: () => Promise<void>
   readonly clock: Clock
@@ -111,7 +114,8 @@ const runEvaluation = async (
     await parts.flush()
     const purse = createPurse(evaluation, await store.paid(`${id}/`))
     const waiting = (await store.items(id)).filter(({ result }) => result === null)
-    await inParallel(waiting, spec.concurrency, (item) => doItem(item, { evaluation, principal, signal, purse }, parts))
+    const running = { evaluation, principal, signal, purse, turn: parts.startTurn() }
+    await inParallel(waiting, spec.concurrency, (item) => doItem(item, running, parts))
     const results = (await store.items(id)).flatMap(({ result }) => result ?? [])
     const { passed } = summaryOf(results, spec.checks).version
     await end({ state: 'done', passed: passed >= spec.minPassRate * results.length, reason: null })
@@ -133,11 +137,12 @@ interface Running {
   readonly principal: Principal
   readonly signal: AbortSignal
   readonly purse: Purse
+  readonly turn: Turn
 }
 
 const doItem = async (
   { position, item, answers: before }: StoredItem,
-  { evaluation, principal, signal, purse }: Running,
+  { evaluation, principal, signal, purse, turn }: Running,
   { store, readItem, makeRequest, boundOf }: EvaluationRunnerParts,
 ): Promise<void> => {
   const { id, slug, spec } = evaluation
@@ -150,6 +155,7 @@ const doItem = async (
   const ask = async (name: string, request: OwnBody): Promise<KeptAnswer> => {
     const known = answers[name]
     if (known !== undefined) return known
+    await turn()
     if (signal.aborted) throw new Interrupted(null)
     const requestId = `${id}/${position}/${name}`
     const paid = purse.answered.get(requestId)
@@ -163,6 +169,7 @@ const doItem = async (
     return keep(name, keptOf(answer))
   }
   const wanted = await found(() => readItem(evaluation.workspaceId, item))
+  await turn()
   await store.finishItem(id, position, 'error' in wanted ? lostItem(wanted.error, spec) : await runItem(slug, wanted, spec, ask))
 }
 

@@ -1,0 +1,99 @@
+import { expect, test } from 'bun:test'
+
+import { PRINCIPAL } from '../../../test/support/pipelines.ts'
+import { GatewayError } from '../../errors.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { systemIds } from '../../lib/id.ts'
+import type { EvaluationEnd, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
+import type { OwnAnswer } from '../own-request.ts'
+import { type EvaluationRunnerParts, startEvaluations } from './run-evaluations.ts'
+
+const EVALUATION: StoredEvaluation = {
+  id: 'e-1',
+  workspaceId: 'w-1',
+  slug: 'bot',
+  state: 'running',
+  keyHash: PRINCIPAL.hash,
+  spec: { name: null, version: 1, baseline: null, checks: [], minPassRate: 1, concurrency: 8, budgetNanos: null },
+  itemsTotal: 100,
+  costNanos: 0,
+  passed: null,
+  reason: null,
+  createdAt: '2026-11-20T10:00:00.000Z',
+  endedAt: null,
+}
+
+const ITEMS: readonly StoredItem[] = Array.from({ length: 100 }, (_, position) => ({
+  position,
+  item: { messages: [], tools: null, expected: null },
+  result: null,
+  answers: {},
+}))
+
+const ANSWER: OwnAnswer = {
+  generationId: 'gen-1',
+  error: null,
+  text: 'Hi',
+  calls: [],
+  preset: null,
+  status: 200,
+  costNanos: 0,
+  ttftMs: 1,
+  totalMs: 2,
+}
+
+const QUESTION = { dialect: 'chat', body: { messages: [] }, conversation: [], expected: null } as const
+
+/** Runs the evaluation to its end; answers how many turns others were offered. */
+const turnsOf = async (parts: Pick<EvaluationRunnerParts, 'readItem' | 'makeRequest'>): Promise<{ turns: number; end: EvaluationEnd }> => {
+  const { promise, resolve } = Promise.withResolvers<EvaluationEnd>()
+  let waiting: StoredEvaluation | null = EVALUATION
+  let turns = 0
+  const stop = startEvaluations({
+    store: {
+      async take() {
+        const taken = waiting
+        waiting = null
+        return taken
+      },
+      hold: async () => true,
+      paid: async () => ({ answered: new Map(), cutShortNanos: 0 }),
+      items: async () => ITEMS,
+      keepAnswers: async () => undefined,
+      finishItem: async () => undefined,
+      async end(_, end) {
+        resolve(end)
+        return true
+      },
+      release: async () => undefined,
+    },
+    keys: { payer: async () => PRINCIPAL },
+    boundOf: async () => 0,
+    startTurn: () => () => void (turns += 1),
+    flush: async () => undefined,
+    clock: systemClock,
+    ids: systemIds,
+    onError(thrown) {
+      throw thrown
+    },
+    ...parts,
+  })
+  const end = await promise
+  await stop()
+  return { turns, end }
+}
+
+test('others have their turn at each item and each request, also where nothing is waited for', async () => {
+  const { turns, end } = await turnsOf({ readItem: async () => QUESTION, makeRequest: async () => ANSWER })
+  expect(end.state).toBe('done')
+  expect(turns).toBe(200)
+})
+
+test('others have their turn at each item whose request is gone', async () => {
+  const gone = async (): Promise<never> => {
+    throw new GatewayError('not_found')
+  }
+  const { turns, end } = await turnsOf({ readItem: gone, makeRequest: gone })
+  expect(end.state).toBe('done')
+  expect(turns).toBe(100)
+})
