@@ -30,6 +30,12 @@ const SCREENS = [
 
 const SIDEWAYS = `[...document.querySelectorAll('.table-frame')].filter((frame) => frame.scrollWidth > frame.clientWidth).map((frame) => frame.textContent)`
 
+/** Pixels of the page, and how many of the screen each has. A screen of 1280 by 800 pixels at four times the size has no more of them (WCAG 2.2, 1.4.10). */
+const SIZES = [
+  [390, 780, 1],
+  [320, 200, 4],
+] as const
+
 /** Finds each control that lies beyond the border of the page where nothing scrolls to it. */
 const CUT = `[...document.querySelectorAll('button, a, input, select, textarea')].flatMap((element) => {
   const { left, right, width } = element.getBoundingClientRect()
@@ -49,27 +55,23 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
     await chat(service, { model: 'sandbox/error/provider_overloaded' })
   })
 
-  test.each([
-    ['a phone of 390 pixels', 390, 780, 1],
-    // A screen of 1280 by 800 pixels has no more of them then (WCAG 2.2, 1.4.10).
-    ['four times the size on a screen of 1280 pixels', 320, 200, 4],
-  ])(
-    'no screen is wider than %s, nothing of it is cut, no table scrolls sideways, and each can be used by everybody',
-    async (_, width, height, deviceScaleFactor) => {
-      const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '', {
-        viewport: { width, height },
-        deviceScaleFactor,
-      })
+  test.each(SCREENS)(
+    'the screen "%s" is no wider than a phone, nothing of it is cut, no table scrolls sideways, and everybody can use it, at four times the size too',
+    async (path) => {
+      const { page, checkAccessible, expectStatus } = await signedIn(browser, service, path, { viewport: { width: 390, height: 780 } })
       expectStatus(404)
-      for (const path of SCREENS) {
-        await page.goto(`${service.url}/dashboard${path}`)
-        await page.locator('#content h1').waitFor()
-        await page.waitForLoadState('networkidle')
-        expect({ path, wide: await page.evaluate('document.documentElement.scrollWidth') }).toEqual({ path, wide: width })
-        expect({ path, sideways: await page.evaluate(SIDEWAYS) }).toEqual({ path, sideways: [] })
-        expect({ path, cut: await page.evaluate(CUT) }).toEqual({ path, cut: [] })
+      const session = await page.context().newCDPSession(page)
+      await page.locator('#content h1').waitFor()
+      await page.waitForLoadState('networkidle')
+      for (const [width, height, deviceScaleFactor] of SIZES) {
+        await session.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor, mobile: false })
+        expect({ wide: await page.evaluate('document.documentElement.scrollWidth') }).toEqual({ wide: width })
+        expect({ width, sideways: await page.evaluate(SIDEWAYS) }).toEqual({ width, sideways: [] })
+        expect({ width, cut: await page.evaluate(CUT) }).toEqual({ width, cut: [] })
         await checkAccessible()
       }
+      await session.send('Emulation.clearDeviceMetricsOverride')
+      await session.detach()
     },
   )
 })
