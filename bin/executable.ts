@@ -10,6 +10,7 @@ import { entryPoint } from '../src/lib/entry-points.ts'
 const settingsOfRuntime = (): Record<string, string> => ({
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   BUN_JSC_forceRAMSize: String(Math.min(MEMORY_MAX, ...MEMORY_LIMITS.map(limitIn))),
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '1000000',
 })
 
 const MEMORY_MAX = 384 * 1024 * 1024

@@ -60,7 +60,7 @@ describe('the executable', () => {
     const compiled = await serve(binary, 'compiled')
     const installed = await serve(join(ROOT, 'bin/patchbay'), 'installed')
     expect(settingsOf(compiled.pid)).toEqual(settingsOf(installed.pid))
-    expect(settingsOf(compiled.pid)).toHaveLength(2)
+    expect(settingsOf(compiled.pid)).toHaveLength(3)
     for (const path of ['/health/ready', '/docs', '/openapi.json', '/dashboard'])
       expect((await fetch(compiled.url + path)).status).toBe(200)
   })

@@ -81,7 +81,11 @@ const start = async (): Promise<{ readonly child: Child; readonly service: Servi
     ],
     errorsTo: join(directory, 'service.log'),
     // As bin/patchbay starts it.
-    environment: { SOAK_PROBE: probeFile, BUN_JSC_forceRAMSize: '402653184' },
+    environment: {
+      SOAK_PROBE: probeFile,
+      BUN_JSC_forceRAMSize: '402653184',
+      BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '1000000',
+    },
   })
   const url = addressIn(await child.waitForLine(/^patchbay ready /, READY_MS))
   const management = (await child.waitForLine(/^management key /, READY_MS)).split(' ')[2] ?? ''
