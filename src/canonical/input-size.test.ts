@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 
+import fc from 'fast-check'
+
 import { JsonBody } from '../lib/json-body.ts'
 import { atOnce } from '../lib/steps.ts'
-import { inputSizeOf, type InputSize, mostTextTokens } from './input-size.ts'
+import { inputSizeOf, type InputSize, measuringInput, mostTextTokens } from './input-size.ts'
+import { mostHundredths, wholeTokens } from './token-bound.ts'
 
 const sizeOf = (text: string): Pick<InputSize, 'textBytes' | 'images' | 'mediaBytes' | 'linked'> => {
   const { textBytes, images, mediaBytes, linked } = inputSizeOf(JsonBody.read(text))
@@ -125,7 +128,7 @@ test('a file counts by its decoded bytes, one that is only named as one, and tex
 describe('tokens of text, at most', () => {
   const tokens = (text: string): number => {
     const body = JsonBody.ofBytes(Buffer.from(text))
-    return atOnce(mostTextTokens(body, inputSizeOf(body)))
+    return atOnce(mostTextTokens(body))
   }
 
   test.each([100, 40_000, 3_000_000])('pictures of %d characters are none, with their slashes escaped or not', (length) => {
@@ -148,4 +151,40 @@ describe('tokens of text, at most', () => {
     expect(tokens(JSON.stringify(said({ type: 'text', text: japanese })))).toBeGreaterThanOrEqual(6000)
     expect(tokens(JSON.stringify(said({ type: 'text', text: japanese.repeat(10) })))).toBeGreaterThanOrEqual(60_000)
   })
+})
+
+test('a body weighs the same beside one that was measured before, whichever members they share', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('the word '.repeat(200), '日本'.repeat(300), DATA_URL))
+  const value = fc.oneof(
+    text,
+    fc.integer(),
+    fc.boolean(),
+    text.map((url) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }]),
+  )
+  const members = fc.dictionary(fc.constantFrom('model', 'messages', 'system', 'tools', 'größe', 'n'), value)
+  fc.assert(
+    fc.property(members, members, (came, changed) => {
+      const before = JsonBody.read(JSON.stringify(came))
+      const [outgoing, alone] = [0, 1].map(() => JsonBody.read(JSON.stringify({ ...came, ...changed })))
+      atOnce(mostTextTokens(before))
+      atOnce(measuringInput(outgoing!, before))
+      expect(atOnce(mostTextTokens(outgoing!))).toBe(atOnce(mostTextTokens(alone!)))
+      expect(inputSizeOf(outgoing!)).toEqual(inputSizeOf(alone!))
+    }),
+  )
+})
+
+test('members that are counted each on their own are what the whole text is, to a token for each that begins with a letter', () => {
+  for (const body of [
+    { model: 'a', stream: true, n: 1 },
+    said({ type: 'text', text: 'the words of a text. '.repeat(50) }),
+    { größe: 'ä', b: null },
+  ]) {
+    for (const written of [JSON.stringify(body), JSON.stringify(body, null, 2)]) {
+      const whole = wholeTokens(atOnce(mostHundredths(Buffer.from(written).toString('latin1'))))
+      const counted = atOnce(mostTextTokens(JsonBody.read(written)))
+      expect(counted).toBeGreaterThanOrEqual(whole)
+      expect(counted).toBeLessThanOrEqual(whole + Object.keys(body).length)
+    }
+  }
 })

@@ -1,8 +1,9 @@
 /** How large the input of a body is, where its tokens have not been counted. */
 import type { JsonBody } from '../lib/json-body.ts'
+import { isAscii, octetsOf } from '../lib/octets.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
 import { type ConversationMedia, CONVERSATION_FIELDS, conversationMedia, mayHoldMedia, NO_MEDIA, plainName } from './conversation-media.ts'
-import { mostTokens } from './token-bound.ts'
+import { mostHundredths, wholeTokens } from './token-bound.ts'
 import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'
 
 export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> {
@@ -21,13 +22,23 @@ const PROMPT_FIELDS: ReadonlySet<string> = new Set(['system', 'systeminstruction
 /** A size that was measured in steps is kept with the body, so that this costs little where nothing can wait. */
 export const inputSizeOf = (body: JsonBody): InputSize => atOnce(measuringInput(body))
 
-/** A conversation is parsed only where a search of its text finds a word for media. Throws JsonTextError. */
-export function* measuringInput(body: JsonBody): Steps<InputSize> {
+/**
+ * A conversation is parsed only where a search of its text finds a word for media. `before`: a body that was measured and has many of the
+ * same members, such as the client's where this one goes out. Throws JsonTextError.
+ */
+export function* measuringInput(body: JsonBody, before: JsonBody | null = null): Steps<InputSize> {
+  return (yield* measuring(body, before)).size
+}
+
+function* measuring(body: JsonBody, before: JsonBody | null): Steps<Measured> {
   const known = MEASURED.get(body)
   if (known !== undefined) return known
   let { characters, images, bytes, linked, pages, fileTokens } = NO_MEDIA
+  const members = new Map<string, Member>()
   for (const key of body.keys) {
-    const media = yield* mediaIn(body, key)
+    const member = memberOf(before, body, key) ?? { media: withoutTexts(yield* mediaIn(body, key)), hundredths: null }
+    members.set(key, member)
+    const { media } = member
     characters += media.characters
     images += media.images
     bytes += media.bytes
@@ -37,11 +48,33 @@ export function* measuringInput(body: JsonBody): Steps<InputSize> {
   }
   const textBytes = Math.max(0, body.byteLength - characters)
   const size = { textBytes, images, mediaBytes: bytes, linked, pages, fileTokens }
-  MEASURED.set(body, size)
-  return size
+  const measured = { size, members }
+  MEASURED.set(body, measured)
+  return measured
 }
 
-const MEASURED = new WeakMap<JsonBody, InputSize>()
+interface Measured {
+  readonly size: InputSize
+  /** By their names. A member that two bodies share is one. */
+  readonly members: ReadonlyMap<string, Member>
+}
+
+interface Member {
+  readonly media: ConversationMedia
+  /** Of a token, at most; null until they were counted. */
+  hundredths: number | null
+}
+
+const MEASURED = new WeakMap<JsonBody, Measured>()
+
+/** The member of a measured body, where it is the same in another one. */
+const memberOf = (measured: JsonBody | null, other: JsonBody, key: string): Member | undefined => {
+  const member = measured === null ? undefined : MEASURED.get(measured)?.members.get(key)
+  return member !== undefined && measured?.sharesMember(key, other) === true ? member : undefined
+}
+
+/** The texts of media would stay in memory as long as the request. */
+const withoutTexts = (media: ConversationMedia): ConversationMedia => ({ ...media, inline: NO_MEDIA.inline })
 
 function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
   const name = plainName(key)
@@ -53,22 +86,26 @@ function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
   return isConversation ? yield* conversationMedia(value) : { ...NO_MEDIA, ...strayMedia(name, value) }
 }
 
-/** The most tokens that the text of the body is. */
-export function* mostTextTokens(body: JsonBody, { textBytes }: Pick<InputSize, 'textBytes'>): Steps<number> {
-  if (textBytes > LOOKED_THROUGH_MAX) return textBytes
-  const inline: string[] = []
-  // It is not kept beside the size: it would stay in memory as long as the request.
-  if (textBytes < body.byteLength) for (const key of body.keys) inline.push(...(yield* mediaIn(body, key)).inline)
-  yield
-  return yield* mostTokens(octetsIn(body), isOneOf(inline))
+/** The most tokens that the text of the body is. Members that it shares with a body that was counted before are not counted again. */
+export function* mostTextTokens(body: JsonBody): Steps<number> {
+  const { size, members } = yield* measuring(body, null)
+  if (size.textBytes > LOOKED_THROUGH_MAX) return size.textBytes
+  const isHeldAsText = body.searchable.length < body.byteLength
+  const octetsIn = (held: string): string => (isHeldAsText && !isAscii(held) ? octetsOf(Buffer.from(held)) : held)
+  let hundredths = yield* mostHundredths(octetsIn(body.searchableFrame))
+  for (const [key, member] of members) {
+    if (member.hundredths === null) {
+      const inline = member.media.characters === 0 ? [] : (yield* mediaIn(body, key)).inline
+      member.hundredths = yield* mostHundredths(octetsIn(body.rawSearchable(key) ?? ''), isOneOf(inline))
+      yield
+    }
+    hundredths += member.hundredths
+  }
+  return wholeTokens(hundredths)
 }
 
 /** More text counts as a token a byte, and is not looked through. */
 const LOOKED_THROUGH_MAX = 1024 * 1024
-
-/** A small body is held as text, a large one as octets. */
-const octetsIn = ({ searchable, byteLength }: JsonBody): string =>
-  searchable.length === byteLength ? searchable : Buffer.from(searchable).toString('latin1')
 
 /** A text of megabytes is compared faster than hashed, and of such there are few. */
 const HASHED_MAX = 4096

@@ -3,9 +3,10 @@ import fc from 'fast-check'
 
 import { texts } from '../../test/fixtures/token-counts.json'
 import { atOnce } from '../lib/steps.ts'
-import { mostTokens } from './token-bound.ts'
+import { mostHundredths, wholeTokens } from './token-bound.ts'
 
-const most = (text: string): number => atOnce(mostTokens(Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1')))
+const most = (text: string): number =>
+  wholeTokens(atOnce(mostHundredths(Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1'))))
 
 test.each(texts.map(({ name, text, tokens }) => [name, text, tokens] as const))(
   '%s: no public tokenizer makes more tokens of it',
@@ -34,13 +35,13 @@ test('no text is more tokens than it has bytes as JSON, nor fewer than its words
 test('a long string is passed over where it is counted as something else, and only then', () => {
   const picture = 'A1'.repeat(500)
   const text = `{"a":"${picture}","b":"x"}`
-  expect(atOnce(mostTokens(text, () => false))).toBe(atOnce(mostTokens(text)))
-  expect(atOnce(mostTokens(text, (long) => long === picture))).toBeLessThan(20)
+  expect(atOnce(mostHundredths(text, () => false))).toBe(atOnce(mostHundredths(text)))
+  expect(atOnce(mostHundredths(text, (long) => long === picture))).toBeLessThan(2000)
 })
 
 test('text that is longer is counted in more steps, and no word is cut by them', () => {
-  const counted = (text: string): [steps: number, tokens: number] => {
-    const work = mostTokens(text)
+  const counted = (text: string): [steps: number, hundredths: number] => {
+    const work = mostHundredths(text)
     for (let steps = 0; ; steps += 1) {
       const { done, value } = work.next()
       if (done === true) return [steps, value]

@@ -14,8 +14,11 @@ const CAPITAL = 45
 /** Rows of spaces become few tokens. */
 const FURTHER_SPACE = 7
 
-/** `octets`: of UTF-8, as characters. `isPassedOver`: says of a long string, without its quotes, that it is counted as something else. */
-export function* mostTokens(octets: string, isPassedOver: IsPassedOver = null): Steps<number> {
+/**
+ * In hundredths, so that those of neighbouring texts can be added. `octets`: of UTF-8, as characters. `isPassedOver`: says of a long
+ * string, without its quotes, that it is counted as something else.
+ */
+export function* mostHundredths(octets: string, isPassedOver: IsPassedOver = null): Steps<number> {
   let sum = 0
   for (let at = 0; at < octets.length;) {
     const piece = countPiece(octets, at, isPassedOver)
@@ -23,8 +26,11 @@ export function* mostTokens(octets: string, isPassedOver: IsPassedOver = null): 
     at = piece.end
     if (at < octets.length) yield
   }
-  return Math.ceil(sum / TOKEN)
+  return sum
 }
+
+/** Hundredths of a token as whole ones. */
+export const wholeTokens = (hundredths: number): number => Math.ceil(hundredths / TOKEN)
 
 type IsPassedOver = ((text: string) => boolean) | null
 

@@ -83,7 +83,7 @@ export class Hold {
   *#measuring(planned: PlannedAttempt, body: UpstreamRequest['body']): Steps<number> {
     const { call, apiType } = this.#request
     const sent = yield* wireBody(body)
-    return yield* outgoingNanos(sent, { dialect: dialectOf(planned, call), apiType }, planned, this.#settings)
+    return yield* outgoingNanos(sent, { dialect: dialectOf(planned, call), apiType, clientBody: call.body }, planned, this.#settings)
   }
 
   #reserve(measured: number): undefined | Promise<void> {

@@ -73,7 +73,9 @@ test('providers that bill dearer tiers at six times the price charge at most wha
       for (const planned of plan.attempts) {
         const sent = callAtTier(call, planned, () => undefined)
         expect(billed(planned, sent)).toBeLessThanOrEqual(mostNanos)
-        const measured = atOnce(outgoingNanos(sent.body, { dialect: 'openai-chat', apiType: 'completions' }, planned, SETTINGS))
+        const measured = atOnce(
+          outgoingNanos(sent.body, { dialect: 'openai-chat', apiType: 'completions', clientBody: call.body }, planned, SETTINGS),
+        )
         expect(billed(planned, sent)).toBeLessThanOrEqual(measured)
         expect(sent.prompt().settings.serviceTier?.value === 'priority').toBe(asksForPriority(sent))
       }

@@ -64,14 +64,21 @@ export function* estimateOf({ call, apiType }: Estimated, attempts: readonly Ask
   return { mostNanos: Math.min(mostNanos, MOST_NANOS), promptNanos: Math.min(promptNanos, MOST_NANOS) }
 }
 
+interface Outgoing {
+  readonly dialect: ProviderDialect
+  readonly apiType: ApiType
+  /** The client's body, which was weighed: what goes out as it came is not weighed again. */
+  readonly clientBody: JsonBody
+}
+
 /** The most that a body which is about to be sent to this endpoint may cost, if every word of it is taken literally. */
 export function* outgoingNanos(
   body: JsonBody,
-  { dialect, apiType }: { readonly dialect: ProviderDialect; readonly apiType: ApiType },
+  { dialect, apiType, clientBody }: Outgoing,
   asked: Asked,
   settings: EstimateSettings,
 ): Steps<number> {
-  const weighed = yield* weigh(body, apiType, PROVIDERS_OVERHEAD_TOKENS)
+  const weighed = yield* weigh(body, apiType, PROVIDERS_OVERHEAD_TOKENS, clientBody)
   const output = outputOf(weighed.work, isLimited(body, dialect), asked.endpoint, settings)
   return Math.min(costNanos(weighed, output, asked, settings.assumedPrices), MOST_NANOS)
 }
@@ -119,8 +126,8 @@ interface Weighed {
   readonly apiType: ApiType
 }
 
-function* weigh(body: JsonBody, apiType: ApiType, overheadTokens: number): Steps<Weighed> {
-  const size = yield* measuringInput(body)
+function* weigh(body: JsonBody, apiType: ApiType, overheadTokens: number, before: JsonBody | null = null): Steps<Weighed> {
+  const size = yield* measuringInput(body, before)
   const beside = size.linked * LINKED_TOKENS + overheadTokens
   const soundTokens = Math.ceil(size.mediaBytes / BYTES_PER_TOKEN)
   const plainTokens = (yield* textTokensOf(body, apiType, size)) + Math.max(soundTokens, size.fileTokens) + beside
@@ -131,7 +138,7 @@ function* weigh(body: JsonBody, apiType: ApiType, overheadTokens: number): Steps
 function* textTokensOf(body: JsonBody, apiType: ApiType, size: InputSize): Steps<number> {
   return apiType === 'embeddings' && NUMBERS.test(body.rawSearchable('input') ?? '')
     ? Math.ceil(size.textBytes / USUAL_BYTES.embeddings)
-    : yield* mostTextTokens(body, size)
+    : yield* mostTextTokens(body)
 }
 
 const NUMBERS = /^\[\s*(?:\[\s*)?\d/

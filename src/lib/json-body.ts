@@ -141,6 +141,22 @@ export class JsonBody {
     return member === undefined ? undefined : this.#held.slice(member.start, member.end)
   }
 
+  /** Says whether a member's value is the same text in both bodies, held in the same form. */
+  sharesMember(key: string, other: JsonBody): boolean {
+    return this.#form === other.#form && this.has(key) && this.rawSearchable(key) === other.rawSearchable(key)
+  }
+
+  /** All that stands around the values of members: their names and signs, to be searched as `searchable`. */
+  get searchableFrame(): string {
+    let frame = ''
+    let from = 0
+    for (const { start, end } of this.#members) {
+      frame += this.#held.slice(from, start)
+      from = end
+    }
+    return frame + this.#held.slice(from)
+  }
+
   /** A member's value, parsed at most once; undefined where it is absent. */
   get(key: string): JsonValue | undefined {
     const known = this.#values[key]
