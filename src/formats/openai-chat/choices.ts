@@ -33,17 +33,21 @@ export const choiceIndex = (choice: JsonBody): number => {
  * are those of the first choice only; further ones keep what the upstream says.
  */
 export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
-  const own = choice.get('finish_reason') ?? null
+  const given = choice.get('finish_reason') ?? null
+  const own = given === '' ? null : given
   const reason = choiceIndex(choice) === 0 && (ending.reported || own === null) ? ending.reason : own
   return choice.textWith({
-    ...(own === reason ? {} : { finish_reason: JSON.stringify(reason) }),
+    ...(given === reason ? {} : { finish_reason: JSON.stringify(reason) }),
     ...(choice.has('native_finish_reason') ? {} : { native_finish_reason: JSON.stringify(own) }),
   })
 }
 
+/** Some servers write an empty reason until there is one. */
+export const hasEnded = (choice: JsonBody): boolean => typeof choice.get('finish_reason') === 'string' && choice.get('finish_reason') !== ''
+
 /** A choice of a stream that goes on: strict clients need the key. */
 export const openChoice = (choice: JsonBody): string =>
-  choice.has('finish_reason') ? choice.text : choice.textWith({ finish_reason: 'null' })
+  choice.has('finish_reason') && choice.get('finish_reason') !== '' ? choice.text : choice.textWith({ finish_reason: 'null' })
 
 /** Says whether a choice that comes after the end of its answer still carries anything to read. */
 export const saysMore = (choice: JsonBody): boolean => {

@@ -121,6 +121,13 @@ describe('the end', () => {
     )
   })
 
+  test('is not an empty reason, which some servers write in every chunk before it', () => {
+    const going = '[{"index":0,"delta":{"content":"Hi"},"finish_reason":""}]'
+    const before = frame(upstream(going), text('Hi'))
+    expect(relayed(upstream(going), [text('Hi')])).toBe(ours('[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]'))
+    expect(relayed(upstream(ENDS), [stop], [before, before])).toBe(ours(finished))
+  })
+
   test('is told for each of several choices', () => {
     const two = '[{"index":0,"delta":{},"finish_reason":"stop"},{"index":1,"delta":{"content":"b"},"finish_reason":null}]'
     expect(relayed(upstream(two), [stop])).toBe(

@@ -17,6 +17,7 @@ import {
   choicesText,
   completeChunkChoice,
   finishedChoice,
+  hasEnded,
   isCompleteChunkChoice,
   looksComplete,
   numberCalls,
@@ -144,7 +145,7 @@ const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Se
     if (finished.has(index)) {
       return saysMore(choice) ? [choice.textWith({ finish_reason: 'null', native_finish_reason: null })] : []
     }
-    if (typeof choice.get('finish_reason') !== 'string') return [openChoice(choice)]
+    if (!hasEnded(choice)) return [openChoice(choice)]
     finished.add(index)
     return [finishedChoice(choice, ending)]
   })
