@@ -89,7 +89,7 @@ models:
     await visitor.page.locator('.trouble').waitFor()
     await visitor.tabTo(/^Good.*The engine burst/s)
     await visitor.page.keyboard.press('Enter')
-    await visitor.page.getByRole('table', { name: 'Providers' }).getByText('Fails at times').waitFor()
+    await visitor.page.getByRole('table', { name: 'Providers' }).getByText('Fails every time').waitFor()
     upstream.script(say('well'))
     visitor.check()
   })

@@ -18,7 +18,7 @@ const SCREENS = [
   '/presets/support-bot?tab=history',
   '/playground',
   '/keys',
-  '/spend',
+  '/spend?and=model',
   '/guardrails',
   '/models',
   '/models?tab=models',

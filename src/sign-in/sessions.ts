@@ -117,7 +117,8 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
     },
     async openByKey(key, opening) {
       const principal = await keys.authenticate(key)
-      if (principal === null || principal.kind !== 'management') throw new GatewayError('authentication', WRONG_KEY)
+      if (principal?.kind === 'inference') throw new GatewayError('authentication', INFERENCE_KEY)
+      if (principal?.kind !== 'management') throw new GatewayError('authentication', WRONG_KEY)
       const { workspaceId, userId, hash } = principal
       const opened = begin(opening, { workspace_id: workspaceId, user_id: userId, role: 'admin', key_hash: hash })
       await store.insert(opened.session, { requestId: opening.requestId, userId, keyHash: hash, sessionId: opened.session.id })
@@ -162,8 +163,9 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
 const CSRF_BYTES = 16
 const USER_AGENT_MAX = 256
 
-const WRONG_LINK = 'This sign-in link is unknown, used or expired. Make a new one: patchbay login.'
+const WRONG_LINK = 'This sign-in link is unknown, used or expired. Make a new one: npx patchbay login.'
 const WRONG_KEY = 'This is no management key in force.'
+const INFERENCE_KEY = 'This is an inference key, with which programs call models. Sign in with a management key (pb_mgmt_…).'
 export const SESSION_ENDED = 'The session is unknown or has ended. Sign in again.'
 
 const equal = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -1,5 +1,7 @@
 import type { ComponentProps } from 'react'
 
+import { COMMAND_KEY } from './command-key.ts'
+
 interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
   /** While it works it is not pressed again, and keeps its focus. */
@@ -20,7 +22,7 @@ export const Button = ({ kind = 'plain', busy = false, keys, children, onClick, 
     {children}
     {keys === undefined ? null : (
       <kbd aria-hidden="true" className="keys">
-        {keys}
+        {keys.replace('⌘', COMMAND_KEY)}
       </kbd>
     )}
   </button>

@@ -33,7 +33,8 @@ interface ColumnsChartProps {
 }
 
 const HUES = 8
-const hueOf = (index: number): string => `var(--hue-${(index % HUES) + 1})`
+/** What comes behind the hues is the rest of all, in grey. */
+const hueOf = (index: number): string => (index < HUES ? `var(--hue-${index + 1})` : 'var(--faint)')
 
 export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen }: ColumnsChartProps) => {
   const id = useId()
@@ -130,29 +131,32 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
       <p id={`${id}-at`} className="hidden-text" aria-live="polite">
         {shown === undefined ? '' : tipOf(shown, series, format)}
       </p>
-      <table className="hidden-text">
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map(({ name }) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {slots.map((slot) => (
-            <tr key={slot.from}>
-              <th scope="row">{slot.label}</th>
-              {series.map(({ name }, index) => (
-                <td key={name}>{format(slot.values[index] ?? 0)}</td>
+      {/* A table is as wide as its content, whatever its style says. */}
+      <div className="hidden-text">
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ name }) => (
+                <th scope="col" key={name}>
+                  {name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {slots.map((slot) => (
+              <tr key={slot.from}>
+                <th scope="row">{slot.label}</th>
+                {series.map(({ name }, index) => (
+                  <td key={name}>{format(slot.values[index] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

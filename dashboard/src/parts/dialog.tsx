@@ -1,6 +1,8 @@
 /** The browser's own dialog: it keeps the focus inside, closes on Escape, and gives the focus back. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
+import { keepFocus } from './focus-title.ts'
+
 interface DialogProps {
   readonly title: string
   readonly wide?: boolean
@@ -23,6 +25,8 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
     return () => {
       element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
+      // What opened it may go with what was done.
+      keepFocus()
     }
   }, [])
   return (

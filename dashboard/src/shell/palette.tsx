@@ -62,7 +62,9 @@ export const Palette = ({ onClose, screens }: PaletteProps) => {
           )}
           {hits.length === 0 && matching.length === 0 ? (
             <p className="empty" role="status">
-              {found.isFetching || settled !== text.trim() ? 'Searching…' : 'Nothing has that name or id.'}
+              {found.isFetching || settled !== text.trim()
+                ? 'Searching…'
+                : 'Nothing has that name or id. A request that was refused at the door is not recorded: its answer says why.'}
             </p>
           ) : null}
         </Command.List>

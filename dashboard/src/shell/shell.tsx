@@ -4,6 +4,8 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Suspense, useEffect, useRef } from 'react'
 
 import { connection } from '../api/connection.ts'
+import { COMMAND_KEY } from '../parts/command-key.ts'
+import { keepFocus } from '../parts/focus-title.ts'
 import { currentSession, signOut } from '../api/session.ts'
 import { lazyPart } from '../lazy-part.ts'
 import { Menu } from '../parts/menu.tsx'
@@ -39,7 +41,8 @@ export const Shell = () => {
           <Logo />
           <span>Patchbay</span>
           <button type="button" className="palette-button" onClick={() => paletteOpen.set(true)}>
-            <span className="hidden-text">Search and commands </span>⌘K
+            <span className="hidden-text">Search and commands </span>
+            {COMMAND_KEY}K
           </button>
         </div>
         <WorkspaceSwitch />
@@ -97,37 +100,14 @@ const ConnectionBar = () =>
 /** A new screen is announced by its title, which takes the focus. */
 const FocusOnArrival = () => {
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  const first = useRef(true)
+  const before = useRef<string | null>(null)
   useEffect(() => {
-    if (first.current) {
-      first.current = false
-      return
-    }
-    return focusTitle()
+    // A request opens beside its list, and takes the focus by itself.
+    const screen = path.replace(/(?<=\/requests)\/.*/, '')
+    const arriving = before.current !== null && before.current !== screen
+    const isFirst = before.current === null
+    before.current = screen
+    return isFirst ? undefined : keepFocus(arriving)
   }, [path])
   return null
-}
-
-/**
- * The title of a screen that is still loading comes later, in place of the one before: it has the focus until the person does something.
- * Answers what ends the waiting.
- */
-const focusTitle = (): (() => void) => {
-  const focus = (): void => {
-    if (document.querySelector('dialog[open]') === null) document.querySelector<HTMLElement>('#content h1')?.focus({ preventScroll: true })
-  }
-  const observer = new MutationObserver(() => {
-    if (document.activeElement === document.body) focus()
-  })
-  const timer = setTimeout(() => {
-    focus()
-    observer.observe(document.body, { childList: true, subtree: true })
-  }, 0)
-  const end = (): void => {
-    clearTimeout(timer)
-    observer.disconnect()
-    for (const type of ['keydown', 'pointerdown']) document.removeEventListener(type, end, true)
-  }
-  for (const type of ['keydown', 'pointerdown']) document.addEventListener(type, end, true)
-  return end
 }

@@ -68,7 +68,7 @@ const SignInForm = ({ fault }: { fault: string | null }) => {
         Sign in
       </Button>
       <p className="faint small">
-        The key is exchanged for a session and is not kept in this browser. On the machine of the service, <code>patchbay login</code>{' '}
+        The key is exchanged for a session and is not kept in this browser. On the machine of the service, <code>npx patchbay login</code>{' '}
         prints a link.
       </p>
     </form>

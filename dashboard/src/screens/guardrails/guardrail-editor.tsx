@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import { assignedKeys, assignedMembers, deleteGuardrail, type Guardrail, saveGuardrail } from '../../api/guardrails.ts'
+import { useKept } from '../../kept.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
@@ -20,7 +21,7 @@ import { TestBox } from './test-box.tsx'
 import { TryOnRequests } from './try-on-requests.tsx'
 
 export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
-  const [rows, setRows] = useState<readonly FilterRow[]>(() => rowsOf(guardrail))
+  const [rows, setRows, forgetRows] = useKept<readonly FilterRow[]>(`rules of ${guardrail.id}`, () => rowsOf(guardrail))
   const [asJson, setAsJson] = useState(false)
   const [isUnread, setUnread] = useState(false)
   const [busy, setBusy] = useState(false)
@@ -47,7 +48,10 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
     setBusy(true)
     setRefusal(null)
     saveGuardrail(guardrail.id, draft)
-      .then(() => toast(`${guardrail.name} is saved: in force now.`))
+      .then(() => {
+        forgetRows()
+        toast(`${guardrail.name} is saved: in force now.`)
+      })
       .catch((thrown: unknown) => setRefusal({ of: rows, thrown }))
       .finally(() => setBusy(false))
   }

@@ -18,11 +18,14 @@ const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>
   unused: ['none', 'Not asked in 24 h'],
 }
 
+/** Its circuit may be half open, or too little was asked to shut it. */
+const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
+
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
   if (health === undefined) return { mark: 'none', words: 'Unknown', until: null }
   const shut = health.endpoints.filter(({ breaker }) => breaker.state === 'open')
   const until = health.breaker.until ?? shut[0]?.breaker.until ?? null
-  const [mark, words] = STATES[health.status]
+  const [mark, words] = health.status === 'degraded' && health.uptime === 0 ? FAILING : STATES[health.status]
   return {
     mark,
     words: shut.length === 0 ? words : `${words}; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,

@@ -5,6 +5,7 @@ import { useState } from 'react'
 
 import type { PresetShape } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
+import { useKept } from '../../kept.ts'
 import { type Asked, type Message } from '../../playing/conversation-input.ts'
 import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
@@ -39,8 +40,8 @@ export const PlaygroundScreen = () => {
   const navigate = useNavigate()
   const isMember = useQuery(currentSession).data?.role === 'member'
   const dialect = INTERFACES.find(({ id }) => id === search['interface'])?.id ?? 'chat'
-  const [system, setSystem] = useState('')
-  const [messages, setMessages] = useState<readonly Message[]>(EMPTY)
+  const [system, setSystem] = useKept('playground system', () => '')
+  const [messages, setMessages] = useKept<readonly Message[]>('playground messages', () => EMPTY)
   const [stream, setStream] = useState(true)
   const [dialog, setDialog] = useState<'dry-run' | 'save' | 'test' | null>(null)
   const { runs, isRunning, start, stop } = useRuns()

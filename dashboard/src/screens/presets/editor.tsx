@@ -17,6 +17,7 @@ import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
+import { keepFocus } from '../../parts/focus-title.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { FromRequest } from './from-request.tsx'
 import { VersionSelect } from './version-select.tsx'
@@ -96,6 +97,11 @@ export const Editor = ({ preset, versions }: PresetParts) => {
       setBusy(false)
     }
   }
+  const discard = (): void => {
+    draft.discard()
+    keepFocus()
+    toast('The draft is discarded.', () => draft.change(content))
+  }
   const putLive = (): void =>
     void save().then((version) => {
       if (version !== null) setMoving(version)
@@ -134,7 +140,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           </Button>
           {isChanged ? (
             <>
-              <Button kind="quiet" onClick={draft.discard}>
+              <Button kind="quiet" onClick={discard}>
                 Discard
               </Button>
               <Button onClick={() => void save()} busy={busy} keys="⌘S">

@@ -16,6 +16,7 @@ import { Editor } from './editor.tsx'
 import { Evaluations } from './evaluations/evaluations.tsx'
 import { History } from './history.tsx'
 import { LabelsAndRollout } from './labels-and-rollout.tsx'
+import { liveBefore } from './live-before.ts'
 import { MoveLive } from './move-live.tsx'
 import type { PresetParts } from './preset-parts.ts'
 import { PresetReading } from './preset-reading.tsx'
@@ -62,8 +63,7 @@ const Preset = (parts: PresetParts) => {
   const queries = useQueryClient()
   const moves = useInfiniteQuery(presetMoves(slug, { workspace_id: workspace }))
   const [isRollingBack, setRollingBack] = useState(false)
-  // The version that was live before the one that is.
-  const before = (moves.data ?? []).find(({ label, from, to }) => label === null && to === live.version && from !== null)?.from ?? null
+  const before = liveBefore(moves.data ?? [], live.version)
   const previous = parts.versions.find(({ version }) => version === before)
   return (
     <>

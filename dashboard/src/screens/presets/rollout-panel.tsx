@@ -113,7 +113,7 @@ const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rol
       <Field label="Share in per cent">
         <input type="number" min={1} max={99} value={share} onChange={(event) => setShare(Number(event.target.value))} />
       </Field>
-      <Field label="A caller is told by">
+      <Field label="Keep a caller on one version by">
         <select value={sticky} onChange={(event) => setSticky(STICKY.find((one) => one === event.target.value) ?? 'session')}>
           {STICKY.map((one) => (
             <option key={one}>{one}</option>

@@ -26,7 +26,7 @@ export const Cause = ({ record }: { record: Generation }) => {
       {error === null ? null : (
         <p>
           {error.provider_name === null ? '' : `${error.provider_name} said: `}
-          <q>{error.message}</q>
+          <q>{withoutName(error.message, error.provider_name)}</q>
         </p>
       )}
       <p>
@@ -35,6 +35,10 @@ export const Cause = ({ record }: { record: Generation }) => {
     </div>
   )
 }
+
+/** Sentences of a provider begin with its name. */
+const withoutName = (message: string, name: string | null): string =>
+  name !== null && message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
 
 const Warnings = ({ record }: { record: Generation }) => (
   <div className="note warn">

@@ -33,6 +33,12 @@ export const FILTER_KEYS: Readonly<Record<string, { readonly parameter: string; 
 
 const LEAST: Readonly<Record<string, string>> = { cost: 'min_cost_usd', latency: 'min_latency_ms' }
 
+/** The word that is typed for a parameter of the API. */
+export const wordOf = (parameter: string): string =>
+  Object.entries(FILTER_KEYS).find(([, field]) => field.parameter === parameter)?.[0] ??
+  Object.entries(LEAST).find(([, least]) => least === parameter)?.[0] ??
+  parameter
+
 /** `key:value`, with quotes around a value that holds spaces. */
 const WORD = /(-?\w+)([:>])("(?:[^"\\]|\\[^])*"|\S*)|\S+/g
 

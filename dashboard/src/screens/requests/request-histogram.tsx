@@ -10,6 +10,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import type { TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
+import { wordOf } from './filter.ts'
 
 /** The key that sums are kept by. */
 const SUMMED = ['key', 'model', 'provider', 'preset', 'preset_version', 'user_id', 'interface', 'error_type', 'workspace_id'] as const
@@ -45,7 +46,7 @@ export const RequestHistogram = ({ filter, range, isTurn }: RequestHistogramProp
               />
               {used.coarser === null ? null : <p className="faint small">{TOO_MANY}</p>}
               {left.length === 0 ? null : (
-                <p className="faint small">The columns count more than the list: {left.join(', ')} cannot be summed.</p>
+                <p className="faint small">The columns count more than the list: they do not heed {left.map(wordOf).join(', ')}.</p>
               )}
             </>
           )}

@@ -55,13 +55,19 @@ const RequestOfClient = ({ requestId }: { requestId: string }) => {
 }
 
 const NoSuchRequest = ({ id }: { id: string }) => (
-  <Empty>There is no request with this id here: {id}. It may belong to another workspace, or be older than records are kept.</Empty>
+  <Empty>
+    There is no request with this id here: {id}. It may belong to another workspace, be older than records are kept, or have been refused
+    before it was a request to a model: such as for a wrong key, a misspelt model or a limit that was used up. Its answer then says why.
+  </Empty>
 )
 
 const RecordedRequest = ({ id }: { id: string }) => {
   const navigate = useNavigate()
   const record = useQuery(generation(id))
-  const close = (): void => void navigate({ to: '/requests', search: (search) => ({ ...search, tab: undefined }) })
+  const close = (): void => {
+    document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)?.focus()
+    void navigate({ to: '/requests', search: (search) => ({ ...search, tab: undefined }) })
+  }
   useKeys({ Escape: close })
   return (
     <section className="request" aria-label="Request">

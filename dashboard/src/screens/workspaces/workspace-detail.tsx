@@ -165,7 +165,7 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
             label={`Budgets of ${name}`}
             rows={rows}
             rowKey={(budget) => budget.id}
-            empty={<Empty>Nothing bounds what this workspace spends, but its credit.</Empty>}
+            empty={<Empty>No budget bounds what this workspace spends.</Empty>}
             columns={[
               {
                 title: 'Limit',

@@ -1,0 +1,29 @@
+/**
+ * Focus that would be lost goes to the title of the screen, until the person does something: what had it may be gone only a moment later,
+ * and the title of a screen that is still loading comes in place of the one before. `arriving`: the title takes the focus at once. Answers
+ * what ends the waiting.
+ */
+export const keepFocus = (arriving = false): (() => void) => {
+  const focus = (): void => {
+    if (document.querySelector('dialog[open]') !== null) return
+    // An open request has its title behind that of its list.
+    const titles = document.querySelectorAll<HTMLElement>('#content h1')
+    titles[titles.length - 1]?.focus({ preventScroll: true })
+  }
+  const focusWhereLost = (): void => {
+    if (document.activeElement === document.body) focus()
+  }
+  const observer = new MutationObserver(focusWhereLost)
+  const timer = setTimeout(() => {
+    if (arriving) focus()
+    else focusWhereLost()
+    observer.observe(document.body, { childList: true, subtree: true })
+  }, 0)
+  const end = (): void => {
+    clearTimeout(timer)
+    observer.disconnect()
+    for (const type of ['keydown', 'pointerdown']) document.removeEventListener(type, end, true)
+  }
+  for (const type of ['keydown', 'pointerdown']) document.addEventListener(type, end, true)
+  return end
+}

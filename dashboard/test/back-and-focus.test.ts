@@ -1,0 +1,63 @@
+/** The way back: what was written is there again, and the keyboard goes on where it was. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+const focusedText = async (page: Page): Promise<string> => String(await page.evaluate('document.activeElement?.textContent ?? ""'))
+
+describe.skipIf(BROWSER_PATH === null)('back', () => {
+  let service: StartedService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
+  test('in the playground and in the rules of a guardrail, what was written and not saved is there again', async () => {
+    await manage(service, '/guardrails', { body: { name: 'numbers' } })
+    const { page, check } = await signedIn(browser, service, '/playground')
+    const to = (name: string): Promise<void> => page.getByRole('link', { name, exact: true }).click()
+    await page.getByLabel('System').fill('Be brief.')
+    await page.getByLabel('Message 1', { exact: true }).fill('What is 2 + 2?')
+    await to('Guardrails')
+    await to('numbers')
+    await page.getByLabel('Add a built-in filter').selectOption('email')
+    await page.getByRole('button', { name: 'Save' }).waitFor()
+    await to('Keys')
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Rules of numbers' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Save' }).getAttribute('aria-disabled')).toBe('false')
+    await to('Playground')
+    expect(await page.getByLabel('System').inputValue()).toBe('Be brief.')
+    expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('What is 2 + 2?')
+    check()
+  })
+
+  test('from an open request leads to its row, by keyboard', async () => {
+    const { id } = await chat(service, { model: 'sandbox/echo' })
+    const { page, check } = await signedIn(browser, service, '/requests')
+    await page.locator(`[data-row="${id}"]`).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await until(async () => (await focusedText(page)) === `Request ${id}`, 'the title of the request')
+    await page.keyboard.press('Escape')
+    await until(async () => (await page.evaluate('document.activeElement.closest("[data-row]")?.dataset.row')) === id, 'the row')
+    check()
+  })
+
+  test('of a discarded draft is offered, and focus stays on the page', async () => {
+    await savePreset(service, 'kept-bot', 'Answer politely.')
+    const { page, check } = await signedIn(browser, service, '/presets/kept-bot')
+    await page.getByLabel('System').first().fill('Answer rudely.')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await until(async () => (await page.evaluate('document.activeElement.tagName')) === 'H1', 'the title')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await until(async () => (await page.getByLabel('System').first().inputValue()) === 'Answer rudely.', 'the draft')
+    check()
+  })
+})
