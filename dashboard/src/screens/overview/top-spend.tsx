@@ -61,7 +61,12 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
                   title: by,
                   isHead: true,
                   cell: (group) => (
-                    <Link to="/requests" search={{ from: summed.from, to: summed.to, q: filterText(BY[by].filter(group)) }}>
+                    <Link
+                      className="cut top-name"
+                      title={BY[by].name(group) ?? undefined}
+                      to="/requests"
+                      search={{ from: summed.from, to: summed.to, q: filterText(BY[by].filter(group)) }}
+                    >
                       {BY[by].name(group)}
                     </Link>
                   ),

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 
 import type { GenerationRow } from '../../api/generations.ts'
-import { count, duration, money } from '../../format.ts'
+import { compact, count, duration, money } from '../../format.ts'
 import type { RowColumn } from '../../parts/virtual-rows.tsx'
 import { When } from '../../parts/when.tsx'
 import { RequestStatus } from './request-status.tsx'
@@ -29,6 +29,9 @@ const COST: RowColumn<GenerationRow> = {
   cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
 }
 
+/** Two numbers of six digits are wider than their column. */
+const tokens = (number: number | null): string => (number === null || number < 100_000 ? count(number) : compact(number))
+
 export const FEW_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
 export const PHONE_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
 /** The columns that cannot be left out stand first. */
@@ -49,7 +52,7 @@ export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
     title: 'Tokens',
     width: '92px',
     align: 'right',
-    cell: (row) => `${count(row.tokens_prompt)} → ${count(row.tokens_completion)}`,
+    cell: (row) => `${tokens(row.tokens_prompt)} → ${tokens(row.tokens_completion)}`,
   },
   COST,
 ]

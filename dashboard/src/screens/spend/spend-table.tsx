@@ -65,13 +65,13 @@ interface GroupProps extends SpendTableProps {
 const GroupLink = ({ group, used, dimension, dimensions, filter }: GroupProps & { readonly dimension: Dimension }) => {
   const name = valueName(group, dimension)
   const lead = leadOf(group, dimension, dimensions, filter)
-  if (lead === null) return group.other === true ? <span title={OTHERS}>{name}</span> : <>{name}</>
+  if (lead === null) return <span title={group.other === true ? OTHERS : undefined}>{name}</span>
   return lead.kind === 'deeper' ? (
-    <Link to="." search={(before) => ({ ...before, ...lead.search })}>
+    <Link className="group-name" to="." search={(before) => ({ ...before, ...lead.search })}>
       {name}
     </Link>
   ) : (
-    <Link to="/requests" search={requestsSearch(lead.filter, used)}>
+    <Link className="group-name" to="/requests" search={requestsSearch(lead.filter, used)}>
       {name}
     </Link>
   )
