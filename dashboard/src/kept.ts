@@ -1,4 +1,4 @@
-/** What somebody wrote and has not saved, by the place where it stands: it is there again when its screen is, until the page is loaded anew. */
+/** Keeps what somebody wrote and has not saved, by the place where it stands: it is there again when its screen is, until the page is loaded anew. */
 import { useState } from 'react'
 
 const kept = new Map<string, unknown>()

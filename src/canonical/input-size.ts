@@ -61,7 +61,7 @@ interface Measured {
 
 interface Member {
   readonly media: ConversationMedia
-  /** Of a token, at most; null until they were counted. */
+  /** The most that its text is, in hundredths of a token; null until it was counted. */
   hundredths: number | null
 }
 

@@ -250,7 +250,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
         const made = newRecord({
           ...UNBOUNDED,
           ...PLAYGROUND,
-          name: `playground (${userId.slice(0, NAME_SHOWN)})`,
+          name: `playground (${userId.replace(MADE_ID, '$1').slice(0, NAME_SHOWN)})`,
           workspaceId,
           creatorUserId: userId,
         })
@@ -331,6 +331,8 @@ const untilRetired = (record: KeyRecord, until: string): KeyRecord => ({
 
 /** Five dollars a month. */
 const PLAYGROUND = { kind: 'inference', purpose: 'playground', limitNanos: 5_000_000_000, limitReset: 'monthly' } as const
+/** An id that the service made: its first digits name the person well enough. */
+const MADE_ID = /^(user_[0-9a-f]{8})-[0-9a-f-]{27}$/
 /** A key's name has at most 200 characters. */
 const NAME_SHOWN = 180
 

@@ -12,6 +12,11 @@ export class ArgumentsScan {
     return this.#begun && this.#depth === 0
   }
 
+  /** An object or a list is open. */
+  get isInside(): boolean {
+    return this.#depth > 0
+  }
+
   push(piece: string): void {
     for (let at = 0; at < piece.length; at += 1) {
       if (this.#inString) this.#insideString(piece.charCodeAt(at))

@@ -5,7 +5,7 @@
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'
-import { failedBase } from './reported-error.ts'
+import { failedBase, groqError } from './reported-error.ts'
 
 /** Names that leave nothing open, whatever stands beside them. */
 const CODES: Readonly<Record<string, FailureKind>> = {
@@ -157,6 +157,6 @@ export const statusOfKind = (words: readonly string[]): number | null => {
   return null
 }
 
-/** An object with a code and a sentence, from smaller servers the sentence alone, or what MiniMax has beside an answer that failed. */
-export const holdsError = ({ error, base_resp }: Readonly<Record<string, unknown>>): boolean =>
-  isObject(error) || (typeof error === 'string' && error !== '') || failedBase(base_resp) !== null
+/** An object with a code and a sentence, from smaller servers the sentence alone, or what MiniMax and Groq have beside an answer that failed. */
+export const holdsError = ({ error, base_resp, x_groq }: Readonly<Record<string, unknown>>): boolean =>
+  isObject(error) || (typeof error === 'string' && error !== '') || failedBase(base_resp) !== null || groqError(x_groq) !== null

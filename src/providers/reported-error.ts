@@ -29,7 +29,9 @@ const WRAPPERS_MAX = 3
 
 const read = (body: unknown, wrappers: number): ReportedError => {
   const envelope = envelopeOf(body)
-  const error = isObject(envelope['error']) ? envelope['error'] : (errorOfBase(envelope['base_resp']) ?? envelope)
+  const error = isObject(envelope['error'])
+    ? envelope['error']
+    : (errorOfBase(envelope['base_resp']) ?? groqError(envelope['x_groq']) ?? envelope)
   const metadata = isObject(error['metadata']) ? error['metadata'] : {}
   const own = ownWords(envelope, error, metadata)
   const inner = wrappers === 0 ? null : wrapped(metadata, own.message)
@@ -55,6 +57,10 @@ const errorOfBase = (base: unknown): Json | null => {
 /** MiniMax ends each answer with a `base_resp`, whose `status_code` is 0 where all is well. */
 export const failedBase = (base: unknown): Json | null =>
   isObject(base) && typeof base['status_code'] === 'number' && base['status_code'] !== 0 ? base : null
+
+/** Groq's word for why it stopped a stream early, beside no choices (its API reference, `x_groq.error`). */
+export const groqError = (groq: unknown): Json | null =>
+  isObject(groq) && typeof groq['error'] === 'string' && groq['error'] !== '' ? { message: groq['error'] } : null
 
 /** Google's OpenAI endpoint, for one, sends its error in a list. */
 const envelopeOf = (body: unknown): Json => {

@@ -32,6 +32,11 @@ export interface EventReader {
   endMarked?(): Frame | null
   /** How long to wait for what may come behind the model's end, where a second is not enough. */
   readonly patienceMs?: number
+  /**
+   * For a dialect with several answers in one stream: behind the end of the first, others that began go on, or as many as were asked for
+   * did not begin yet; null where none is left.
+   */
+  unfinished?(): 'begun' | 'expected' | null
 }
 
 /** All dialects end with it or with nothing: routers write the marker of one in the streams of another. */
@@ -53,6 +58,9 @@ export const streamFrames = async (
   const { target } = attempt
   const turn = turnsOf(context, attempt)
   const sse = new SseDecoder()
+  /** The model has ended its first answer. */
+  let ended = false
+  /** It has ended all of them. */
   let finished = false
   /** The use was reported. */
   let counted = false
@@ -74,8 +82,8 @@ export const streamFrames = async (
 
   const end = (said: Frame[]): void => {
     marked = true
-    const ending = finished ? null : (reader.endMarked?.() ?? null)
-    finished ||= ending !== null
+    const ending = ended || finished ? null : (reader.endMarked?.() ?? null)
+    finished ||= ended || ending !== null
     if (ending !== null) said.push(ending)
   }
 
@@ -106,7 +114,9 @@ export const streamFrames = async (
   }
 
   const noteEnd = (said: readonly Frame[], from: number): void => {
-    if (!marked) finished ||= hold(said, 'finish', from) || reader.mayEnd?.() === true
+    if (marked) return
+    ended ||= hold(said, 'finish', from)
+    finished ||= (ended && (reader.unfinished?.() ?? null) === null) || reader.mayEnd?.() === true
   }
 
   /** Null where the answer was over before the failure came. */
@@ -166,6 +176,8 @@ export const streamFrames = async (
     if (failure !== null && !(failure.thrown instanceof GatewayError)) throw failure.thrown
     if (finished) await take(frames)
   }
+  // Some servers give one answer, however many are asked for.
+  finished ||= ended && reader.unfinished?.() === 'expected'
   if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
   if (reader.ending !== undefined && reader.mayEnd?.() === true) await take([reader.ending()])
 }

@@ -34,6 +34,8 @@ export interface Sessions {
   /** Null where there is no such session any more; 'half' where there is one and the second half is not its own. Throws StorageUnavailable. */
   authenticate(token: string, csrf: string): Promise<Person | 'half' | null>
   current(person: Person): Promise<SessionRecord>
+  /** The name of a person; null where none is known. */
+  nameOf(userId: string): Promise<string | null>
   list(scope: SessionScope): Promise<readonly SessionRecord[]>
   signOut(person: Person, by: ChangedBy): Promise<void>
   /** Throws `not_found`. */
@@ -137,6 +139,7 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
       if (session === undefined) throw new GatewayError('authentication', SESSION_ENDED)
       return session
     },
+    nameOf: (userId) => store.nameOf(userId),
     list: (scope) => store.list(scope, now(), LISTED_MAX),
     async signOut({ workspaceId, userId, sessionId }, by) {
       await store.end({ workspaceId, userId }, sessionId, 'signed_out', now(), by)

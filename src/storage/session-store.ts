@@ -31,6 +31,8 @@ export interface SessionStore {
   /** The last opened first. */
   list(scope: SessionScope, now: string, limit: number): Promise<readonly SessionRecord[]>
   prolong(id: string, lastUsedAt: string, expiresAt: string): Promise<void>
+  /** The name of a person; null where none is known. */
+  nameOf(userId: string): Promise<string | null>
   /** False if the scope has no such session. */
   end(scope: SessionScope, id: string, action: 'signed_out' | 'revoked', now: string, by: ChangedBy): Promise<boolean>
   /**
@@ -91,6 +93,11 @@ export const createSessionStore = (database: Database): SessionStore => ({
     database.transaction(async (transaction) => {
       await transaction.updateTable('sessions').set({ last_used_at: lastUsedAt, expires_at: expiresAt }).where('id', '=', id).execute()
     }),
+
+  async nameOf(userId) {
+    const row = await database.kysely.selectFrom('users').select('name').where('id', '=', userId).executeTakeFirst()
+    return row?.name ?? null
+  },
 
   end: ({ workspaceId, userId }, id, action, now, by) =>
     recordChange<boolean>(database, by, now, async (transaction) => {

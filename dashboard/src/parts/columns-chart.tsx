@@ -33,7 +33,7 @@ interface ColumnsChartProps {
 }
 
 const HUES = 8
-/** What comes behind the hues is the rest of all, in grey. */
+/** The series behind the hues is the rest of all, in grey. */
 const hueOf = (index: number): string => (index < HUES ? `var(--hue-${index + 1})` : 'var(--faint)')
 
 export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen }: ColumnsChartProps) => {

@@ -25,7 +25,7 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
     return () => {
       element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
-      // What opened it may go with what was done.
+      // The button that opened it may be gone with what was done.
       keepFocus()
     }
   }, [])

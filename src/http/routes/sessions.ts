@@ -55,7 +55,12 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
   const shown = async (record: SessionRecord): Promise<CurrentSessionResource> => {
     const person: Person = { kind: record.role, workspaceId: record.workspace_id, userId: record.user_id, sessionId: record.id }
     const { id, slug, name } = await workspaces.reach(person, null)
-    return { ...sessionResource(record, person), workspace: { id, slug, name }, is_operator: workspaces.reachesAll(person) }
+    return {
+      ...sessionResource(record, person),
+      user_name: await sessions.nameOf(record.user_id),
+      workspace: { id, slug, name },
+      is_operator: workspaces.reachesAll(person),
+    }
   }
 
   return [

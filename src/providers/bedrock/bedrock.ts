@@ -105,7 +105,8 @@ const streamed = async (
         if (sinceEnd === null) failure = asFailure(thrown, target)
         else over = true
       }
-      if (over) response.complete()
+      // Only the use is still to come, and a cut takes nothing from the answer.
+      if (over || sinceEnd !== null) response.complete()
       const behind = frames.length > 0 ? take(frames) : undefined
       if (behind !== undefined) await behind
       if (failure !== null) throw failure

@@ -1,6 +1,7 @@
 /** Chat Completions as upstreams speak it, whole or in chunks, as events. Tolerant: only the fields that mean something are read. */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { ArgumentsScan } from '../../lib/arguments-scan.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
 import { isObject } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { modernCalls } from './modern-calls.ts'
@@ -17,6 +18,8 @@ export interface ChatDecoder {
   heard(event: ModelEvent): void
   /** The newest chunk says something in a form that clients of the dialect cannot read: it is to be rendered from its events. */
   readonly mended: boolean
+  /** Says which of `answers` that were asked for are left behind the end of the first. */
+  unfinished(answers: number): 'begun' | 'expected' | null
   /** The end of a stream that says that it is over and not why; none where it said nothing before. */
   ending(): readonly ModelEvent[]
 }
@@ -25,8 +28,8 @@ interface OpenCall {
   readonly index: number
   readonly id: string
   readonly name: string
-  /** For a call without an id: whether its arguments are whole distinguishes a further call from more of this one. */
-  readonly scan: ArgumentsScan | null
+  /** Where arguments are JSON: whether they are whole tells a further call without an id from more of this one, and a cut call from one that was made. */
+  scan: ArgumentsScan | null
 }
 
 /** `model`: our id of the model that answers, which proofs of its thinking are marked with. */
@@ -42,6 +45,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   let refused = false
   let ended = false
   let sources: Sources | null = null
+  /** By index: whether a choice beside the first has ended. */
+  const others = new Map<number, boolean>()
 
   const toolCall = (call: Json, position: number, proofs: CallProofs | null, events: ModelEvent[]): void => {
     const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
@@ -51,7 +56,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     const name = textOf(about['name'])
     let open = calls.get(upstreamIndex)
     if (open === undefined || beginsAnother(open, id, name)) {
-      open = { index: callCount, id, name, scan: id === '' ? new ArgumentsScan() : null }
+      open = { index: callCount, id, name, scan: custom === null ? new ArgumentsScan() : null }
       callCount += 1
       calls.set(upstreamIndex, open)
       const proof = proofs?.get(id) ?? thoughtSignature(call, model)
@@ -68,6 +73,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     const given = about[custom === null ? 'arguments' : 'input']
     mended ||= open.index !== upstreamIndex || isObject(given)
     const json = callArguments(given)
+    // Megabytes in one piece would hold others for it.
+    if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
     open.scan?.push(json)
     if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
   }
@@ -106,6 +113,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       const events: ModelEvent[] = []
       mended = false
       const choice = firstChoice(chunk)
+      noteOthers(chunk, others)
       // Azure sends a chunk of its filters first, which has neither a choice nor a name for the answer.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
         started = true
@@ -144,8 +152,14 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     get mended() {
       return mended
     },
+    unfinished(answers) {
+      for (const hasEnded of others.values()) if (!hasEnded) return 'begun'
+      return 1 + others.size < answers ? 'expected' : null
+    },
     ending: () =>
-      said ? [...(sources?.take() ?? []), { type: 'finish', reason: callCount > 0 ? 'tool_calls' : 'stop', native: null }] : [],
+      said && newest?.scan?.isInside !== true
+        ? [...(sources?.take() ?? []), { type: 'finish', reason: callCount > 0 ? 'tool_calls' : 'stop', native: null }]
+        : [],
   }
 }
 
@@ -176,6 +190,16 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 const finishReason = (native: string, called: boolean): FinishReason => {
   const reason = Object.hasOwn(FINISH, native) ? (FINISH[native] ?? 'stop') : 'stop'
   return reason === 'stop' && called ? 'tool_calls' : reason
+}
+
+const noteOthers = ({ choices }: Json, others: Map<number, boolean>): void => {
+  if (!Array.isArray(choices)) return
+  for (const choice of choices as unknown[]) {
+    if (!isObject(choice)) continue
+    const { index, finish_reason: finish } = choice
+    if (typeof index === 'number' && index > 0)
+      others.set(index, others.get(index) === true || (typeof finish === 'string' && finish !== ''))
+  }
 }
 
 const firstChoice = (chunk: Json): Json | undefined => {

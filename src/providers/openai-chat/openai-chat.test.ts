@@ -124,6 +124,11 @@ const chunk = (delta: object, more: object = {}): string =>
 
 const said = (...lines: readonly string[]): string => lines.map(dataEvent).join('')
 
+const CUT_CALL =
+  '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{\\"path\\":\\"/etc"}}]},"finish_reason":null}]}'
+const SECOND = '{"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":null}]}'
+const SECOND_ENDS = '{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}'
+
 describe('the request', () => {
   test('is a POST of the body to the chat path, with our key, and asks for no compression', async () => {
     await ask((exchange) => exchange.stream([proseChunk('Hi'), FINISH_CHUNK]))
@@ -300,12 +305,24 @@ describe('a stream', () => {
     ['without a finish', said(proseChunk('a')), false],
     ['with a last event that lacks its blank line, and is no finish', said(proseChunk('a')) + `data: ${proseChunk('b')}`, false],
     ['with nothing at all', '', false],
+    ['with a second choice that ends behind the first', said(proseChunk('a'), SECOND, FINISH_CHUNK, SECOND, SECOND_ENDS), true],
+    ['with a second choice that never ends, and [DONE]', said(proseChunk('a'), SECOND, FINISH_CHUNK, '[DONE]'), true],
+    ['without a finish, in the middle of a call, but with [DONE]', said(CUT_CALL, '[DONE]'), false],
+    ['stopped early by Groq', said(proseChunk('a'), '{"choices":[],"x_groq":{"error":"over capacity"}}', '[DONE]'), false],
     ['with [DONE] alone', said('[DONE]'), false],
     ['in the middle of an event', said(proseChunk('a')) + `data: ${FINISH_CHUNK.slice(0, -2)}`, false],
   ])('ends well or not: %s', async (_, bytes, well) => {
     const { error, events } = await ask(streaming(bytes))
     expect(error?.type ?? null).toBe(well ? null : 'provider_unavailable')
     expect(finishIn(events)).toHaveLength(well ? 1 : 0)
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['cut', [SECOND]],
+    ['failed', ['{"error":{"message":"Busy."}}', '[DONE]']],
+  ])('fails where a second choice is %s behind the end of the first', async (_, rest) => {
+    const { error } = await ask(streaming(said(proseChunk('a'), SECOND, FINISH_CHUNK, ...rest)))
+    expect(error?.type).toBe('provider_unavailable')
   })
 
   test('has nothing of what comes after [DONE]', async () => {

@@ -10,7 +10,7 @@ import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } fr
 import { holdsError } from '../failure-words.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { encoded } from '../encoded.ts'
-import type { ProviderAdapter, Target } from '../provider.ts'
+import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
 import { type EventReader, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
@@ -40,15 +40,20 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'chat') && streams === call.stream
-  if (streams) await streamFrames(response, chunkReader(target, native), attempt, context, take)
+  if (streams) await streamFrames(response, chunkReader(target, native, answersOf(call)), attempt, context, take)
   else {
     const whole = await readWholeAnswer(response, attempt, context)
     await takeWhole(whole, context, take, (frames) => readWhole(whole, target, native, frames))
   }
 }
 
+const answersOf = ({ body, dialect }: Attempt['call']): number => {
+  const asked = dialect === 'chat' ? body.get('n') : 1
+  return typeof asked === 'number' ? asked : 1
+}
+
 /** `native`: a stream was asked for in this dialect, so a chunk can be passed on as it is. */
-const chunkReader = (target: Target, native: boolean): EventReader => {
+const chunkReader = (target: Target, native: boolean, answers: number): EventReader => {
   const decoder = createChatDecoder(target.modelId)
   const pieces = createPieceReader(native)
   return {
@@ -57,6 +62,7 @@ const chunkReader = (target: Target, native: boolean): EventReader => {
       if (frame !== null) for (const said of frame.events) decoder.heard(said)
       return frame
     },
+    unfinished: () => decoder.unfinished(answers),
     endMarked() {
       const events = decoder.ending()
       return events.length === 0 ? null : { events }

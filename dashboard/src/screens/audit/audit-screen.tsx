@@ -11,6 +11,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Person } from '../../parts/person.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { ScreenHead } from '../../parts/screen-head.tsx'
@@ -109,13 +110,9 @@ const wordsOf = (name: string): string => name.replaceAll('_', ' ')
 /** A long name is cut, and not what follows it. */
 const Who = ({ of: { user_id, key_hash, session_id } }: { of: AuditEntry }) => {
   const by = session_id !== null ? 'session' : key_hash === null ? 'shell' : `key ${key_hash.slice(0, 6)}`
-  const person = user_id ?? 'somebody'
   return (
     <span className="audit-who">
-      <span className="cut" title={person}>
-        {person}
-      </span>{' '}
-      <span>({by})</span>
+      <span className="cut">{user_id === null ? 'somebody' : <Person id={user_id} />}</span> <span>({by})</span>
     </span>
   )
 }

@@ -9,6 +9,7 @@ import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Person } from '../../parts/person.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
@@ -57,7 +58,7 @@ const Sessions = () => {
                 isHead: true,
                 cell: ({ user_id, is_current }) => (
                   <>
-                    {user_id}
+                    <Person id={user_id} />
                     {is_current ? <span className="tag">this one</span> : null}
                   </>
                 ),
