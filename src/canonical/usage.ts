@@ -25,6 +25,8 @@ export interface Usage {
   readonly unreportedOutput: boolean
   /** True when some count is ours, because the provider sent none, or an impossible one. */
   readonly estimated: boolean
+  /** A call of its own that shortened the conversation: paid for like the answer, and in none of the counts above. */
+  readonly compaction: Usage | null
 }
 
 /** One call of a model, for an answer that took several: in a turn of its own, or to advise it. */
@@ -50,6 +52,7 @@ export const NO_USAGE: Usage = {
   unreportedInput: false,
   unreportedOutput: false,
   estimated: false,
+  compaction: null,
 }
 
 export const usageOf = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts })
@@ -100,4 +103,8 @@ export const addedUsage = (first: Usage, second: Usage): Usage => ({
   unreportedInput: first.unreportedInput || second.unreportedInput,
   unreportedOutput: first.unreportedOutput || second.unreportedOutput,
   estimated: first.estimated || second.estimated,
+  compaction:
+    first.compaction === null || second.compaction === null
+      ? (first.compaction ?? second.compaction)
+      : addedUsage(first.compaction, second.compaction),
 })

@@ -74,3 +74,14 @@ test('whatever a provider counts, the cost is a number that storage can add up',
   const counted = usageOf({ inputFresh: 1e9, output: 1e9, webSearches: 1e9 })
   expect(costOf(counted, { prompt: 1e6, completion: 1e6, web_search: 100 }).totalNanos).toBe(1e15)
 })
+
+test('a call that shortened the conversation is paid for beside the answer, in a tier of its own and without a second fee', () => {
+  const prices = { prompt: 1, completion: 2, request: 0.01, tiers: [{ above_prompt_tokens: 100_000, prompt: 2, completion: 4 }] }
+  const compaction = usageOf({ inputFresh: 180_000, output: 3500 })
+  const { totalNanos, upstreamInputNanos, upstreamOutputNanos } = costOf(usageOf({ inputFresh: 23_000, output: 1000, compaction }), prices)
+  expect({ totalNanos, upstreamInputNanos, upstreamOutputNanos }).toEqual({
+    totalNanos: 23_000_000 + 2_000_000 + 360_000_000 + 14_000_000 + 10_000_000,
+    upstreamInputNanos: 383_000_000,
+    upstreamOutputNanos: 16_000_000,
+  })
+})

@@ -38,12 +38,14 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
   const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0)
-  const total = Math.min(input + output + fees, TOTAL_MAX)
+  const { compaction } = usage
+  const beside = compaction === null ? null : costOf(compaction, { ...prices, request: 0 })
+  const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
     totalNanos: total,
     upstreamNanos: total,
-    upstreamInputNanos: input,
-    upstreamOutputNanos: output,
+    upstreamInputNanos: input + (beside?.upstreamInputNanos ?? 0),
+    upstreamOutputNanos: output + (beside?.upstreamOutputNanos ?? 0),
     isByok: false,
     customersNanos: 0,
   }

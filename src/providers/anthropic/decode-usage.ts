@@ -1,5 +1,5 @@
 /** Counts of tokens, sent twice in a stream: the later counts are cumulative and replace the earlier (docs/contract/budgets.md#usage). */
-import { usageOf, type Usage } from '../../canonical/usage.ts'
+import { addedUsage, usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
@@ -47,7 +47,18 @@ export const decodeUsage = (usage: Json): Usage => {
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
     estimated: thought === null || sideCount(hour) + sideCount(minutes) > written || isSenseless(tools['web_search_requests']),
+    compaction: compactionOf(usage['iterations']),
   })
+}
+
+/** The counts at the top leave out the calls that shortened the conversation (the SDK's `BetaUsage.iterations`). */
+const compactionOf = (iterations: unknown): Usage | null => {
+  const calls: unknown[] = Array.isArray(iterations) ? iterations : []
+  return calls.reduce<Usage | null>((sum, call) => {
+    if (!isObject(call) || call['type'] !== 'compaction') return sum
+    const usage = decodeUsage(call)
+    return sum === null ? usage : addedUsage(sum, usage)
+  }, null)
 }
 
 /** The fast speed is a tier by another name; where the reported speed is the standard one, so is the tier. */

@@ -238,3 +238,19 @@ describe('usage', () => {
     expect(mergeUsage(earlier, later)).toEqual({ ...earlier, output_tokens: 4 })
   })
 })
+
+test('calls that shortened the conversation are counted apart, since the counts at the top leave them out', () => {
+  const call = { type: 'compaction', input_tokens: 180_000, output_tokens: 3500, cache_read_input_tokens: 7 }
+  const usage = {
+    input_tokens: 23_000,
+    output_tokens: 1000,
+    iterations: [call, call, { type: 'message', input_tokens: 23_000, output_tokens: 1000 }],
+  }
+  expect(decodeUsage(usage)).toEqual(
+    usageOf({
+      inputFresh: 23_000,
+      output: 1000,
+      compaction: usageOf({ inputFresh: 360_000, inputCacheRead: 14, output: 7000 }),
+    }),
+  )
+})
