@@ -1,6 +1,7 @@
 /** Counts of tokens. `inputTokens` leaves out what a cache was read or written for, as ours does (user guide, "Prompt caching"). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
 import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -32,3 +33,16 @@ export const decodeUsage = (usage: Json, tier: unknown): Usage => {
     estimated: split === null,
   })
 }
+
+/**
+ * OpenAI's models count in a stream, and there alone, what a cache was read or written for among their input too (measured in Bifrost's
+ * issue 6942). Counts that could be meant either way are taken so: a whole answer to the same prompt has the lower one.
+ */
+export const streamedCounts = (usage: Json, { upstreamModel, modelId }: Pick<Target, 'upstreamModel' | 'modelId'>): Json => {
+  if (!OPENAI.test(`${upstreamModel} ${modelId}`)) return usage
+  const cached = sideCount(usage['cacheReadInputTokens']) + sideCount(usage['cacheWriteInputTokens'])
+  const input = sideCount(usage['inputTokens'])
+  return input < cached ? usage : { ...usage, inputTokens: input - cached }
+}
+
+const OPENAI = /\b(?:openai\.|gpt-)/

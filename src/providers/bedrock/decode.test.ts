@@ -145,6 +145,22 @@ describe('a stream', () => {
     expect(error).toBeNull()
   })
 
+  test('stays whole where the connection breaks behind its end, before its counts', async () => {
+    const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1)]
+    const { events, error } = await ask(streams(messages, { cut: true }))
+    expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop', native: 'end_turn' })
+    expect(error).toBeNull()
+  })
+
+  test.each([
+    ['openai.gpt-5.6-v1', 2],
+    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 4995],
+  ])('of %s counts tokens of a cache once: %d are fresh', async (model, inputFresh) => {
+    const counts = { usage: { inputTokens: 4995, outputTokens: 19, cacheWriteInputTokens: 4993, totalTokens: 10_007 } }
+    const { events } = await ask(streams([begin(), ...end('end_turn').slice(0, 1), event('metadata', counts)]), { model })
+    expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { inputFresh, inputCacheWrite5m: 4993, output: 19 } })
+  })
+
   test('is not read for ever behind its end', async () => {
     const { events, error } = await ask(async (exchange) => {
       await exchange.send(`${STREAM_HEAD}content-length: 10000000\r\n\r\n`)

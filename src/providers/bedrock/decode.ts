@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { openBlock, wholeBlock, type BlockContext, type BlockDecoder } from './decode-block.ts'
 import { factsOf } from './model-facts.ts'
-import { decodeUsage } from './decode-usage.ts'
+import { decodeUsage, streamedCounts } from './decode-usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -53,7 +53,9 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
           return [...closed, ...endOf(payload)]
         }
         case 'metadata':
-          return isObject(payload['usage']) ? [{ type: 'usage', usage: decodeUsage(payload['usage'], payload['serviceTier']) }] : []
+          return isObject(payload['usage'])
+            ? [{ type: 'usage', usage: decodeUsage(streamedCounts(payload['usage'], target), payload['serviceTier']) }]
+            : []
         default:
           return [] // an event that came into the world after this was written
       }
