@@ -14,7 +14,11 @@ export const BLOCKS: PartReaders = {
   image: (block) => readSource(block, (url) => ({ type: 'image', url, ...cacheMark(block) })),
   document: (block) => {
     const filename = optionalText(block, 'title')
-    return [...readSource(block, (url) => ({ type: 'file', url, filename, ...cacheMark(block) })), ...askedCitations(block)]
+    const parts = readSource(block, (url) => ({ type: 'file', url, filename, ...cacheMark(block) }))
+    // Only a file has a place for its name, and nothing for what is said about it.
+    const about = [parts.some(({ type }) => type === 'file' || type === 'unknown') ? null : filename, optionalText(block, 'context')]
+    const text = about.filter((line) => line !== null && line !== undefined && line !== '').join('\n')
+    return [...(text === '' ? [] : [{ type: 'text', text } as const]), ...parts, ...askedCitations(block)]
   },
   search_result: (block) => [readSearchResult(block), ...askedCitations(block)],
   thinking: (block) => {

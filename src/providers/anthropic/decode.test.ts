@@ -254,3 +254,22 @@ test('calls that shortened the conversation are counted apart, since the counts 
     }),
   )
 })
+
+test('a server that leaves blocks open loses neither a signature nor the order', () => {
+  const decoder = createMessagesDecoder('acme/one')
+  const events = [
+    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'hm' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'S' } },
+    { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Hi' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ].flatMap((event) => decoder.event(event))
+  expect(events).toMatchObject([
+    { type: 'reasoning', text: 'hm' },
+    { type: 'reasoning-end', proof: { data: 'S' } },
+    { type: 'text', text: 'Hi' },
+    { type: 'finish', reason: 'stop' },
+  ])
+})

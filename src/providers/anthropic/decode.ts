@@ -19,6 +19,7 @@ export interface MessagesDecoder {
 export const createMessagesDecoder = (modelId: string, keeps = false): MessagesDecoder => {
   const kept = keeps ? new KeptBlocks() : null
   const open = new Map<number, BlockDecoder>()
+  const thinking = new Set<number>()
   let usage: Json = {}
   let calls = 0
   let textLength = 0
@@ -37,14 +38,24 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
     return opened
   }
 
+  const closeAll = (indexes: Iterable<number>): ModelEvent[] =>
+    [...indexes].flatMap((index) => {
+      const decoder = open.get(index)
+      open.delete(index)
+      thinking.delete(index)
+      return decoder?.close() ?? []
+    })
+
   const end = (reported: Json): ModelEvent[] => {
     const native = textOf(reported['stop_reason'])
     if (native === '' || finished) return []
     finished = true
+    const closed = closeAll(open.keys())
     const details = isObject(reported['stop_details']) ? textOf(reported['stop_details']['explanation']) : ''
     const sequence = reported['stop_sequence']
     const own = kept?.blocks()
     return [
+      ...closed,
       ...(native === 'refusal' ? [{ type: 'refusal', text: details || UNEXPLAINED_REFUSAL } as const] : []),
       {
         type: 'finish',
@@ -64,25 +75,26 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
         return [start(message), ...used(isObject(message['usage']) ? startedUsage(message['usage']) : null)]
       }
       case 'content_block_start': {
+        // Imitations leave blocks open. Thinking ends before what it led to, or its signature would be lost.
+        const ended = closeAll(thinking)
         kept?.open(index, event['content_block'])
         const { events, decoder } = begin(event['content_block'])
         if (decoder !== null) open.set(index, decoder)
-        return events
+        if (isObject(event['content_block']) && event['content_block']['type'] === 'thinking') thinking.add(index)
+        return ended.length === 0 ? events : [...ended, ...events]
       }
       case 'content_block_delta':
         kept?.grow(index, event['delta'])
         return isObject(event['delta']) ? (open.get(index)?.delta(event['delta']) ?? []) : []
       case 'content_block_stop': {
-        const events = open.get(index)?.close() ?? []
-        open.delete(index)
-        return events
+        return closeAll([index])
       }
       case 'message_delta':
         return [...used(event['usage']), ...(isObject(event['delta']) ? end(event['delta']) : [])]
       case 'message_stop':
         if (finished) return []
         finished = true
-        return [{ type: 'finish', reason: 'stop', native: null }]
+        return [...closeAll(open.keys()), { type: 'finish', reason: 'stop', native: null }]
       default:
         return []
     }
