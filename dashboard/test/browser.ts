@@ -33,8 +33,8 @@ export interface Visitor {
   check(): void
   /** Presses Tab until what has this accessible name is reached; throws where nothing has. */
   tabTo(name: string | RegExp): Promise<void>
-  /** No violation of WCAG 2.2 AA: by default in the light and in the dark. */
-  checkAccessible(schemes?: readonly ('light' | 'dark')[]): Promise<void>
+  /** No violation of WCAG 2.2 AA, in the light and in the dark. */
+  checkAccessible(): Promise<void>
 }
 
 /** A context has these from its beginning, and keeps them. */
@@ -239,9 +239,9 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
       }
       throw new Error(`No ${TABS_MAX} presses of Tab lead to ${name}.`)
     },
-    async checkAccessible(schemes = ['light', 'dark']) {
+    async checkAccessible() {
       check()
-      for (const colorScheme of schemes) {
+      for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         const rules = colorScheme === 'light' ? EVERY_RULE : RULES_OF_COLOURS
         expect({ colorScheme, violations: await violationsOf(page, rules) }).toEqual({ colorScheme, violations: [] })

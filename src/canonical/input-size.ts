@@ -74,7 +74,8 @@ const memberOf = (measured: JsonBody | null, other: JsonBody, key: string): Memb
 }
 
 /** The texts of media would stay in memory as long as the request. */
-const withoutTexts = (media: ConversationMedia): ConversationMedia => ({ ...media, inline: NO_MEDIA.inline })
+const withoutTexts = (media: ConversationMedia): ConversationMedia =>
+  media.inline.length === 0 ? media : { ...media, inline: NO_MEDIA.inline }
 
 function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
   const name = plainName(key)

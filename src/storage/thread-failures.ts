@@ -1,22 +1,27 @@
 /** Failures that cross from the thread of a database to another: a copy between threads keeps no class and no members of ours. */
+import { ERROR_TYPES, GatewayError } from '../errors.ts'
 import { StorageConflict, StorageRefused, StorageUnavailable } from './storage-errors.ts'
 
 export interface EncodedFailure {
   readonly name: string
   readonly message: string
+  /** The public error type of a failure that has one, such as a text that no engine can hold; null otherwise. */
+  readonly type: string | null
   readonly cause: EncodedFailure | null
 }
 
 const CAUSES_MAX = 3
 
 export const encodeFailure = (thrown: unknown, depth = 0): EncodedFailure => {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown), cause: null }
+  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown), type: null, cause: null }
   const cause = thrown.cause === undefined || depth === CAUSES_MAX ? null : encodeFailure(thrown.cause, depth + 1)
-  return { name: thrown.name, message: thrown.message, cause }
+  return { name: thrown.name, message: thrown.message, type: thrown instanceof GatewayError ? thrown.type : null, cause }
 }
 
-export const decodeFailure = ({ name, message, cause: encoded }: EncodedFailure): Error => {
+export const decodeFailure = ({ name, message, type, cause: encoded }: EncodedFailure): Error => {
   const cause = encoded === null ? undefined : decodeFailure(encoded)
+  const known = ERROR_TYPES.find((one) => one === type)
+  if (known !== undefined) return new GatewayError(known, message, { cause })
   switch (name) {
     case 'StorageConflict':
       return new StorageConflict(cause)

@@ -2,7 +2,6 @@
 import { queryOptions } from '@tanstack/react-query'
 
 import type { CurrentSessionResource, SignInMethodsResource } from '../../../src/contract/session.ts'
-import { forgetAll } from '../kept.ts'
 import { ask } from './client.ts'
 import { forgetSession, holdSession } from './session-half.ts'
 
@@ -15,7 +14,6 @@ export const signIn = async (proof: { token: string } | { key: string }): Promis
 export const signOut = async (): Promise<void> => {
   await ask('/sessions/current', { method: 'DELETE' })
   forgetSession()
-  forgetAll()
 }
 
 export const currentSession = queryOptions({

@@ -1,7 +1,7 @@
 /** The browser's own dialog: it keeps the focus inside, closes on Escape, and gives the focus back. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
-import { keepFocus } from './focus-title.ts'
+import { keepFocus } from './keep-focus.ts'
 
 interface DialogProps {
   readonly title: string

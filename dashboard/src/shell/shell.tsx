@@ -4,10 +4,10 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Suspense, useEffect, useRef } from 'react'
 
 import { connection } from '../api/connection.ts'
-import { COMMAND_KEY } from '../parts/command-key.ts'
-import { keepFocus } from '../parts/focus-title.ts'
 import { currentSession, signOut } from '../api/session.ts'
 import { lazyPart } from '../lazy-part.ts'
+import { COMMAND_KEY } from '../parts/command-key.ts'
+import { keepFocus } from '../parts/keep-focus.ts'
 import { Menu } from '../parts/menu.tsx'
 import { FaultBoundary } from '../parts/panel.tsx'
 import { Person } from '../parts/person.tsx'
@@ -104,10 +104,9 @@ const FocusOnArrival = () => {
   useEffect(() => {
     // A request opens beside its list, and takes the focus by itself.
     const screen = path.replace(/(?<=\/requests)\/.*/, '')
-    const arriving = before.current !== null && before.current !== screen
-    const isFirst = before.current === null
+    const last = before.current
     before.current = screen
-    return isFirst ? undefined : keepFocus(arriving)
+    return last === null ? undefined : keepFocus(last !== screen)
   }, [path])
   return null
 }

@@ -45,8 +45,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   let refused = false
   let ended = false
   let sources: Sources | null = null
-  /** By index: whether a choice beside the first has ended. */
-  const others = new Map<number, boolean>()
+  const others = new OtherChoices()
 
   const toolCall = (call: Json, position: number, proofs: CallProofs | null, events: ModelEvent[]): void => {
     const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
@@ -113,7 +112,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       const events: ModelEvent[] = []
       mended = false
       const choice = firstChoice(chunk)
-      noteOthers(chunk, others)
+      others.note(chunk)
       // Azure sends a chunk of its filters first, which has neither a choice nor a name for the answer.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
         started = true
@@ -152,10 +151,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     get mended() {
       return mended
     },
-    unfinished(answers) {
-      for (const hasEnded of others.values()) if (!hasEnded) return 'begun'
-      return 1 + others.size < answers ? 'expected' : null
-    },
+    unfinished: (answers) => (others.areOpen ? 'begun' : 1 + others.count < answers ? 'expected' : null),
     ending: () =>
       said && newest?.scan?.isInside !== true
         ? [...(sources?.take() ?? []), { type: 'finish', reason: callCount > 0 ? 'tool_calls' : 'stop', native: null }]
@@ -192,13 +188,28 @@ const finishReason = (native: string, called: boolean): FinishReason => {
   return reason === 'stop' && called ? 'tool_calls' : reason
 }
 
-const noteOthers = ({ choices }: Json, others: Map<number, boolean>): void => {
-  if (!Array.isArray(choices)) return
-  for (const choice of choices as unknown[]) {
-    if (!isObject(choice)) continue
-    const { index, finish_reason: finish } = choice
-    if (typeof index === 'number' && index > 0)
-      others.set(index, others.get(index) === true || (typeof finish === 'string' && finish !== ''))
+/** The choices of a stream beside its first: which of them began, and whether all that did have ended. */
+class OtherChoices {
+  readonly #begun = new Set<number>()
+  readonly #ended = new Set<number>()
+
+  get count(): number {
+    return this.#begun.size
+  }
+
+  get areOpen(): boolean {
+    return this.#ended.size < this.#begun.size
+  }
+
+  note({ choices }: Json): void {
+    if (!Array.isArray(choices)) return
+    for (const choice of choices as unknown[]) {
+      if (!isObject(choice)) continue
+      const { index, finish_reason: finish } = choice
+      if (typeof index !== 'number' || index <= 0) continue
+      this.#begun.add(index)
+      if (typeof finish === 'string' && finish !== '') this.#ended.add(index)
+    }
   }
 }
 
