@@ -6,6 +6,7 @@
  * The system prompt cannot be locked and need not be: a request can add to it, never replace it.
  */
 import type { ClientDialect } from '../canonical/call.ts'
+import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
@@ -13,6 +14,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedPaths, sameSetting } from '../request-fields/setting-spellings.ts'
+import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
 import { uniteTools } from './unite-tools.ts'
@@ -20,6 +22,8 @@ import { uniteTools } from './unite-tools.ts'
 export interface AppliedPreset {
   readonly body: JsonBody
   readonly warnings: readonly Warning[]
+  /** Those locks that names in the request could get around; null: none. */
+  readonly locks: RoutingLocks | null
 }
 
 /**
@@ -41,13 +45,22 @@ export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: Pr
     changes[field] = json
     if (isStep(json?.length)) yield
   }
+  if (dialect === 'responses' && locks.some(({ field, member }) => field === 'tools' && member === null)) {
+    const held = yield* withoutAddedTools(body, offersSearch(preset.fields['tools']))
+    Object.assign(changes, held.changes)
+    overruled.push(...held.paths)
+  }
   const lockWarnings = warnOfLocked(overruled, content)
   const system = addSystemPrompt(dialect, body, content)
   return {
     body: body.with({ ...changes, ...system.changes }),
     warnings: [...preset.warnings, ...lockWarnings, ...system.warnings],
+    locks: routingLocks(locks, content),
   }
 }
+
+const offersSearch = (tools: JsonValue | undefined): boolean =>
+  Array.isArray(tools) && tools.some((tool: JsonValue) => isObject(tool) && tool['type'] === 'tool_search')
 
 /** A top-level field that the preset keeps, or one member of it. */
 interface Lock {
@@ -64,6 +77,23 @@ const readLocks = (dialect: ClientDialect, { shape, config }: PresetContent): re
     return { field, member }
   })
 }
+
+const routingLocks = (locks: readonly Lock[], { config }: PresetContent): RoutingLocks | null => {
+  const holds = (field: string): boolean => locks.some((lock) => lock.field === field)
+  const held = { sort: holds('provider'), tier: holds('service_tier'), search: holds('plugins') }
+  if (!held.sort && !held.tier && !held.search) return null
+  const { model, models, fallbacks, provider } = config
+  const others = [models, fallbacks].flatMap((list) => (Array.isArray(list) ? list : []))
+  const { only, order } = isObject(provider) ? provider : {}
+  return {
+    ...held,
+    models: textsIn([model, ...others.map((one) => (isObject(one) ? one['model'] : one))]),
+    providers: textsIn([only, order].flat()),
+    rejects: config['on_locked'] === 'reject',
+  }
+}
+
+const textsIn = (values: readonly unknown[]): readonly string[] => values.filter((value) => typeof value === 'string')
 
 interface Merge {
   readonly preset: Fields

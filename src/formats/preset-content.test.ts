@@ -51,7 +51,18 @@ describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
   })
 
   test('leaves no setting of the interface out', () => {
-    const perCall = new Set([...NEVER_PERSISTED, 'instructions', 'system', 'transforms', 'usage', 'n', 'best_of', 'audio', ...LEGACY_TOOLS])
+    const perCall = new Set([
+      ...NEVER_PERSISTED,
+      'instructions',
+      'system',
+      'transforms',
+      'usage',
+      'n',
+      'best_of',
+      'audio',
+      'mcp_servers',
+      ...LEGACY_TOOLS,
+    ])
     const described = Object.entries(REQUEST_FIELDS[shape]).flatMap(([name, { schema }]) => (schema === undefined ? [] : [name]))
     expect(described.filter((name) => !persisted.has(name) && !perCall.has(name))).toEqual([])
   })

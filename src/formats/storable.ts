@@ -5,8 +5,8 @@ import type { Findings } from './findings.ts'
 /** As deep as a request body may nest (lib/json-body.ts): deeper text overflows serializers long before parsers. */
 const DEPTH_MAX = 64
 
-/** A merge or a copy somewhere down the line may take these for more than names; no request has a use for them. */
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+/** A copy somewhere down the line may take it for more than a name. `constructor` may well be the name of a tool's argument. */
+const FORBIDDEN_KEY = '__proto__'
 
 /** Other readers of what is stored would round it. */
 const ROUNDED = 'This whole number cannot be kept exactly.'
@@ -21,7 +21,7 @@ export const checkStorable = (value: unknown, at: readonly PropertyKey[], findin
     findings.fault(at, ROUNDED)
   } else if (isObject(value)) {
     for (const key of Object.keys(value)) {
-      if (FORBIDDEN_KEYS.has(key)) findings.fault([...at, key], 'This key is not allowed.')
+      if (key === FORBIDDEN_KEY) findings.fault([...at, key], 'This key is not allowed.')
       else checkStorable(value[key], [...at, key], findings)
     }
   } else if (typeof value === 'number') {

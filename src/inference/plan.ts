@@ -5,6 +5,7 @@ import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { checkForm } from '../formats/conversation-form.ts'
 import { type Models, speaksDialectOf } from '../models/models.ts'
+import { parseModelReference } from '../presets/model-reference.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { hasOwnTemplates } from '../providers/role-rules.ts'
 import { unheededVariant } from '../routing/explain.ts'
@@ -61,7 +62,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const found = planSearch(call, planned, {
     engines: parts.searchEngines,
     settings: parts.toolSettings().web_search,
-    presetSlug: presetOf(screened, 'plugins'),
+    presetOf: (at) => (at === 'plugins' ? presetOf(screened, at) : presetOfModels(screened)),
     denied: screened.deniedTools,
   })
   const candidates = found?.attempts ?? planned.attempts
@@ -120,6 +121,12 @@ const modelsOf = ({ guardrails }: Screened, models: Models): readonly Model[] =>
 /** The preset that a field comes from; null where the request has it itself. */
 const presetOf = ({ body, preset }: Screened, field: string): string | null => (body.has(field) ? null : (preset?.slug ?? null))
 
+/** As `presetOf`, for the names of models. */
+const presetOfModels = ({ body, preset }: Screened): string | null => {
+  const isOwn = parseModelReference(body.value('model'), null).model !== null || body.has('models') || body.has('fallbacks')
+  return isOwn ? null : (preset?.slug ?? null)
+}
+
 const toolCaller = (asked: Screened, models: Models): ToolCaller => {
   const { requestId, caller, call, deniedTools } = asked
   return {
@@ -143,7 +150,8 @@ export const planFor = (
     caller,
     customerKeys,
     guardrails,
-  }: Pick<Prepared, 'call' | 'customerKeys' | 'guardrails'> & { readonly caller: { readonly workspaceId: string } },
+    locks,
+  }: Pick<Prepared, 'call' | 'customerKeys' | 'guardrails' | 'locks'> & { readonly caller: { readonly workspaceId: string } },
   { models, routing }: Pick<PlanParts, 'models' | 'routing'>,
   vendorTools: VendorTools | null = null,
 ): Plan => {
@@ -158,6 +166,7 @@ export const planFor = (
       sticky: sticky.find,
       random,
       policy,
+      locks,
       lackOf: vendorTools?.lackOf ?? null,
     }),
     customerKeys,

@@ -70,8 +70,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
 
   const asked = converses ? withImpliedPlugin(askedPlugins(read.call.body), read.call) : null
   const { warnings } = read
-  // By the key, by the header, or by the body, which may have it from its preset.
-  const strict = principal.strict || headers.strict || read.call.body.value('strict') === true
+  const strict = principal.strict || headers.strict || read.strict
   const [first] = warnings
   if (strict && first !== undefined) throw strictError(first)
 
@@ -87,6 +86,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     plugins: asked,
     requested: read.requested,
     preset: read.preset,
+    locks: read.locks,
     hidden: read.hidden,
     warnings,
     strict,
@@ -104,13 +104,22 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
 const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => number): Prepared['contents'] =>
   kept === null || !(kept.keys?.has(hash) ?? true) || random() >= kept.share ? null : kept
 
-type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'hidden' | 'warnings'>
+/** `strict`: by the body, or by the preset, whose word no body takes back. */
+type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'locks' | 'hidden' | 'warnings' | 'strict'>
 
 function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
   const full = withWorkspace(body, defaults)
   const { call, warnings } = yield* readCall({ ...received, body: full.body })
   const requested = requestedModel(body) ?? call.models[0] ?? ''
-  return { call, requested, preset: null, hidden: undefined, warnings: [...full.warnings, ...warnings] }
+  return {
+    call,
+    requested,
+    preset: null,
+    locks: null,
+    hidden: undefined,
+    warnings: [...full.warnings, ...warnings],
+    strict: body.value('strict') === true,
+  }
 }
 
 /** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
@@ -136,9 +145,11 @@ function* readWithPreset(
     call,
     requested: requestedModel(body) ?? `@preset/${slug}`,
     preset: { id, slug, version: version.version, rolloutId, caching: presetCaching(version.config) },
+    locks: applied.locks,
     hidden:
       texts.texts.length + texts.credentials.length === 0 ? undefined : { ...texts, ownInstructions: typeof own === 'string' ? own : null },
     warnings: [...applied.warnings, ...full.warnings, ...warnings],
+    strict: body.value('strict') === true || version.config['strict'] === true,
   }
 }
 

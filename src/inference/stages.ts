@@ -8,6 +8,7 @@ import type { FileText } from '../canonical/event.ts'
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { Prompt } from '../canonical/prompt.ts'
+import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
@@ -75,6 +76,8 @@ export interface Prepared extends Received {
   /** The model as the client named it, preset and all. */
   readonly requested: string
   readonly preset: UsedPreset | null
+  /** Locks of the preset that names in the request could get around; null: none. */
+  readonly locks: RoutingLocks | null
   /** Undefined where no preset put words of its own in front of the client's. */
   readonly hidden: HiddenPrompt | undefined
   readonly warnings: readonly Warning[]

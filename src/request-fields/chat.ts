@@ -58,6 +58,7 @@ export const CHAT_FIELDS = {
   transforms: {
     schema: texts.meta({ deprecated: true, description: 'Use the plugin context-compression.' }),
     means: 'service',
+    changes: ['plugins'],
   },
   usage: {
     schema: z.looseObject({ include: optionalFlag }).meta({ deprecated: true, description: 'Ignored: usage is always sent.' }),

@@ -41,6 +41,8 @@ export interface RequestField {
   readonly presets?: 'keep' | 'control' | 'check'
   /** A model that heeds the field states one of these names (`supported_parameters`). */
   readonly parameters?: readonly string[]
+  /** Other fields whose effect it changes: a preset that locks one of those holds this field too. */
+  readonly changes?: readonly string[]
   /** Why an inference request may not carry it, where a preset's body may. */
   readonly refusal?: string
   /** The conversation may be megabytes: validation leaves it to the reader of prompts. */

@@ -53,11 +53,9 @@ export const sameSetting = (client: ClientDialect, field: string): readonly stri
 /**
  * The paths of `client` that a lock of a preset of shape `shape` holds. A lock may name a setting as any interface
  * does; the preset's own interface is asked first what the name means. A field that presets do not store and that sets
- * the same thing, such as `functions` beside `tools`, is held too.
+ * the same thing, such as `functions` beside `tools`, is held too, and so is one that changes what a held field does.
  */
 export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: string): readonly string[] => {
-  // A lock on the model that let a request bring other models would lock nothing.
-  if (name === 'model') return ['model', ...pathsOf(client, 'fallbackModels')]
   const covers = (path: string): boolean => path === name || path.startsWith(`${name}.`)
   const speaker = [shape, client, ...CLIENT_DIALECTS].find((speaker) => ALL.some((spelling) => spelling[speaker].some(covers)))
   const paths =
@@ -65,7 +63,8 @@ export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: s
       ? sameSetting(client, name)
       : ALL.filter((spelling) => spelling[speaker].some(covers)).flatMap((spelling) => spelling[client])
   // Where the interface has no such setting, an upstream may know the name all the same.
-  return paths.length === 0 ? [name] : paths.flatMap((path) => [path, ...otherNames(client, path)])
+  const held = paths.length === 0 ? [name] : paths.flatMap((path) => [path, ...otherNames(client, path)])
+  return [...held, ...fieldsWhere(({ changes = [] }) => changes.some((field) => field === name || held.includes(field)), [client])]
 }
 
 const otherNames = (client: ClientDialect, path: string): readonly string[] => {

@@ -17,9 +17,10 @@ export const LENGTH_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as cons
 
 /** The members of a request that the service reads for itself. */
 const FOR_THE_SERVICE = {
-  models: { schema: models, means: 'fallbackModels', presets: 'keep' },
+  // A lock on the model that let a request bring other models would lock nothing.
+  models: { schema: models, means: 'fallbackModels', presets: 'keep', changes: ['model'] },
   provider: { schema: provider, means: 'service', presets: 'keep' },
-  route: { schema: route, means: 'service', presets: 'keep' },
+  route: { schema: route, means: 'service', presets: 'keep', changes: ['provider'] },
   plugins: { schema: plugins, items: taggedList('id', PLUGINS, { unknown: 'unknown_plugin' }), means: 'service', presets: 'keep' },
   preset: {
     schema: z.string().min(1).meta({ description: 'A preset to use, as slug, slug@version or slug@label.' }),
@@ -27,7 +28,7 @@ const FOR_THE_SERVICE = {
   },
   session_id: { schema: sessionId, means: 'service' },
   trace: { schema: trace, means: 'service' },
-  stop_server_tools_when: { schema: stopServerToolsWhen, means: 'service', presets: 'keep' },
+  stop_server_tools_when: { schema: stopServerToolsWhen, means: 'service', presets: 'keep', changes: ['max_tool_calls'] },
   deferred_tools: { schema: deferredTools, means: 'service', presets: 'keep' },
   strict: {
     schema: z.boolean().meta({ description: 'What cannot be honoured is refused with 400 instead of left out with a warning.' }),

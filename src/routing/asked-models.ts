@@ -1,9 +1,11 @@
 /** The models behind the names of a request. */
 import type { Call } from '../canonical/call.ts'
+import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { Models } from '../models/models.ts'
 import { autoModels, autoStrategy } from './auto-models.ts'
-import type { AskedModel } from './candidate.ts'
+import type { AskedModel, Variant } from './candidate.ts'
 import { shown, UNKNOWN_MODEL, unknownModels, type Removed } from './explain.ts'
+import { withinLocks } from './heed-locks.ts'
 import { PLAIN, resolveModel } from './resolve-model.ts'
 
 /** How the models of a request are found (docs/contract/debugging.md#routing-metadata). */
@@ -16,12 +18,21 @@ export interface AskedModels {
   readonly strategy: Strategy
   /** The first one goes on with its conversation, whatever else is remembered of it. */
   readonly isPinned: boolean
+  /** Fields with a name whose ending is not heeded, for a lock of the preset. */
+  readonly held: readonly string[]
+}
+
+interface Asking {
+  readonly call: Call
+  readonly models: Models
+  readonly locks?: RoutingLocks | null
 }
 
 /** Throws `not_found` where every name is unknown. */
-export const askedModels = ({ call, models }: { readonly call: Call; readonly models: Models }): AskedModels => {
+export const askedModels = ({ call, models, locks = null }: Asking): AskedModels => {
   const asked = new Map<string, AskedModel>()
   const unknown: Removed[] = []
+  const held = new Set<string>()
   let isPinned = false
   let strategy: Strategy = call.models.length > 1 ? 'fallback' : 'direct'
   for (const name of call.models) {
@@ -36,9 +47,18 @@ export const askedModels = ({ call, models }: { readonly call: Call; readonly mo
     const found = resolveModel(name, models)
     if (found === undefined) {
       unknown.push({ model: shown(name), provider: '*', reason: UNKNOWN_MODEL })
-    } else if (!asked.has(found.model.id)) asked.set(found.model.id, found)
+    } else if (!asked.has(found.model.id)) {
+      const allowed = withinLocks(name, found, locks)
+      if (!sameVariant(found.variant, allowed.variant)) held.add(fieldNaming(name, call))
+      asked.set(found.model.id, allowed)
+    }
     if (strategy === 'direct' && name.startsWith('~')) strategy = 'latest'
   }
   if (unknown.length > 0 && unknown.length === call.models.length) throw unknownModels(call.models, models)
-  return { asked: [...asked.values()], unknown, strategy, isPinned }
+  return { asked: [...asked.values()], unknown, strategy, isPinned, held: [...held] }
 }
+
+const sameVariant = (one: Variant, other: Variant): boolean => one === other || JSON.stringify(one) === JSON.stringify(other)
+
+const fieldNaming = (name: string, { body }: Call): string =>
+  body.value('model') === name ? 'model' : body.value('models') === undefined ? 'fallbacks' : 'models'

@@ -11,15 +11,24 @@ import type { ModelEndpoint } from '../models/model.ts'
 export interface Filters {
   readonly call: Call
   readonly preferences: Preferences
+  /** Names of providers that ask for an endpoint of a service tier where they are its own. */
+  readonly tierNames: readonly string[]
   readonly policy: RoutingPolicy | null
   readonly models: Pick<Models, 'otherNames'>
   /** The parameters that `require_parameters` demands; empty where that was not asked for. */
   readonly required: readonly SentParameter[]
 }
 
-export const filtersOf = (call: Call, preferences: Preferences, policy: RoutingPolicy | null, models: Filters['models']): Filters => ({
+export const filtersOf = (
+  call: Call,
+  preferences: Preferences,
+  tierNames: Filters['tierNames'],
+  policy: RoutingPolicy | null,
+  models: Filters['models'],
+): Filters => ({
   call,
   preferences,
+  tierNames,
   policy,
   models,
   required: preferences.requireParameters ? sentParameters(call) : [],
@@ -29,7 +38,7 @@ export const filtersOf = (call: Call, preferences: Preferences, policy: RoutingP
 export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolean): string | null =>
   byPolicy(candidate, filters.policy, filters.models) ??
   byName(candidate, filters.preferences) ??
-  byTier(candidate, filters.preferences, tiered) ??
+  byTier(candidate, filters, tiered) ??
   byData(candidate, filters.preferences) ??
   byQuality(candidate, filters) ??
   byPrice(candidate, filters.preferences)
@@ -46,12 +55,11 @@ const isTierOf = (endpoint: ModelEndpoint, wanted: readonly string[]): boolean =
   endpoint.serviceTier !== null && wanted.some((name) => names({ ...endpoint, serviceTier: null }, name))
 
 /** Endpoints of a tier want to be asked for: by `service_tier`, by the variant of a name, or by their own tag. */
-const byTier = ({ endpoint, variant }: Candidate, { tier, only, order }: Preferences, tiered: boolean): string | null => {
+const byTier = ({ endpoint, variant }: Candidate, { preferences: { tier }, tierNames }: Filters, tiered: boolean): string | null => {
   const own = endpoint.serviceTier
   if (own !== null) {
     const wanted = (tier !== null && TIERS[tier].includes(own)) || variant.admits === own
-    const named = [...only, ...order].some((name) => names(endpoint, name))
-    return wanted || named ? null : 'service_tier'
+    return wanted || tierNames.some((name) => names(endpoint, name)) ? null : 'service_tier'
   }
   return tier !== null && tiered && !TIERS[tier].includes(null) ? 'service_tier' : null
 }

@@ -1,6 +1,7 @@
 /** Who is asked, in which order, and why others are not: a pure function of the request, the catalogue and the providers' health. */
 import type { CustomerKey } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
+import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Models } from '../models/models.ts'
@@ -10,6 +11,7 @@ import { endpointKey, servesTier, type AskedModel, type Candidate } from './cand
 import { noProvider, passedOver, unheededVariant, type Removed } from './explain.ts'
 import { filtersOf } from './filters.ts'
 import type { EndpointKey, HealthView } from './health.ts'
+import { tierNames, warnOfLocks } from './heed-locks.ts'
 import { keepCandidates, secondsUntilOne } from './keep-candidates.ts'
 import { orderCandidates, type Ordered } from './order.ts'
 import { preferredParameters } from './sent-parameters.ts'
@@ -34,6 +36,8 @@ export interface PlanInput {
   readonly random: () => number
   /** Demands of guardrails; null or absent: nothing. */
   readonly policy?: RoutingPolicy | null
+  /** Locks of the preset that names in the request could get around; null or absent: none. */
+  readonly locks?: RoutingLocks | null
   /** Says in words which need of the request an endpoint does not meet. Those that meet all stay alone, where there are any; null or absent: there is no such need. */
   readonly lackOf?: LackOf | null
 }
@@ -68,7 +72,8 @@ export interface Plan {
 }
 
 /**
- * Throws `not_found` where no model is known (with the nearest known ids) and `provider_overloaded` as 503 where no
+ * Throws `not_found` where no model is known (with the nearest known ids), `invalid_request` where the preset refuses a
+ * name, and `provider_overloaded` as 503 where no
  * provider meets the requirements, saying which filter removed which (docs/contract/routing.md#nobody-fits).
  */
 export const planAttempts = (input: PlanInput): Plan => directPlan(input) ?? fullPlan(input)
@@ -101,11 +106,12 @@ const ROUTING_FIELDS = ['provider', 'service_tier', 'route'] as const
 const NONE: readonly never[] = []
 
 const fullPlan = (input: PlanInput): Plan => {
-  const { call } = input
+  const { call, locks = null } = input
   const preferences = readPreferences(call)
-  const { asked, unknown, strategy, isPinned } = askedModels(input)
+  const { asked, unknown, strategy, isPinned, held } = askedModels(input)
+  const lockWarnings = locks === null ? NONE : warnOfLocks(held, asked, preferences, locks)
   const removed: Removed[] = [...unknown]
-  const filters = filtersOf(call, preferences, input.policy ?? null, input.models)
+  const filters = filtersOf(call, preferences, tierNames(preferences, locks), input.policy ?? null, input.models)
   const preferred = preferredParameters(call)
   const groups = asked
     .map((one) => keepCandidates(one, input.health, filters, preferred, removed, input.lackOf ?? null))
@@ -130,7 +136,7 @@ const fullPlan = (input: PlanInput): Plan => {
     attempts: attempted(ordered, preferences).map((candidate) => plannedAttempt(candidate, preferences)),
     candidates: groups.reduce((sum, group) => sum + group.length, 0),
     removed,
-    warnings: warningsOf(asked, unknown),
+    warnings: [...lockWarnings, ...warningsOf(asked, unknown)],
     strategy,
     searches: asked.some(({ variant }) => variant.searches),
     order: ordered[0]?.why ?? 'only candidate',

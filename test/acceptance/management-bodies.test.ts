@@ -221,8 +221,18 @@ describe('bounds and names', () => {
 })
 
 test.each([
-  ...['/presets?q=', '/keys?q=', '/keys?user_id=', '/search?q=', '/audit-log?object_type=', '/audit-log?action=', '/audit-log?user_id='],
-  ...['/generations?model=', '/generations?session_id=', '/generations?request_id=', '/usage?model=', '/usage?user_id='],
+  '/presets?q=',
+  '/keys?q=',
+  '/keys?user_id=',
+  '/search?q=',
+  '/audit-log?object_type=',
+  '/audit-log?action=',
+  '/audit-log?user_id=',
+  '/generations?model=',
+  '/generations?session_id=',
+  '/generations?request_id=',
+  '/usage?model=',
+  '/usage?user_id=',
 ])('a filter that no engine can look for is refused, and not a fault of the service: GET %sa%%00b', async (path) => {
   const { status, json } = await call(service, 'GET', `${path}a%00b`)
   expect({ status, text: JSON.stringify(json) }).toEqual({ status: 400, text: expect.stringContaining('U+0000') })

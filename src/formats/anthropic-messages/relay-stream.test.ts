@@ -30,6 +30,18 @@ const OUR_DELTA =
   `{"type":"message_delta","delta":{"stop_reason":"end_turn",${REST},"x":1.0},"usage":{"output_tokens":8,${COUNTED},"vendor":1.0,${COUNTS},${COSTS}},` +
   '"context_management":{"applied_edits":[]}}'
 
+test('blocks that a server never ends are ended before the message is, each once', () => {
+  const begun = (index: number): string => `{"type":"content_block_start","index":${index},"content_block":{"type":"text","text":""}}`
+  const stop = (index: number): string => named('content_block_stop', `{"type":"content_block_stop","index":${index}}`)
+  const sent = relayed(START, begun(0), begun(1), '{"type":"content_block_stop","index":0}', begun(2), DELTA, DELTA)
+  expect(sent.slice(sent.indexOf('{"type":"content_block_start","index":2'))).toBe(
+    `${begun(2)}\n\n${stop(1)}${stop(2)}${named('message_delta', DELTA)}`,
+  )
+  expect(sent.split(stop(0)).length).toBe(2)
+  const ended = openStream(HEAD)
+  expect(ended.frames([frame(START), frame(begun(0))]) + ended.finish(TAIL)).toContain(`${stop(0)}event: message_delta`)
+})
+
 describe('an event of the same dialect', () => {
   test.each([
     '{"type":"content_block_delta","index":0,"delta":{"type":"new_delta","y":1.0,"text":"\\u00e9"}}',

@@ -19,6 +19,8 @@ export class MessageRelay implements StreamRenderer {
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
   #started = false
+  /** The indices, as JSON, of blocks that the upstream has begun and not ended. */
+  readonly #open = new Set<string>()
   /** JSON texts of the upstream's last events; null where they have not come. */
   #delta: string | null = null
   #stop: string | null = null
@@ -39,7 +41,7 @@ export class MessageRelay implements StreamRenderer {
 
   finish(tail: AnswerTail): string {
     const start = this.#started ? '' : messageStart(this.#head, [])
-    return `${start}${this.#endDelta(tail)}${this.#endStop(tail)}${DONE_FRAME}`
+    return `${start}${this.#closeBlocks()}${this.#endDelta(tail)}${this.#endStop(tail)}${DONE_FRAME}`
   }
 
   fail(error: GatewayError, tail: AnswerTail | null): string {
@@ -56,11 +58,17 @@ export class MessageRelay implements StreamRenderer {
         // Each but the last is passed on: only the last one's usage counts.
         const before = this.#delta
         this.#delta = json
-        return before === null ? '' : eventFrame(type, oneLine(before))
+        return this.#closeBlocks() + (before === null ? '' : eventFrame(type, oneLine(before)))
       }
       case 'message_stop':
         this.#stop = json
         return ''
+      case 'content_block_start':
+        if (INDEX.test(indexOf(json))) this.#open.add(indexOf(json))
+        return eventFrame(type, oneLine(json))
+      case 'content_block_stop':
+        this.#open.delete(indexOf(json))
+        return eventFrame(type, oneLine(json))
       default:
         // Some clients break at an event whose name they do not know (docs/contract/messages.md#stream); pings are ours to send.
         return CONTENT.test(type) ? eventFrame(type, oneLine(json)) : ''
@@ -78,6 +86,13 @@ export class MessageRelay implements StreamRenderer {
       usage: completeUsage(reported.raw('usage'), this.#head.inputTokensEstimate),
     })
     return eventFrame('message_start', oneLine(body.textWith({ message })))
+  }
+
+  /** Agents take a block for said once it has ended, and some servers never end one. */
+  #closeBlocks(): string {
+    const stops = [...this.#open].map((index) => eventFrame('content_block_stop', `{"type":"content_block_stop","index":${index}}`))
+    this.#open.clear()
+    return stops.join('')
   }
 
   #endDelta(tail: AnswerTail): string {
@@ -100,6 +115,10 @@ export class MessageRelay implements StreamRenderer {
 }
 
 const CONTENT = /^(?:content_block|message)_\w+$/
+
+const indexOf = (json: string): string => bodyOfParsed(json).raw('index') ?? ''
+
+const INDEX = /^\d{1,9}$/
 
 /** An upstream may leave an object out, or write something else in its place. */
 const objectText = (json: string | undefined): string => (json?.startsWith('{') === true ? json : '{}')

@@ -8,6 +8,7 @@ import { otherFields } from '../other-fields.ts'
 import { joinTurns, type Piece } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
+import { ADDS_TOOLS } from './added-tools.ts'
 import { readItem } from './read-item.ts'
 import { readResponsesSettings } from './read-settings.ts'
 import { readWaitingAgent, separateAgents } from './waiting-agents.ts'
@@ -57,6 +58,3 @@ function* readInput(value: unknown): Steps<{ readonly messages: readonly Message
     tools: items.filter((item) => ADDS_TOOLS.has(item.members['type'])).flatMap((item) => children(item, 'tools')),
   }
 }
-
-/** The item types by which Codex adds tools: declared ones by the first, finds of its own search by the second. */
-const ADDS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])

@@ -137,9 +137,16 @@ describe('what is refused', () => {
     expect(refusalOf(() => presetContentOf({ temperature: 'my-secret', service_tier: 'my-secret' })).join()).not.toContain('my-secret')
   })
 
-  test.each(['__proto__', 'constructor', 'prototype'])('400: the key %s, at any depth', (key) => {
-    expect(pathsOf(json(`{"image_config":{"a":[{"${key}":{"polluted":1}}]}}`))).toEqual([`image_config.a[0].${key}`])
-    expect(pathsOf(json(`{"tools":[{"type":"function","name":"f","parameters":{"${key}":1}}]}`))).toContain(`tools[0].parameters.${key}`)
+  test('400: the key __proto__, at any depth', () => {
+    expect(pathsOf(json('{"image_config":{"a":[{"__proto__":{"polluted":1}}]}}'))).toEqual(['image_config.a[0].__proto__'])
+    expect(pathsOf(json('{"tools":[{"type":"function","name":"f","parameters":{"__proto__":1}}]}'))).toContain(
+      'tools[0].parameters.__proto__',
+    )
+  })
+
+  test.each(['constructor', 'prototype', 'toString'])('an argument of a tool may be called %s', (key) => {
+    const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: { [key]: { type: 'string' } }, required: [key] } }
+    expect(presetContentOf({ tools: [tool] }).content.config).toEqual({ tools: [tool] })
   })
 
   test('a top-level __proto__ is an unknown field like any other', () => {

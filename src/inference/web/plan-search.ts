@@ -26,8 +26,8 @@ export interface SearchPlan {
 export interface SearchParts {
   readonly engines: SearchEngines
   readonly settings: WebSearchSettings
-  /** The preset that the plugin comes from; null where the request has it itself. */
-  readonly presetSlug: string | null
+  /** The preset that the plugin comes from, or the name of the model; null where the request has that itself. */
+  readonly presetOf: (at: 'plugins' | 'model') => string | null
   readonly denied: readonly ServerTool[]
 }
 
@@ -61,7 +61,7 @@ export const planSearch = (
   if (natives.length > 0 && (natives[0] === attempts[0] || engine === 'native' || parts.engines.names.length === 0)) {
     return { search: { type: 'native', tool }, attempts: natives }
   }
-  const asked = naming(parts.presetSlug, () => readSearch(parameters, { name, at, path: at }, parts.engines))
+  const asked = naming(parts.presetOf(at === 'model' ? at : 'plugins'), () => readSearch(parameters, { name, at, path: at }, parts.engines))
   const searchPrompt = options['search_prompt']
   const query = questionOf(prompt.messages)
   return { search: { type: 'ours', asked, query, prompt: typeof searchPrompt === 'string' ? searchPrompt : null }, attempts }

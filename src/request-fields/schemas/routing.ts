@@ -16,7 +16,18 @@ export const model = z
 /** Ten models are more than any fallback chain needs, and bound what one request can try (docs/contract/routing.md#fallback-models). */
 const MODELS_MAX = 10
 
-export const models = z.array(model).max(MODELS_MAX).meta({ description: 'Models to try in this order when the one before fails.' })
+/** A preset is a whole configuration, which a request has one of: it cannot stand in for a model (docs/contract/presets.md#use). */
+const fallbackModel = z
+  .string()
+  .min(1)
+  .max(MODEL_NAME_MAX)
+  .refine(
+    (name) => !name.includes('@preset/'),
+    'A preset cannot be a fallback: name it in `model`, and give it fallback models of its own.',
+  )
+  .meta({ description: 'vendor/model.', examples: ['openai/gpt-5.4'] })
+
+export const models = z.array(fallbackModel).max(MODELS_MAX).meta({ description: 'Models to try in this order when the one before fails.' })
 
 const sortBy = z.enum(['price', 'throughput', 'latency', 'exacto'])
 
@@ -62,7 +73,7 @@ export const serviceTierName = textUpTo(64)
 
 /** At most three, each naming a model and nothing else (docs/contract/routing.md#fallback-models). */
 export const fallbacks = z
-  .array(z.strictObject({ model }))
+  .array(z.strictObject({ model: fallbackModel }))
   .max(3)
   .meta({ description: 'Models to try in this order when the first one fails. Not together with models.' })
 

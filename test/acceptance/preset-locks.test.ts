@@ -1,0 +1,217 @@
+/** A locked field of a preset holds, by whichever words a request would change it (docs/contract/presets.md#merge). */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { type Answer, infer, savePreset } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  fake: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  far: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  m/one:
+    endpoints:
+      - { provider: fake, model: up-cheap, context_length: 90000, prices: { prompt: 1, completion: 1 } }
+      - { provider: fake, model: up-tier, service_tier: priority, context_length: 90000, prices: { prompt: 2, completion: 2 } }
+      - { provider: far, model: up-dear, context_length: 900000, prices: { prompt: 900, completion: 900 } }
+  m/claude: { endpoints: [{ provider: claude, model: claude-haiku-4-5 }] }
+`,
+  })
+})
+
+beforeEach(() => upstream.script(say('Hi.')))
+
+const user = { role: 'user', content: 'Hello!' }
+const weather = { type: 'function', name: 'weather', parameters: { type: 'object' } }
+
+interface Walk {
+  readonly preset: object
+  /** `SLUG` stands for the preset's. */
+  readonly request: object
+  /** The field that the warning or the refusal names. */
+  readonly field: string
+  readonly sent: object
+  readonly path?: string
+}
+
+const onResponses = (item: object, more: object = {}): Pick<Walk, 'request' | 'path'> => ({
+  request: { messages: undefined, input: [{ role: 'user', content: 'Hello!' }, item], ...more },
+  path: '/responses',
+})
+const searchCall = { type: 'tool_search_call', call_id: 'c1', execution: 'client', status: 'completed', arguments: {} }
+
+const WALKS: Readonly<Record<string, Walk>> = {
+  'service_tier: an endpoint of a tier in provider.order': {
+    preset: { locked: ['service_tier'] },
+    request: { provider: { order: ['fake/priority', 'fake'] } },
+    field: 'provider.order',
+    sent: { model: 'up-cheap' },
+  },
+  'service_tier: the ending :nitro': {
+    preset: { locked: ['service_tier'], provider: { only: ['fake'] } },
+    request: { model: 'm/one:nitro@preset/SLUG' },
+    field: 'model',
+    sent: { model: 'up-cheap' },
+  },
+  'service_tier: the ending :nitro of a fallback': {
+    preset: { locked: ['service_tier'], provider: { only: ['fake'] }, model: null },
+    request: { model: null, preset: 'SLUG', models: ['m/one:nitro'] },
+    field: 'models',
+    sent: { model: 'up-cheap' },
+  },
+  'provider: the ending :extended': {
+    preset: { locked: ['provider'], provider: { sort: 'price' } },
+    request: { model: 'm/one:extended@preset/SLUG' },
+    field: 'model',
+    sent: { model: 'up-cheap' },
+  },
+  'provider: the older word route': {
+    preset: { locked: ['provider'], provider: { sort: 'price' } },
+    request: { route: 'sort' },
+    field: 'route',
+    sent: { model: 'up-cheap' },
+  },
+  'plugins: the ending :online': {
+    preset: { locked: ['plugins'], provider: { only: ['fake'] } },
+    request: { model: 'm/one:online@preset/SLUG' },
+    field: 'model',
+    sent: { model: 'up-cheap', messages: [user] },
+  },
+  'plugins: the older word transforms': {
+    preset: { locked: ['plugins'], provider: { only: ['fake'] } },
+    request: { transforms: ['middle-out'] },
+    field: 'transforms',
+    sent: { model: 'up-cheap' },
+  },
+  'max_tool_calls: other ends of a loop': {
+    preset: { locked: ['max_tool_calls'], max_tool_calls: 1, provider: { only: ['fake'] } },
+    request: { stop_server_tools_when: [{ type: 'step_count_is', step_count: 20 }] },
+    field: 'stop_server_tools_when',
+    sent: { model: 'up-cheap' },
+  },
+  'tools: tools added by an item of the input': {
+    preset: { locked: ['tools'], provider: { only: ['fake'] }, tools: [{ type: 'function', function: { name: 'own' } }] },
+    ...onResponses({ type: 'additional_tools', tools: [weather] }),
+    field: 'input[1].tools',
+    sent: { tools: [expect.objectContaining({ function: expect.objectContaining({ name: 'own' }) })] },
+  },
+  'tools: finds of a search that the preset does not offer': {
+    preset: { locked: ['tools'], provider: { only: ['fake'] } },
+    ...onResponses(
+      { type: 'tool_search_output', call_id: 'c1', tools: [weather] },
+      {
+        input: [
+          user,
+          searchCall,
+          { type: 'tool_search_output', call_id: 'c1', execution: 'client', status: 'completed', tools: [weather] },
+        ],
+      },
+    ),
+    field: 'input[2].tools',
+    sent: { model: 'up-cheap' },
+  },
+  'tools: MCP servers of Messages': {
+    preset: { locked: ['tools'], model: 'm/claude' },
+    request: { max_tokens: 9, mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] },
+    path: '/messages',
+    field: 'mcp_servers',
+    sent: { model: 'claude-haiku-4-5' },
+  },
+}
+
+describe.each(Object.keys(WALKS))('%s', (name) => {
+  const { preset, request, field, sent, path = '/chat/completions' } = WALKS[name] as Walk
+  const slug = `locks-${Object.keys(WALKS).indexOf(name)}`
+  const save = (more: object) => savePreset(service, slug, { model: 'm/one', ...preset, ...more, messages: [] }, 'chat/completions')
+  const dryRun = (): Promise<Answer> => {
+    const body = JSON.stringify({ model: `@preset/${slug}`, messages: [user], ...request }).replace('SLUG', slug)
+    return infer(service, body, { path, headers: { 'X-Service-Dry-Run': 'enabled' } })
+  }
+
+  test('is not heeded, and a warning names it', async () => {
+    expect((await save({})).status).toBe(200)
+    const { status, json } = await dryRun()
+    expect({ status, json }).toMatchObject({
+      status: 200,
+      json: { upstream_request: { body: sent }, warnings: [{ code: 'locked_field', field }] },
+    })
+    expect(JSON.stringify((json as { upstream_request: object }).upstream_request)).not.toMatch(
+      /weather|mcp\.example|"service_tier":"priority"/,
+    )
+  })
+
+  test('is refused where the preset refuses such requests', async () => {
+    expect((await save({ on_locked: 'reject' })).status).toBe(200)
+    const { status, text } = await dryRun()
+    expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(`${field}: The preset locks`) })
+  })
+})
+
+describe('what the preset says itself is no conflict', () => {
+  test.each<[string, object, object, string]>([
+    ['an ending', { model: 'm/one:extended', locked: ['provider'] }, {}, 'up-dear'],
+    ['the same ending', { model: 'm/one:extended', locked: ['provider'] }, { model: 'm/one:extended@preset/own' }, 'up-dear'],
+    ['an endpoint of a tier', { model: 'm/one', locked: ['service_tier'], provider: { only: ['fake/priority'] } }, {}, 'up-tier'],
+    [
+      'the same endpoint',
+      { model: 'm/one', locked: ['service_tier'], provider: { only: ['fake/priority'] } },
+      { provider: { order: ['fake/priority'] } },
+      'up-tier',
+    ],
+  ])('%s', async (_, preset, request, model) => {
+    await savePreset(service, 'own', { ...preset, on_locked: 'reject', messages: [] }, 'chat/completions')
+    const answer = await infer(service, { model: '@preset/own', messages: [user], ...request })
+    expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 200 })
+    expect(upstream.last.body).toMatchObject({ model })
+  })
+})
+
+test('finds of a search that the preset offers stay', async () => {
+  const tools = [{ type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: { type: 'object' } }]
+  await savePreset(service, 'searching', { model: 'm/one', provider: { only: ['fake'] }, tools, locked: ['tools'], on_locked: 'reject' })
+  const found = { type: 'tool_search_output', call_id: 'c1', execution: 'client', status: 'completed', tools: [weather] }
+  const answer = await infer(service, { model: '@preset/searching', input: [user, searchCall, found] }, { path: '/responses' })
+  expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 200 })
+  expect(JSON.stringify(upstream.last.body)).toContain('weather')
+})
+
+test('a strict preset stays strict, whatever the request says', async () => {
+  await savePreset(service, 'strictly', { model: 'm/claude', strict: true, messages: [] }, 'chat/completions')
+  const lossy = { messages: [user], logit_bias: { '1': 1 } }
+  expect((await infer(service, { model: 'm/claude', ...lossy })).status).toBe(200)
+  for (const more of [{}, { strict: false }, { strict: null }]) {
+    expect((await infer(service, { model: '@preset/strictly', ...lossy, ...more })).status).toBe(400)
+  }
+})
+
+test('a preset is no fallback of a request, nor of a preset', async () => {
+  await savePreset(service, 'plain', { model: 'm/one', messages: [] }, 'chat/completions')
+  const refusals = [
+    await infer(service, { model: 'm/one', models: ['m/claude', '@preset/plain'], messages: [user] }),
+    await infer(service, { model: 'm/one', models: ['m/one', 'm/claude@preset/plain'], messages: [user] }),
+    await savePreset(service, 'nested', { model: 'm/one', models: ['m/one', '@preset/plain'], messages: [] }, 'chat/completions'),
+  ]
+  for (const { status, text } of refusals) {
+    expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining('models[1]: A preset cannot be a fallback') })
+  }
+  const fallbacks = { model: 'm/one', max_tokens: 9, fallbacks: [{ model: '@preset/plain' }], messages: [user] }
+  const { status, text } = await infer(service, fallbacks, { path: '/messages' })
+  expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining('fallbacks[0].model: A preset cannot be a fallback') })
+})
+
+test('a refusal of :online blames the preset only where the preset has it', async () => {
+  await savePreset(service, 'offline', { model: 'm/one', messages: [] }, 'chat/completions')
+  await savePreset(service, 'online', { model: 'm/one:online', messages: [] }, 'chat/completions')
+  const own = await infer(service, { model: 'm/one:online@preset/offline', messages: [user] })
+  const preset = await infer(service, { model: '@preset/online', messages: [user] })
+  expect([own.status, own.text.includes('preset offline')]).toEqual([400, false])
+  expect([preset.status, preset.text.includes('It comes from the preset online.')]).toEqual([400, true])
+})
