@@ -110,6 +110,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
     safeguards: [{ type: 'x' }],
     container: { skills: [{ type: 'anthropic', skill_id: 'pptx' }] },
+    mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }],
   },
 }
 
