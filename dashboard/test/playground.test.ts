@@ -161,6 +161,21 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await visitor.checkAccessible()
   })
 
+  test('Code, Dry run and Save take the column that is chosen', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&model2=sandbox/echo&columns=2', clipboard)
+    await page.getByLabel('Message 1', { exact: true }).fill('Hello')
+    const modelCopied = async (): Promise<string> => {
+      await page.getByRole('button', { name: 'Code' }).click()
+      await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
+      await page.getByText('Copied the request as curl.').last().waitFor()
+      return (JSON.parse(/-d '(.*)'$/s.exec(String(await page.evaluate(COPIED)))?.[1] ?? '') as { model: string }).model
+    }
+    expect(await modelCopied()).toBe('fake/one')
+    await page.getByLabel('Column that Share, Code, Dry run and Save take').selectOption('Column 2: sandbox/echo')
+    expect(await modelCopied()).toBe('sandbox/echo')
+    await visitor.checkAccessible()
+  })
+
   test.each([
     ['chat', 'Chat', { type: 'function', function: { name: 'find_parcel' } }],
     ['responses', 'Responses', { type: 'function', name: 'find_parcel' }],

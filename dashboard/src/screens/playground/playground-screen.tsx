@@ -44,6 +44,7 @@ export const PlaygroundScreen = () => {
   const [messages, setMessages] = useKept<readonly Message[]>('playground messages', () => EMPTY)
   const [stream, setStream] = useState(true)
   const [dialog, setDialog] = useState<'dry-run' | 'save' | 'test' | null>(null)
+  const [chosenId, setChosenId] = useState<string | null>(null)
   const { runs, isRunning, start, stop } = useRuns()
   const { shared, columns, canAdd, add, remove, setShared, setModel, setOwn } = useColumns()
   const replay = useReplay(search['request'], (found) => {
@@ -61,9 +62,11 @@ export const PlaygroundScreen = () => {
   const run = (conversation = messages): void =>
     start(Object.fromEntries(columns.map((column) => [column.id, askedOf(column, conversation)])))
   useKeys({ 'mod+Enter': () => run(), Escape: stop })
-  const first = askedOf(columns[0])
+  const chosen = columns.find(({ id }) => id === chosenId) ?? columns[0]
+  const asked = askedOf(chosen)
   const locks = useLocks(columns.map(({ model }) => model))
-  const unlinked = [...(system === '' ? [] : ['the system prompt']), ...leftOut(first.settings).filter((name) => name !== 'model')]
+  const left = new Set(columns.flatMap((column) => leftOut(askedOf(column).settings)).filter((name) => name !== 'model'))
+  const unlinked = [...(system === '' ? [] : ['the system prompt']), ...left]
   return (
     <>
       <ScreenHead title="Playground">
@@ -82,8 +85,21 @@ export const PlaygroundScreen = () => {
         <label className="check">
           <input type="checkbox" checked={stream} onChange={(event) => setStream(event.target.checked)} /> Stream
         </label>
-        <ShareMenu generationId={runs[columns[0].id]?.generationId ?? null} unlinked={unlinked} />
-        <CodeMenu asked={first} />
+        {columns.length === 1 ? null : (
+          <select
+            aria-label="Column that Share, Code, Dry run and Save take"
+            value={chosen.id}
+            onChange={(event) => setChosenId(event.target.value)}
+          >
+            {columns.map(({ id, model }, index) => (
+              <option key={id} value={id}>
+                {`Column ${index + 1}${model === '' ? '' : `: ${model}`}`}
+              </option>
+            ))}
+          </select>
+        )}
+        <ShareMenu generationId={runs[chosen.id]?.generationId ?? null} unlinked={unlinked} />
+        <CodeMenu asked={asked} />
         <Button onClick={() => setDialog('dry-run')}>Dry run</Button>
         {isMember ? null : (
           <>
@@ -138,9 +154,9 @@ export const PlaygroundScreen = () => {
           />
         </Panel>
       </div>
-      {dialog === 'dry-run' ? <DryRunDialog asked={first} onClose={() => setDialog(null)} /> : null}
-      {dialog === 'save' ? <SavePreset asked={first} onClose={() => setDialog(null)} /> : null}
-      {dialog === 'test' ? <SaveTest asked={first} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'dry-run' ? <DryRunDialog asked={asked} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'save' ? <SavePreset asked={asked} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'test' ? <SaveTest asked={asked} onClose={() => setDialog(null)} /> : null}
     </>
   )
 }
