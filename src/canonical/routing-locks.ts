@@ -6,7 +6,7 @@ export interface RoutingLocks {
   /** How providers are sorted. */
   readonly sort: boolean
   readonly tier: boolean
-  /** Whether the web is searched before the answer. */
+  /** The search of the web before the answer. */
   readonly search: boolean
   /** The names that the preset itself has: a request may use these as they are. */
   readonly models: readonly string[]

@@ -8,7 +8,7 @@ import type { Steps } from '../../lib/steps.ts'
 export const ADDS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
 
 interface HeldTools {
-  /** Of the body: its input without the tools. */
+  /** Puts the input without the tools in place of the one that came. */
   readonly changes: JsonChanges
   /** The paths at which it added any. */
   readonly paths: readonly string[]
