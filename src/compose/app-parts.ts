@@ -209,6 +209,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     sealedResults: createSealedResults(clock, parts.seal),
     isDraining: () => parts.readiness.draining,
     toolsEnd: parts.readiness.toolsEnd,
+    onFault: parts.onError,
     ids: parts.ids,
     routing: parts.routing,
     admit: parts.admit,

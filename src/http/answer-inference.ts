@@ -8,7 +8,7 @@ import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
-import type { GatewayError } from '../errors.ts'
+import { asGatewayError, type GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
 import type { Admitted, StatusReporter } from '../inference/admitted.ts'
 import { answerHead, answerTail } from '../inference/answer-head.ts'
@@ -146,12 +146,13 @@ class Answer implements StatusReporter {
       commit('answer')
       return stream().take(frames)
     })
-    void answered.then((error) => {
+    const ended = (error: GatewayError | null): void => {
       if (error === null) {
         commit('answer')
         stream().finish()
       } else if (!commit(error)) stream().fail(error)
-    })
+    }
+    answered.then(ended, (thrown: unknown) => ended(asGatewayError(thrown)))
     const outcome = await commitment.promise
     cancelSilence()
     if (outcome === 'silence') stream().open()

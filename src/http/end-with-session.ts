@@ -10,17 +10,21 @@ export const endWithSession = (response: Response, sessionId: string, sessions: 
     start(controller) {
       watch.signal.addEventListener('abort', () => {
         watch.stop()
-        // The writer of the stream learns that nobody reads it any more, as when the client leaves.
-        void reader.cancel()
+        // The writer of the stream learns that nobody reads it any more, as when the client leaves; one that broke off knows.
+        reader.cancel().catch(() => undefined)
         controller.error(new DOMException('The session has ended.', 'AbortError'))
       })
     },
     async pull(controller) {
-      const { done, value } = await reader.read()
-      if (watch.signal.aborted) return
-      if (!done) return controller.enqueue(value)
+      try {
+        const { done, value } = await reader.read()
+        if (watch.signal.aborted) return
+        if (!done) return controller.enqueue(value)
+        controller.close()
+      } catch (brokenOff) {
+        if (!watch.signal.aborted) controller.error(brokenOff)
+      }
       watch.stop()
-      controller.close()
     },
     async cancel(reason) {
       watch.stop()

@@ -1,7 +1,7 @@
 /** The models and presets that a caller can call, as the API lists them: what its guardrails rule out, and presets without a model, are not among them. */
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { ModelResource } from '../contract/model.ts'
-import type { PresetWithVersion } from '../contract/preset.ts'
+import type { PresetVersionResource } from '../contract/preset.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { isAdministrator, isPerson, type Caller } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
@@ -48,8 +48,8 @@ export const createListedModels = ({
     async presets(caller) {
       const policy = await policyOf(caller)
       const served = await presets.served(caller.workspaceId)
-      return served.flatMap((preset) => {
-        const model = modelsOf(preset, models).find((one) => one.endpoints.length === 0 || permits(one, policy, models))
+      return served.flatMap(({ preset, version }) => {
+        const model = modelsOf(version, models).find((one) => one.endpoints.length === 0 || permits(one, policy, models))
         if (model === undefined) return []
         const { slug, name, description, created_at: createdAt } = preset
         return [listed(model, presetAsModel({ slug, name, description, created: Math.floor(Date.parse(createdAt) / 1000) }, model))]
@@ -73,7 +73,7 @@ const listed = (model: Model, resource: ModelResource): Listed => ({
 })
 
 /** Its model and its fallbacks, as far as they are served here. Which one an automatic choice takes is known only with a request. */
-const modelsOf = ({ designated_version: { config } }: PresetWithVersion, models: Models): readonly Model[] =>
+const modelsOf = ({ config }: PresetVersionResource, models: Models): readonly Model[] =>
   [config['model'], ...(Array.isArray(config['models']) ? config['models'] : [])].flatMap((name) => {
     if (typeof name !== 'string') return []
     return autoStrategy(name) === null ? (resolveModel(name, models)?.model ?? []) : unservedModel(name)

@@ -3,8 +3,8 @@
  * after all that presets, rules and translations made of it, and where it may cost more, the hold grows first, or the
  * body stays here.
  */
-import { GatewayError } from '../errors.ts'
 import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
+import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import { type UpstreamRequest, wireBody } from '../providers/upstream.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -109,7 +109,7 @@ export class Hold {
       await this.#purse.add(nanos - this.#nanos)
       this.#nanos = nanos
     } catch (refused) {
-      this.#ranDry = refused instanceof GatewayError && (refused.status === 402 || refused.status === 403)
+      this.#ranDry = isBudgetRefusal(refused)
       throw refused
     }
   }

@@ -18,6 +18,7 @@ import type { Admitted } from './admitted.ts'
 import { asFailure } from './as-failure.ts'
 import { admitCached } from './cache/admit-cached.ts'
 import { AnswerCapture } from './cache/answer-capture.ts'
+import type { CacheMiss } from './cache/cache-use.ts'
 import { cachingOf } from './cache/caching.ts'
 import { replay } from './cache/replay.ts'
 import type { ResponseCache } from './cache/response-cache.ts'
@@ -137,6 +138,14 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     admitted.judge = createJudge(admitted, readAlignment(options), parts.judgeModel, loopParts.askModel(admitted))
   }
 
+  const keepAnswer = async (admitted: Admitted, miss: CacheMiss, capture: AnswerCapture): Promise<void> => {
+    try {
+      await parts.responseCache.keep(admitted, miss, capture, turn)
+    } catch (thrown) {
+      parts.onFault(thrown, 'an answer was not kept for the response cache')
+    }
+  }
+
   const answer = async (admitted: Admitted, send: TakeFrames): Promise<GatewayError | null> => {
     const { files: read, call } = admitted.request
     // Only Chat Completions has a member for them.
@@ -164,12 +173,11 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     } finally {
       admitted.judge?.addStage()
       const finished = admitted.end()
-      const keeping = cache?.outcome === 'miss' && capture !== null ? parts.responseCache.keep(admitted, cache, capture, turn) : undefined
       parts.settle(finished)
       watch?.finished(finished)
       kept?.finished(finished)
       // Who has the end of an answer finds it when they ask again.
-      if (keeping !== undefined) await keeping
+      if (cache?.outcome === 'miss' && capture !== null) await keepAnswer(admitted, cache, capture)
     }
   }
 

@@ -84,3 +84,23 @@ test('finds that refuse a request are noted once where a client sent it, and not
   expect(await pipeline.admit(receivedFrom(BODY))).toBeInstanceOf(Refused)
   expect(noted).toMatchObject([[{ type: 'guardrail', name: 'content-filter' }]])
 })
+
+test('what a moderation endpoint says of a request that asks for it hides the words of its preset', async () => {
+  const parts = partsOfPipeline(systemClock, {
+    moderationEndpoint: 'house',
+    moderate: async (_, __, pipeline) =>
+      void pipeline.push({
+        type: 'plugin',
+        name: 'moderation',
+        summary: 'Flagged',
+        cost_usd: 0,
+        data: { patterns: ['It says: Never name the price.'] },
+      }),
+  })
+  const turn = () => undefined
+  const prepared = await prepare(receivedFrom(BODY), { ...parts, turn })
+  const hidden = { texts: ['Never name the price.'], credentials: [], ownInstructions: null }
+  const moderated = { ...prepared, hidden, plugins: new Map([['moderation', { id: 'moderation' }]] as const) }
+  const { pipeline } = await screen(moderated, { ...parts, turn })
+  expect(pipeline.map(({ data }) => data['patterns'])).toEqual([['It says: [preset system prompt]']])
+})

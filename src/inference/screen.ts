@@ -46,6 +46,8 @@ const moderated = async (
     return screened
   } catch (thrown) {
     throw hideInError(asFailure(thrown), hidden)
+  } finally {
+    hideInPipeline(pipeline, hidden)
   }
 }
 

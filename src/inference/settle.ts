@@ -47,7 +47,7 @@ const settlement = (finished: Finished, parts: Pick<SettleParts, 'ledger' | 'dur
     if (over > 0) parts.onOvershoot(finished.generationId, over)
   }
   const { attempts, error, durationMs } = log
-  if (error === null && attempts.length > 0) parts.durations.add(record.model, durationMs)
+  if (error === null && !log.cancelled && attempts.length > 0) parts.durations.add(record.model, durationMs)
   const { usage, cost } = bill
   return {
     record: { ...record, record: withoutAbsent(record.record) },

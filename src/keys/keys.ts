@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import { besides, type ChangedBy } from '../storage/audit-log.ts'
 import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyFilter } from '../contract/key-query.ts'
@@ -255,7 +255,9 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
           creatorUserId: userId,
         })
         // Another request may have made it meanwhile.
-        record = (await store.insertPlayground(made.record, by)) ? made.record : await store.playground(workspaceId, userId)
+        record = (await store.insertPlayground(made.record, besides(by, 'playground-key')))
+          ? made.record
+          : await store.playground(workspaceId, userId)
       }
       const principal = admit(record)
       if (principal === null)

@@ -35,6 +35,9 @@ export interface Admissions {
   grow(demand: Demand): Promise<void>
 }
 
+/** Null for a request that is let in. */
+type Decision = Refusal | GatewayError | null
+
 const BATCH_MAX = 256
 /** Admissions that are this close to each other are gathered. */
 const BUSY_MS = 2
@@ -66,19 +69,22 @@ export const createAdmissions = (parts: {
   let lastMs = Number.NEGATIVE_INFINITY
 
   const work = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH_MAX)
-      waiting = waiting.slice(BATCH_MAX)
-      await admitBatch(batch)
+    try {
+      while (waiting.length > 0) {
+        const batch = waiting.slice(0, BATCH_MAX)
+        waiting = waiting.slice(BATCH_MAX)
+        await admitBatch(batch)
+      }
+    } finally {
+      lastMs = clock.monotonicMs()
+      working = false
     }
-    lastMs = clock.monotonicMs()
-    working = false
   }
 
   const admitBatch = async (batch: readonly Waiting[]): Promise<void> => {
-    let refusals: readonly (Refusal | null)[]
+    let decisions: readonly Decision[]
     try {
-      refusals = await tryTwice(batch.map(({ demand }) => admissionOf(demand)))
+      decisions = await tryTwice(batch.map(({ demand }) => admissionOf(demand)))
     } catch (cause) {
       // Limits hold, or nothing goes: what cannot be counted is not let in.
       forget(
@@ -91,8 +97,9 @@ export const createAdmissions = (parts: {
     const room = expectRoom(parts)
     await Promise.all(
       batch.map(async ({ demand, resolve, reject }, index) => {
-        const refusal = refusals[index] ?? null
-        return refusal === null ? resolve() : reject(await errorOf(refusal, demand, room))
+        const decision = decisions[index] ?? null
+        if (decision === null) return resolve()
+        reject(decision instanceof GatewayError ? decision : await errorOf(decision, demand, room).catch(storageAway))
       }),
     )
   }
@@ -120,21 +127,21 @@ export const createAdmissions = (parts: {
   }
 
   /** Where something is full, requests that have ended here may still wait to be settled: then what they held is free. */
-  const tryTwice = async (admissions: readonly Admission<Refusal>[]): Promise<readonly (Refusal | null)[]> => {
+  const tryTwice = async (admissions: readonly Admission<Refusal>[]): Promise<readonly Decision[]> => {
     const first = await store.admit(admissions)
     const full = admissions.filter((_, index) => first[index]?.cause === 'busy')
     if (full.length === 0) return first
     await parts.settleFirst()
-    let second: readonly (Refusal | null)[]
+    let second: readonly Decision[]
     try {
       second = await store.admit(full)
     } catch (cause) {
-      // The others are let in already; for these, full is full.
+      // The others are let in already. A hold of these may be written, so "full" would be wrong: no other one may take its id.
       forget(
         cause,
         full.map(({ hold }) => hold.request_id),
       )
-      return first
+      second = full.map(() => storageAway(cause))
     }
     return admissions.map((admission, index) => {
       const again = full.indexOf(admission)

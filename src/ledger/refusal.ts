@@ -40,6 +40,14 @@ export const refusalError = (refusal: Refusal, atMs: number, retryAfterSeconds: 
   return new GatewayError(scope.kind === 'credits' ? 'payment_required' : 'permission_denied', `${why} ${figures}`, { metadata })
 }
 
+/** Says whether a budget, a limit or the credit did not let it go on. A provider's own lack of credit is none of these. */
+export const isBudgetRefusal = (thrown: unknown): thrown is GatewayError =>
+  thrown instanceof GatewayError && typeof thrown.metadata['limit_source'] === 'string'
+
+/** The money is not there: that of the caller, or of the operator at a provider. */
+export const isUnpaid = (thrown: unknown): thrown is GatewayError =>
+  thrown instanceof GatewayError && (thrown.type === 'payment_required' || isBudgetRefusal(thrown))
+
 const WHY: Readonly<Record<'spent' | 'too-large' | 'weight', (name: string, estimate: string) => string>> = {
   spent: (name) => `The ${name} is exhausted.`,
   'too-large': (name, estimate) => `This request may cost up to ${estimate}, which is more than is left of the ${name}.`,

@@ -348,8 +348,15 @@ test('the model list has every active preset with its designated version, and no
   await active.save('a/two')
   await disabled.presets.patch(workspaceId, disabled.slug, { status: 'disabled' }, changedBy())
   await archived.presets.archive(workspaceId, archived.slug, changedBy())
-  const listed = new Map(
-    (await active.presets.served(workspaceId)).map(({ slug, designated_version }) => [slug, designated_version.version]),
-  )
+  const listed = new Map((await active.presets.served(workspaceId)).map(({ preset: { slug }, version: { version } }) => [slug, version]))
   expect([active, disabled, archived].map(({ slug }) => listed.get(slug))).toEqual([2, undefined, undefined])
+})
+
+test('the model list reads a preset once, until something changes', async () => {
+  const { presets, save, resolved, slug } = open()
+  await save('a/one')
+  for (let asked = 0; asked < 3; asked += 1) await presets.served(workspaceId)
+  expect(resolved.filter((one) => one === slug)).toHaveLength(1)
+  await save('a/two')
+  expect((await presets.served(workspaceId)).find(({ preset }) => preset.slug === slug)?.version.config).toEqual({ model: 'a/two' })
 })

@@ -1,4 +1,5 @@
 /** Presets: saved from request bodies, versioned for ever, served by name. The rules; storage does the writing. */
+import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import {
   PRESET_LABELS_MAX,
@@ -21,6 +22,7 @@ import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
 import type { MoveQuery, MoveSlice } from '../storage/preset-moves.ts'
 import type {
+  PresetPage,
   PresetQuery,
   PresetResolution,
   PresetStore,
@@ -70,7 +72,7 @@ export interface Presets {
   /** The designated version of a preset that there may be, by its bare slug; null where there is none. Throws `permission_denied` for a disabled one. */
   find(workspaceId: string, slug: string): ServedPreset | null | Promise<ServedPreset | null>
   /** Every active preset with its designated version: the model list. */
-  served(workspaceId: string): Promise<readonly PresetWithVersion[]>
+  served(workspaceId: string): Promise<readonly ServedPreset[]>
   /** Something has changed that it is served by. */
   forget(workspaceId: string, slug: string): void
   refreshCache(): void
@@ -174,15 +176,15 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       return found instanceof Promise ? found.then(admitted) : admitted(found)
     },
     async served(workspaceId) {
-      const all: PresetWithVersion[] = []
-      for (let offset = 0; offset < LISTED_MAX; offset += LIST_PAGE) {
-        const page = await store.list({ workspaceId, offset, limit: LIST_PAGE })
-        const active = page.items.filter(({ status }) => status === 'active')
-        const loaded = await Promise.all(active.map(({ slug }) => store.get(workspaceId, slug)))
-        all.push(...loaded.filter((preset) => preset !== null))
-        if (page.items.length < LIST_PAGE) break
-      }
-      return all
+      const all: ServedPreset[] = []
+      let after: Position | null = null
+      do {
+        const page: PresetPage = await store.page({ workspaceId, status: 'active', after, limit: LIST_PAGE })
+        const found = await Promise.all(page.items.map(async ({ slug }) => resolve(workspaceId, slug, { by: 'designation' })))
+        all.push(...found.flatMap((one) => (one?.kind === 'found' && one.preset.status === 'active' ? one : [])))
+        after = page.next
+      } while (after !== null && all.length < LISTED_MAX)
+      return all.slice(0, LISTED_MAX)
     },
     forget,
     refreshCache: cache.refresh,

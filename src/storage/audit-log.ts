@@ -16,7 +16,7 @@ import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 import { countOf } from './workspace-counts.ts'
 
 export interface ChangedBy {
-  /** The id of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */
+  /** The id of the request, the command or the start that makes the change. It is also the id of the entry, so a further change needs another (`besides`). */
   readonly requestId: string
   readonly userId: string | null
   /** Null where no key was used: by a person who is signed in, from the shell, or at the first start. */
@@ -24,6 +24,12 @@ export interface ChangedBy {
   /** Set where a person who is signed in makes the change. */
   readonly sessionId?: string
 }
+
+/** For a change that a request makes beside its own. */
+export const besides = (by: ChangedBy, change: 'content' | 'playground-key'): ChangedBy => ({
+  ...by,
+  requestId: `${by.requestId}-${change}`,
+})
 
 export interface AuditedChange {
   /** The workspace that owns the object, and so reads the entry. */

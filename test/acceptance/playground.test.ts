@@ -46,6 +46,20 @@ describe('a request from the playground', () => {
     expect((await keysOf('ben')).map(({ hash }) => hash)).not.toContain(key?.['hash'])
   })
 
+  test('may be an evaluation, also as the first request of a person: the key and the evaluation are entries of the audit log', async () => {
+    const admin = await signInAs(service, { user_id: 'iris', role: 'admin' })
+    await call(service, 'POST', '/presets/tried/chat/completions', { body: { model: 'sandbox/echo' } })
+    const body = { version: 1, items: [{ messages: BODY.messages }], checks: [{ type: 'contains', text: 'Hi' }] }
+    const started = await admin.ask('POST', '/presets/tried/evaluations', { body })
+    expect({ isStarted: started.status < 300, text: started.text }).toMatchObject({ isStarted: true })
+    const { json } = await call(service, 'GET', '/audit-log?user_id=iris')
+    expect((json as { data: { object_type: string }[] }).data.map(({ object_type: type }) => type).toSorted()).toEqual([
+      'api_key',
+      'preset',
+      'session',
+    ])
+  })
+
   test('of a management key stays 403', async () => {
     expect((await call(service, 'POST', '/chat/completions', { body: BODY })).status).toBe(403)
   })

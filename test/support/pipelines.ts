@@ -133,6 +133,9 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   toolSettings: () => toolSettings.parse({}),
   isDraining: () => false,
   toolsEnd: new AbortController().signal,
+  onFault: (thrown) => {
+    throw thrown
+  },
   sealedResults: createSealedResults(clock, testSeal),
   ids: createFakeIds(),
   routing: createTestRouting(clock),

@@ -30,6 +30,7 @@ export const countTokensRoute = (format: ClientFormat, pipeline: Pick<Pipeline, 
     const connection = new AbortController()
     const leave = (): void => connection.abort(new GatewayError('timeout', 'The client closed the connection.'))
     request.signal.addEventListener('abort', leave, { once: true })
+    if (request.signal.aborted) leave()
     const count = await pipeline.countTokens(received, connection)
     if (count instanceof Refused) throw count.error
     return jsonResponse({ input_tokens: count.inputTokens, estimated: count.estimated })

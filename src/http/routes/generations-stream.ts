@@ -127,8 +127,10 @@ const followed = (
     async () => {
       try {
         await parts.requireCaller(request)
-      } catch {
-        return finish() // the caller's key was revoked, or its session has ended
+      } catch (thrown) {
+        // Storage that is away says nothing of the caller, whose key was revoked or whose session has ended otherwise.
+        if (!(thrown instanceof GatewayError) || thrown.status >= 500) throw thrown
+        return finish()
       }
       await poll()
     },

@@ -11,6 +11,7 @@ import { GatewayError } from '../../errors.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { besides } from '../../storage/audit-log.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { StoredGeneration } from '../../storage/generation-store.ts'
 import type { Formats } from '../error-boundary.ts'
@@ -115,10 +116,9 @@ const contentOf = async (
   const found = await parts.contents.store.get(id, workspaceId)
   const sent = found === null ? null : storedRequest.parse(found.content).request
   if (sent === null) return null
-  const by = changedBy(request)
   const entry = { workspaceId, action: 'read', objectType: 'generation_content' as const, objectId: id, before: null, after: null }
-  // The request makes two entries: the other one is that of the saved version.
-  await parts.auditLog.note(entry, { ...by, requestId: `${by.requestId}-content` }, isoTimestamp(parts.clock.now()))
+  // The other entry of the request is that of the saved version.
+  await parts.auditLog.note(entry, besides(changedBy(request), 'content'), isoTimestamp(parts.clock.now()))
   return sent
 }
 

@@ -97,3 +97,20 @@ test('others have their turn at each item whose request is gone', async () => {
   expect(end.state).toBe('done')
   expect(turns).toBe(100)
 })
+
+test.each([
+  [
+    'the limit of the key',
+    new GatewayError('permission_denied', 'The limit is exhausted.', { metadata: { limit_source: 'service_key_limit' } }),
+  ],
+  ['the credit of the workspace', new GatewayError('payment_required', 'No credit.', { metadata: { limit_source: 'service_credits' } })],
+])('an evaluation stops, with the reason, where %s is exhausted', async (_, error) => {
+  const { end } = await turnsOf({ readItem: async () => QUESTION, makeRequest: async () => ({ ...ANSWER, error }) })
+  expect(end).toMatchObject({ state: 'stopped', passed: null, reason: error.message })
+})
+
+test('a request that its key may not make fails its item, and the evaluation goes on', async () => {
+  const error = new GatewayError('permission_denied')
+  const { end } = await turnsOf({ readItem: async () => QUESTION, makeRequest: async () => ({ ...ANSWER, error }) })
+  expect(end.state).toBe('done')
+})

@@ -4,6 +4,7 @@
  * there, and a request that was paid for is never made again (decisions/0066).
  */
 import { GatewayError } from '../../errors.ts'
+import { isUnpaid } from '../../ledger/refusal.ts'
 import type { Keys, Principal } from '../../keys/keys.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
@@ -165,7 +166,7 @@ const doItem = async (
     // An item that was cut short is asked again when the evaluation goes on.
     if (signal.aborted) throw new Interrupted(null)
     release(answer.costNanos)
-    if (answer.error?.type === 'payment_required') throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
+    if (isUnpaid(answer.error)) throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
     return keep(name, keptOf(answer))
   }
   const wanted = await found(() => readItem(evaluation.workspaceId, item))

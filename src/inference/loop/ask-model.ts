@@ -9,6 +9,7 @@ import { PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { Message } from '../../canonical/prompt.ts'
 import type { ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
 import { type ErrorType, GatewayError } from '../../errors.ts'
+import { isUnpaid } from '../../ledger/refusal.ts'
 import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../formats/openai-responses/openai-responses.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
@@ -44,7 +45,10 @@ export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskM
     try {
       signal.throwIfAborted()
       const own = { ...inner, toolKit: fetchingWhatWasGiven(inner.toolKit, question.given ?? []) }
-      const admitted = admitWithin(outer, await plannedFor(outer, question, own), parts.clock)
+      const planned = await plannedFor(outer, question, own)
+      // An abort that came meanwhile found no connection to end.
+      signal.throwIfAborted()
+      const admitted = admitWithin(outer, planned, parts.clock)
       admitted.isAdvice = question.isAdvice === true
       return await answerOf(admitted, question, signal, parts.answer)
     } catch (thrown) {
@@ -152,7 +156,7 @@ const itemsIn = (admitted: Admitted, frames: readonly Frame[]): readonly JsonObj
 const failure = (error: GatewayError, model: string): ModelAnswer => ({
   fault: { code: isGuardrailBlock(error) ? 'blocked_by_guardrail' : (FAULTS[error.type] ?? 'unavailable'), message: error.publicMessage },
   model,
-  isUnpaid: error.type === 'payment_required',
+  isUnpaid: isUnpaid(error),
 })
 
 const FAULTS: Readonly<Partial<Record<ErrorType, ServerToolFault>>> = {

@@ -51,6 +51,8 @@ export interface RunCallsParts {
   /** Takes what a call cost as soon as that is known: the client may be gone before the end of the call is sent. */
   readonly charge: (feeNanos: number) => void
   readonly take: (frames: readonly Frame[]) => Promise<void> | undefined
+  /** Gets what a tool throws: the model gets a result that says that it failed. */
+  readonly onFault: (thrown: unknown, doing: string) => void
 }
 
 /** A call that has its result. */
@@ -196,7 +198,8 @@ const runOne = async (
     return result.waitsFor !== undefined && tool.silent === true ? NOT_DELIVERED : result
   } catch (thrown) {
     if (turn.signal.aborted) return aborted
-    throw thrown
+    parts.onFault(thrown, `the tool ${call.tool} failed`)
+    return { ...failed('unavailable', 'The tool failed.'), feeNanos: feeNow() }
   } finally {
     turn.signal.removeEventListener('abort', stop)
   }

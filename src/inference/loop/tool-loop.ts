@@ -42,6 +42,8 @@ export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   readonly isDraining: () => boolean
   /** Aborted where the process has no time left for tools. */
   readonly toolsEnd: AbortSignal
+  /** Gets faults of our own that do not end the answer. */
+  readonly onFault: (thrown: unknown, doing: string) => void
   /** For tools that ask a model: within this request. */
   readonly askModel: (outer: Admitted) => AskModel
 }
@@ -314,6 +316,7 @@ class ToolLoop {
           now: () => clock.monotonicMs(),
           charge: (feeNanos) => this.#admitted.charge(feeNanos),
           take: this.#take,
+          onFault: this.#parts.onFault,
         },
       )
       for (const one of ended) this.#report.ran(one)

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+
+import { createFakeIds } from '../../../test/support/fake-ids.ts'
+import { callOf } from '../../../test/support/plans.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { type CallsOfTurn, runCalls } from './run-calls.ts'
+
+const tool = (run: Tool['run']): Tool => ({ description: '', parameters: { type: 'object' }, run })
+
+const turnOf = (tools: Readonly<Record<string, Tool>>): CallsOfTurn => ({
+  number: 1,
+  besideCalls: false,
+  calls: Object.keys(tools).map((name, position) => ({ id: `call-${position}`, name, arguments: '{}', position })),
+  refusalOf: () => null,
+  offered: {
+    byName: new Map(
+      Object.entries(tools).map(([name, one]) => [
+        name,
+        { asked: { tool: 'files', askedAs: 'service:files', at: 'tools[0]', parameters: {} }, name, tool: one, instance: null },
+      ]),
+    ),
+    promptFor: () => prompt,
+  },
+  refusals: new Map(),
+  prompt,
+  model: 'm/one',
+  ask: () => Promise.reject(new Error('No tool asks here.')),
+  dialect: 'chat',
+  reportsProgress: () => false,
+  signal: new AbortController().signal,
+  atEnd: () => undefined,
+})
+
+const prompt = callOf({}).prompt()
+
+test('a tool that throws has a result that says so, its fault is reported, and what it cost until then is charged', async () => {
+  const faults: [string, string][] = []
+  const charged: number[] = []
+  const broken = tool(async (_, { ifStopped }) => {
+    ifStopped?.(() => 7)
+    throw new Error('The disk is full.')
+  })
+  const ended = await runCalls(turnOf({ broken, working: tool(async () => ({ fault: null, value: { done: true } })) }), {
+    ids: createFakeIds(),
+    parallel: 2,
+    resultBytes: 1000,
+    screen: async (text) => text,
+    screens: false,
+    seal: (text) => text,
+    now: () => 0,
+    charge: (feeNanos) => void charged.push(feeNanos),
+    take: () => undefined,
+    onFault: (thrown, doing) => void faults.push([String(thrown), doing]),
+  })
+  expect(ended.map(({ outcome }) => outcome.fault?.code ?? 'none')).toEqual(['unavailable', 'none'])
+  expect(ended[0]?.outcome.text).not.toContain('disk')
+  expect([faults, charged]).toEqual([[['Error: The disk is full.', 'the tool files failed']], [7, 0]])
+})
