@@ -10,6 +10,7 @@ import type { TakeFrames } from '../canonical/event.ts'
 import { measuringInput } from '../canonical/input-size.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { GatewayError } from '../errors.ts'
+import { hidesThinking, hidingThinking } from '../formats/hide-thinking.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
@@ -146,17 +147,18 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     }
   }
 
-  const answer = async (admitted: Admitted, send: TakeFrames): Promise<GatewayError | null> => {
+  const answer = async (admitted: Admitted, give: TakeFrames): Promise<GatewayError | null> => {
     const { files: read, call } = admitted.request
+    const send = hidesThinking(call) ? hidingThinking(call.dialect, give) : give
     // Only Chat Completions has a member for them.
     const files = call.dialect === 'chat' ? read : undefined
     const { cache, hit } = admitted
     const capture = cache?.outcome === 'miss' ? new AnswerCapture() : null
     const write = capture === null ? send : capture.observing(send)
     const kept = parts.contents.watch(admitted)
-    const give = kept === null ? write : kept.observing(write)
+    const keep = kept === null ? write : kept.observing(write)
     const watch = parts.tracing.watch(admitted)
-    const forward = watch === null ? give : watch.observing(give)
+    const forward = watch === null ? keep : watch.observing(keep)
     const take = files === undefined ? forward : withFileTexts(forward, files)
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)

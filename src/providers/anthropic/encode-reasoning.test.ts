@@ -24,13 +24,7 @@ describe('reasoning', () => {
     [{ maxTokens: 2000 }, 'claude-opus-4-6', { type: 'enabled', budget_tokens: 2000 }, undefined, []],
     [{ maxTokens: 12 }, 'claude-sonnet-4-5', { type: 'enabled', budget_tokens: 1024 }, undefined, ['mapped_field reasoning']],
     [{ effort: 'low', exclude: true }, 'claude-sonnet-4-5', { type: 'enabled', budget_tokens: 4096, display: 'omitted' }, undefined, []],
-    [
-      { effort: 'low', exclude: true },
-      'MiniMax-M3',
-      { type: 'enabled', budget_tokens: 4096 },
-      undefined,
-      ['unsupported_field reasoning.exclude'],
-    ],
+    [{ effort: 'low', exclude: true }, 'MiniMax-M3', { type: 'enabled', budget_tokens: 4096 }, undefined, []],
     // An effort for those that decide themselves.
     [{ effort: 'medium' }, 'claude-opus-4-6', { type: 'adaptive' }, 'medium', []],
     [{ effort: 'xhigh' }, 'claude-opus-4-6', { type: 'adaptive' }, 'high', ['mapped_field reasoning']],

@@ -97,11 +97,10 @@ const adaptive = (reasoning: ReasoningSetting, context: ModelContext): Readonly<
   ...displayMember(reasoning, context),
 })
 
-const displayMember = ({ exclude }: ReasoningSetting, { rules, lose, fieldOf, target }: ModelContext): { display?: string } => {
+const displayMember = ({ exclude }: ReasoningSetting, { rules }: ModelContext): { display?: string } => {
   if (exclude !== true) return rules.display === 'hidden' ? { display: 'summarized' } : {}
-  if (rules.display !== 'unknown') return { display: 'omitted' }
-  lose(`${fieldOf('reasoning')}.exclude`, `${target.upstreamModel} cannot hide its thinking; it was left out.`)
-  return {}
+  // What another model shows all the same is left out on its way to the client (formats/hide-thinking.ts).
+  return rules.display === 'unknown' ? {} : { display: 'omitted' }
 }
 
 /** The same effort, or the nearest below it that the model knows; the lowest where there is none below. */

@@ -24,6 +24,8 @@ interface Asked {
   readonly stream?: boolean
   readonly model?: string
   readonly apiKey?: string
+  /** Called with what was read so far. */
+  readonly onRead?: (events: readonly ModelEvent[]) => void
 }
 
 type Ask = (script: Script, asked?: Asked) => Promise<Read>
@@ -33,7 +35,7 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
   const upstream = await startFakeUpstream()
   return {
     upstream,
-    async ask(script, { stream = true, model = CLAUDE, apiKey = API_KEY } = {}) {
+    async ask(script, { stream = true, model = CLAUDE, apiKey = API_KEY, onRead } = {}) {
       upstream.script(script)
       const clock = createFakeClock()
       const attempt = attemptOf(promptOf(), () => undefined, { stream })
@@ -43,8 +45,10 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
       try {
         for await (const batch of pulled((take) =>
           bedrock({ ...attempt, target }, { upstream: createUpstream(clock, TIMEOUTS), clock }, take),
-        ))
+        )) {
           frames.push(...batch)
+          onRead?.(frames.flatMap((frame) => frame.events))
+        }
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown
         error = thrown
@@ -57,14 +61,16 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
 
 export const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/vnd.amazon.eventstream\r\nx-amzn-requestid: req-1\r\n'
 
-/** `cut`: the connection ends before the length that was announced. */
+/** `cut`: the connection ends before the length that was announced, once that has resolved. */
 export const streams =
-  (messages: readonly Uint8Array[], { cut = false }: { cut?: boolean } = {}): Script =>
+  (messages: readonly Uint8Array[], { cut }: { cut?: Promise<void> } = {}): Script =>
   async (exchange) => {
     const bytes = bytesOf(messages)
-    await exchange.send(`${STREAM_HEAD}content-length: ${bytes.length + (cut ? 1 : 0)}\r\n\r\n`)
+    await exchange.send(`${STREAM_HEAD}content-length: ${bytes.length + (cut === undefined ? 0 : 1)}\r\n\r\n`)
     await exchange.send(bytes)
-    if (cut) exchange.end()
+    if (cut === undefined) return
+    await cut
+    exchange.end()
   }
 
 export const answers =

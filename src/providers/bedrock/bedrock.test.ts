@@ -81,7 +81,7 @@ describe('a stream that fails', () => {
   })
 
   test('because its connection breaks is no answer', async () => {
-    const { events, error } = await ask(streams(said, { cut: true }))
+    const { events, error } = await ask(streams(said, { cut: Promise.resolve() }))
     expect(events.some(({ type }) => type === 'finish')).toBe(false)
     expect(error?.type).toBe('provider_unavailable')
   })

@@ -147,7 +147,12 @@ describe('a stream', () => {
 
   test('stays whole where the connection breaks behind its end, before its counts', async () => {
     const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1)]
-    const { events, error } = await ask(streams(messages, { cut: true }))
+    // What arrives together with the break may be lost with it.
+    const { promise: cut, resolve } = Promise.withResolvers<void>()
+    const onRead = (read: readonly ModelEvent[]): void => {
+      if (read.at(-1)?.type === 'finish') resolve()
+    }
+    const { events, error } = await ask(streams(messages, { cut }), { onRead })
     expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop', native: 'end_turn' })
     expect(error).toBeNull()
   })

@@ -87,7 +87,6 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
     lost('reasoning', 'has no word here for how much it thinks', context)
     return {}
   }
-  if (reasoning.exclude === true) context.lose(`${field}.exclude`, `${target.upstreamModel} cannot hide its thinking; it was left out.`)
   if (reasoning.enabled === false || reasoning.effort === 'none') {
     if (facts.thinking === 'reasoningConfig') return { reasoningConfig: { type: 'disabled' } }
     mapped(field, `${target.upstreamModel} cannot be kept from thinking; it was asked for its lowest effort.`)

@@ -9,7 +9,6 @@ import type { ReasoningWords, Vendor } from '../vendor.ts'
 export const encodeReasoning = (value: ReasoningSetting, field: string, vendor: Vendor, warn: (warning: Warning) => void): JsonObject => {
   if (vendor.reasoning === 'object') return { reasoning: wholeObject(value) }
   const words = vendor.reasoning
-  if (value.exclude === true) warn(lost(field, 'This provider cannot be asked to keep its thinking to itself.'))
   if (value.summary !== undefined && !vendor.showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
   if (turnsThinkingOff(value)) return off(words, field, warn)
   return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }

@@ -102,7 +102,13 @@ describe('a vendor’s words in a request of the same dialect', () => {
       '"reasoning_effort":"high"',
       [],
     ],
-    ['hidden thinking cannot be asked for everywhere', 'openai', '"include_reasoning":false', '', ['include_reasoning']],
+    [
+      'hidden thinking is asked for where that is known, and left out of the answer elsewhere',
+      'openai',
+      '"include_reasoning":false',
+      '',
+      [],
+    ],
     ['the limit of this service’s tools is no provider’s', 'openai', '"max_tool_calls":3', '', []],
   ])('%s', (_, vendor, given, sent, lost) => {
     const body = (members: string): string => `{"model":"one-1",${HISTORY}${members === '' ? '' : `,${members}`}}`
