@@ -41,7 +41,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorType, Advice>> = {
   },
   provider_overloaded: {
     meaning: 'The provider has no room now, or no provider fits the request.',
-    advice: 'Wait for `Retry-After` seconds or with growing pauses. `metadata.excluded_by` tells which filter left no provider.',
+    advice: 'Wait for `Retry-After` seconds or with growing pauses. `metadata.excluded_by` names the filters that left no provider.',
   },
   provider_unavailable: {
     meaning: 'The provider is down, broke off, sent something that is no answer, or refused the credential of this service.',
@@ -73,7 +73,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorType, Advice>> = {
   },
   content_policy_violation: {
     meaning: 'A filter of the provider flagged the input or the output.',
-    advice: 'Change the content; `metadata.reasons` and `metadata.flagged_input` tell what was flagged.',
+    advice: 'Change the content; `metadata.reasons` and `metadata.flagged_input` name what was flagged.',
   },
   refusal: {
     meaning: 'The provider reports as an error that the model refused; the message is its explanation.',

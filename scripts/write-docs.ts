@@ -24,10 +24,8 @@ import { PERSISTED_FIELDS } from '../src/request-fields/preset-fields.ts'
 import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
 import { SPELLINGS } from '../src/request-fields/setting-spellings.ts'
 import { fieldOutcomes, PART_OUTCOMES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
-import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 import { errorReference } from './error-reference.ts'
-import { PROVIDER_DIALECTS } from '../src/models/provider-dialects.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const COMMAND = 'bin/bun scripts/write-docs.ts'
@@ -109,8 +107,11 @@ interface FileRow {
 const fileRows = (given: Schema, root: Schema, path = '', required = false): FileRow[] => {
   const schema = resolve(given, root)
   if (typeof schema.additionalProperties === 'object') {
-    const key = path === 'models' ? '<vendor/model>' : '<slug>'
-    return fileRows(schema.additionalProperties, root, `${path}.${key}`)
+    const key = ['models', 'plugins.pareto.scores'].includes(path) ? '<vendor/model>' : '<slug>'
+    const { description } = schema
+    // A map's own description stands in for that of its values.
+    const value = { ...(description === undefined ? {} : { description }), ...resolve(schema.additionalProperties, root) }
+    return fileRows(value, root, `${path}.${key}`)
   }
   const members = Object.entries(schema.properties ?? {})
   if (members.length > 0)
@@ -193,21 +194,6 @@ const providersTable = (): string =>
 
 const catalogueFacts = (): string =>
   `The catalogue of this version knows ${Object.keys(catalogue.models).length} models and ${Object.keys(catalogue.providers).length} providers. Its newest source is of ${catalogue.as_of}.`
-
-const isCallable = (dialect: string): boolean => {
-  try {
-    providerRegistry.adapterFor(dialect)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const dialectsTable = (): string =>
-  table(
-    ['Dialect', 'Called by this version'],
-    PROVIDER_DIALECTS.filter((dialect) => dialect !== 'sandbox').map((dialect) => [code(dialect), isCallable(dialect) ? 'yes' : 'not yet']),
-  )
 
 const fieldsTable = (client: ClientDialect): string =>
   table(
@@ -409,7 +395,6 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['config-models', fileTable((path) => path.startsWith('models.'), 'models.<vendor/model>.')],
     ['providers', providersTable()],
     ['catalogue', catalogueFacts()],
-    ['dialects', dialectsTable()],
     ...CLIENT_DIALECTS.map((client): [string, string] => [`fields-${client}`, fieldsTable(client)]),
     ['parts', partsTable()],
     ['sandbox-models', sandboxTable()],

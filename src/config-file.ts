@@ -73,7 +73,10 @@ export const configFileSchema = z
       .strictObject({
         connect: seconds(5, 'Seconds to find, reach and trust a provider, before anything is sent.'),
         stream_headers: seconds(60, 'Seconds until a streaming provider must send its response headers, connecting included.'),
-        whole_headers: seconds(600, 'The same for a whole answer.'),
+        whole_headers: seconds(
+          600,
+          'Seconds until a provider must send the response headers of a whole (not streamed) answer, connecting included.',
+        ),
         first_token: seconds(
           120,
           'Seconds until the first content of a stream; comments are none. A model may have its own first_token_timeout.',
@@ -118,8 +121,13 @@ export const configFileSchema = z
           description:
             'The part of in_flight, of queue and of body_bytes_in_flight that one key alone may take, so that others find room beside it; 0: all of it.',
         }),
-        queue: upTo(100_000, 256, 'Requests that wait for one of them to end, beyond which they are refused.'),
-        queue_seconds: z.number().min(0).max(60).default(1).meta({ description: 'How long each of them waits.' }),
+        queue: upTo(100_000, 256, 'Requests that may wait for a place in limits.in_flight; further ones are refused.'),
+        queue_seconds: z
+          .number()
+          .min(0)
+          .max(60)
+          .default(1)
+          .meta({ description: 'Seconds that a request waits for a place before it is refused.' }),
         store_timeout_ms: z
           .int()
           .min(5)
@@ -161,7 +169,9 @@ export const configFileSchema = z
         }),
       })
       .prefault({}),
-    guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
+    guardrails: z.strictObject({}).optional().meta({
+      description: 'Nothing reads this map; it may be left out. Guardrails are objects of the management API, not of the file.',
+    }),
     moderation: moderationSettings.prefault({}),
     tools: toolSettings.prefault({}),
     plugins: pluginSettings.prefault({}),

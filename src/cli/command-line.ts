@@ -44,11 +44,13 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     await serve(readSettings(SERVE_SETTINGS, flags, environment()), environment(), argv.slice(2))
   })
 
-  const keys = program.command('keys').description('Create, list and revoke API keys, with the service running or not.')
+  const keys = program
+    .command('keys')
+    .description('Create, list and revoke API keys, with the service running or not. "create" needs --kind and --name.')
   const storage = (flags: Record<string, string>) => readSettings(STORAGE_SETTINGS, flags, environment())
-  withSettings(keys.command('create').description('Create a key and print it, once.'), STORAGE_SETTINGS)
-    .requiredOption('--kind <kind>', 'management or inference')
-    .requiredOption('--name <name>', 'what the key is for')
+  withSettings(keys.command('create').description('Create a key and print it, once. --kind and --name are required.'), STORAGE_SETTINGS)
+    .requiredOption('--kind <kind>', 'management or inference (required)')
+    .requiredOption('--name <name>', 'a name that says what the key is for (required)')
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .option('--limit-usd <amount>', 'spending limit in US dollars')
     .option('--limit-reset <interval>', 'daily, weekly or monthly; a limit without it is for the life of the key')
@@ -125,27 +127,33 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   const run = async (outcome: Promise<number>): Promise<void> => {
     exitCode = await outcome
   }
-  asCode('pull', 'Write what the service has into files; comments stay. Exit code 1 where both sides changed the same.')
-    .option('--format <format>', 'of new files: yaml or json', 'yaml')
-    .option('--prune', 'delete files of what the service has no longer')
-    .option('--force', "take the service's side, whatever was changed here")
+  asCode(
+    'pull',
+    'Write the objects of the service into files, and keep the comments in them. Exit code 1 where the service and a file both changed the same field.',
+  )
+    .option('--format <format>', 'the format of new files: yaml or json', 'yaml')
+    .option('--prune', 'delete the files of objects that the service no longer has')
+    .option('--force', "overwrite files with the service's objects, also where the files were changed")
     .option('--dry-run', 'write nothing')
     .action(async (directory, flags) => run((await verbs.presets()).pullVerb(remote(flags), directory, flags)))
-  asCode('diff', 'Show what differs, on which side it changed. Exit code 1 where anything does.').action(async (directory, flags) =>
-    run((await verbs.presets()).diffVerb(remote(flags), directory, flags)),
+  asCode('diff', 'Show each difference, and whether the service or the file changed. Exit code 1 where there is one.').action(
+    async (directory, flags) => run((await verbs.presets()).diffVerb(remote(flags), directory, flags)),
   )
   const sending = (command: Command): Command =>
     command
-      .option('--prune', 'archive or delete what has no file')
+      .option('--prune', 'archive or delete the objects that have no file')
       .option('--note <text>', 'what changed and why, kept with each new version')
       .option('--label <label>', 'set this label on each new version')
       .option('--no-designate', 'save the versions without serving them')
       .option('--dry-run', 'send nothing')
-  sending(asCode('push', 'Send what was changed in files. Exit code 1, and nothing is sent, where both sides changed.')).action(
-    async (directory, flags) => run((await verbs.presets()).pushVerb(remote(flags), directory, flags)),
-  )
-  sending(asCode('apply', 'Make the service what the files say, whatever was changed there.')).action(async (directory, flags) =>
-    run((await verbs.presets()).applyVerb(remote(flags), directory, flags)),
+  sending(
+    asCode(
+      'push',
+      'Send the changes that were made in files. Exit code 1, and nothing is sent, where the service and a file both changed the same object.',
+    ),
+  ).action(async (directory, flags) => run((await verbs.presets()).pushVerb(remote(flags), directory, flags)))
+  sending(asCode('apply', 'Make the objects of the service equal to the files, also where they were changed on the service.')).action(
+    async (directory, flags) => run((await verbs.presets()).applyVerb(remote(flags), directory, flags)),
   )
   withRemote(
     program
@@ -183,14 +191,16 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   withRemote(
     program
       .command('import')
-      .argument('<what>', 'openai-prompts, openrouter, litellm, portkey or bifrost')
-      .argument('<file>', 'its export or its configuration'),
+      .argument('<what>', 'the product: openai-prompts, openrouter, litellm, portkey or bifrost')
+      .argument('<file>', 'the export or the configuration file of that product'),
   )
-    .description('Move in: presets, limits of keys and guardrails go to the service, the rest is printed for your file.')
-    .option('--dry-run', 'only say what would be done')
-    .option('--overwrite', 'also change what the service has under the same name and differs')
-    .option('--create-keys', 'make keys that the service does not have, and print them')
-    .option('--merge <file>', 'write what belongs into the configuration file there, and keep its comments')
+    .description(
+      'Import the settings of another product: presets, guardrails and limits of keys go to the running service; providers and models are printed for your configuration file.',
+    )
+    .option('--dry-run', 'print what would be done, and change nothing')
+    .option('--overwrite', 'replace objects of the service that have the same name and other content')
+    .option('--create-keys', 'create the keys that the service does not have, and print them')
+    .option('--merge <file>', 'add the providers and models to this configuration file, and keep its comments')
     .option('--workspace <id>', 'id or slug; that of the key when absent')
     .option('--json', 'print JSON')
     .action(async (what, file, flags) => run((await verbs.import()).importVerb(remote(flags), what, file, flags)))

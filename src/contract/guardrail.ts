@@ -25,7 +25,9 @@ export type FilterAction = (typeof FILTER_ACTIONS)[number]
 export type BuiltinSlug = (typeof BUILTIN_SLUGS)[number]
 
 const action = z.enum(FILTER_ACTIONS).meta({ description: 'block: 403. redact: a placeholder takes its place. flag: it is only reported.' })
-const side = z.enum(['input', 'output', 'both']).meta({ description: 'What is looked at: what the model is told, what it says, or both.' })
+const side = z
+  .enum(['input', 'output', 'both'])
+  .meta({ description: 'The side that is screened: the input of the model, its output, or both.' })
 const scanScope = z.enum(['user_only', 'all_messages'])
 
 export type FilterSide = z.output<typeof side>

@@ -31,7 +31,7 @@ export const modelQuery = {
     .meta({ description: 'A part of the id or the name.' }),
   model_authors: words('Who made the model: the part of its id before the slash'),
   providers: words('Who serves it, by slug or name'),
-  supported_parameters: words('Request parameters that it heeds, all of them'),
+  supported_parameters: words('Request parameters, all of which the model must support'),
   input_modalities: words('What it reads, all of them'),
   output_modalities: words('What it writes, any of them; all for every model'),
   context: amount('The least context, in tokens.'),

@@ -49,7 +49,7 @@ export const listPaging = paging({ limitMax: 100, limitDefault: 50 })
 export const countQuery = {
   count: z.enum(['true', 'false']).optional().meta({
     description:
-      '`false`: without `total_count`. Such a page looks through 20,000 entries at most for what no index finds, and may have few, or none, where it is not the last; `offset` is not heeded.',
+      '`false`: without `total_count`. Such a page looks through 20,000 entries at most for what no index finds, and may have few, or none, where it is not the last; `offset` is ignored.',
   }),
 }
 

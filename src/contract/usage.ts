@@ -104,7 +104,7 @@ export const usageAnswer = z.object({
     .nullable()
     .meta({
       description:
-        'Null where the points are as asked for. Minutes are read from the records themselves, of which one answer looks through so many at most.',
+        'Null where the points have the interval of the query. Minutes are read from the records themselves, and one answer reads at most `records_max` of them.',
     }),
   data: z.array(usagePoint),
   groups: z.array(usageSlot).meta({ description: 'The dearest first, the others last.' }),

@@ -7,7 +7,7 @@ import { atOnce } from '../lib/steps.ts'
 import type { Models } from '../models/models.ts'
 import { beyond, PROBES, probeBody, type ProbeName } from './probe-bodies.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
-import type { ProviderDialect } from '../models/provider-dialects.ts'
+import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 
 export interface Question {
   readonly model: Model

@@ -65,7 +65,7 @@ const DESCRIPTION = `Patchbay speaks three inference interfaces (Chat Completion
 
 Everything below \`/api/v1\` is reachable below \`/v1\` too, so clients that are given a bare host work. Every answer carries an \`X-Request-Id\`.
 
-A provider's failure after a request was accepted is told in the body, or in the stream, of a 200: look for \`error\` in the body too. Clients that are known to need its real status get that instead, as does every request with the header \`X-Service-Provider-Failure: status\`, as long as nothing was sent.`
+When a provider fails after a request was accepted, the answer may have status 200 with the error in its body or in its stream: look for \`error\` in each answer. As long as nothing was sent, clients that are known to need the real status get it instead, and so does every request with the header \`X-Service-Provider-Failure: status\`.`
 
 const TAGS: readonly { readonly name: Route['tag']; readonly description: string }[] = [
   {
@@ -77,23 +77,27 @@ const TAGS: readonly { readonly name: Route['tag']; readonly description: string
   { name: 'Keys', description: 'Management keys manage, inference keys call models. A key is shown once, when it is created.' },
   {
     name: 'Workspaces',
-    description: 'What keys, presets and guardrails belong to. A key reaches what is in its own workspace, and nothing else.',
+    description:
+      'Keys, presets and guardrails belong to a workspace. A key reaches the objects of its own workspace and no others, except that a management key of the default workspace reaches all.',
   },
   {
     name: 'Provider keys',
     description: "A workspace's own keys of providers. They are sealed at rest, never shown, and used before those of the service.",
   },
-  { name: 'Credits', description: 'Prepaid credit.' },
+  { name: 'Credits', description: 'Read the prepaid credit of a workspace and add to it.' },
   {
     name: 'Sign-in',
     description:
-      'People sign in, and act without a key of theirs: admins like a management key of the workspace, members on what is their own.',
+      'People sign in and act without an API key: admins may do what a management key of their workspace may do, members may act on their own objects.',
   },
-  { name: 'Observability', description: 'Where traces of requests go.' },
-  { name: 'Audit', description: 'Who changed what.' },
-  { name: 'Models', description: 'What can be called: models, and presets as models.' },
-  { name: 'Guardrails', description: 'What requests may say, cost and reach: filters, allow-lists and budgets.' },
-  { name: 'Generations', description: 'What a single request did, used and cost.' },
+  { name: 'Observability', description: 'Destinations that receive the traces of requests.' },
+  { name: 'Audit', description: 'The audit log lists each change, with who made it and when.' },
+  { name: 'Models', description: 'List the models that a key can call, and the presets that it can use as models.' },
+  {
+    name: 'Guardrails',
+    description: 'Guardrails limit requests by filters for their content, allow-lists of models and providers, and budgets.',
+  },
+  { name: 'Generations', description: 'The record of each request: its attempts, its usage and its cost.' },
   { name: 'Files', description: 'Files of a workspace, for people, programs and models that are offered `service:files`.' },
   { name: 'Service', description: 'Health, metrics and this description. No key is needed.' },
 ]

@@ -1,7 +1,7 @@
 /**
  * The body of a response that is written piece by piece, at the pace of its reader. It uses the runtime's direct streams,
- * which hand each piece to the socket at once and report when the socket is full: one of the four files that may touch the
- * runtime.
+ * which hand each piece to the socket at once and report when the socket is full: one of the few files that may touch the
+ * runtime (ARCHITECTURE.md).
  */
 
 export interface ResponseWriter {

@@ -1,4 +1,4 @@
-/** The listening socket. One of the three files that may touch the runtime. */
+/** The listening socket. One of the few files that may touch the runtime (ARCHITECTURE.md). */
 import type { App, Peers } from './app.ts'
 
 export interface Server {

@@ -8,6 +8,9 @@ import type { Models } from '../models/models.ts'
 import { isModel } from '../routing/is-model.ts'
 import type { Plan, PlannedAttempt, Removed } from '../routing/plan-attempts.ts'
 
+const NO_OWN_KEY =
+  'No provider meets the requirements: the workspace allows only its own provider keys here, and none of them may be used for this model.'
+
 export const withCustomerKeys = (plan: Plan, lookup: CustomerKeyLookup | null, models: Models): Plan => {
   if (lookup === null) return plan
   const first: PlannedAttempt[] = []
@@ -24,7 +27,7 @@ export const withCustomerKeys = (plan: Plan, lookup: CustomerKeyLookup | null, m
   }
   const attempts = [...first, ...shared, ...last]
   if (attempts.length === 0) {
-    throw new GatewayError('provider_overloaded', `No provider meets the requirements: ${removed[0]?.reason ?? ''}, and none fits.`, {
+    throw new GatewayError('provider_overloaded', NO_OWN_KEY, {
       status: 503,
       metadata: { excluded_by: [...plan.removed, ...removed] },
     })

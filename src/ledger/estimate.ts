@@ -12,7 +12,7 @@ import type { Steps } from '../lib/steps.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { endpointsThatMayServe } from '../models/served-endpoint.ts'
 import type { Model, ModelEndpoint, Provider } from '../models/model.ts'
-import type { ProviderDialect } from '../models/provider-dialects.ts'
+import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 
 export interface EstimateSettings {
   /** Output tokens held for a request that sets no maximum. */

@@ -8,7 +8,8 @@ const price = z.number().min(0).max(1_000_000)
 export const budgetSettings = z
   .strictObject({
     unknown_price: z.enum(['refuse', 'default']).default('refuse').meta({
-      description: 'A model without a known price, for a caller with a limit. refuse: 403. default: it is counted at default_price.',
+      description:
+        'How a request of a caller with a limit is treated where the price of the model is not known. refuse: it gets 403. default: it is charged at default_price.',
     }),
     default_price: z
       .strictObject({
@@ -24,7 +25,7 @@ export const budgetSettings = z
       .meta({ description: 'Output tokens held for a request that sets no maximum, if its model can give as many.' }),
     empty_answers: z.enum(['told', 'free']).default('told').meta({
       description:
-        'An answer without a token that failed or ended without a reason. told: charged if the provider counted something. free: never charged.',
+        'How an answer without output tokens is charged that failed or ended without a finish reason. told: by the tokens that the provider reported. free: not at all.',
     }),
     credits: z.boolean().default(false).meta({ description: 'Whether workspaces may spend only the credit that was added for them.' }),
     in_flight: z
@@ -34,15 +35,15 @@ export const budgetSettings = z
           .min(0.01)
           .max(1)
           .default(0.5)
-          .meta({ description: 'The share of the credit left that running requests may hold.' }),
+          .meta({ description: 'The share of the remaining credit that running requests of a workspace may hold.' }),
         ceiling_usd: dollarAmount
           .min(0)
           .nullable()
           .default(null)
-          .meta({ description: 'The most that they may hold, in US dollars; null: no ceiling.' }),
+          .meta({ description: 'The most that running requests of a workspace may hold, in US dollars; null: no ceiling.' }),
       })
       .prefault({})
-      .meta({ description: 'In force where credits are.' }),
+      .meta({ description: 'Limits on the credit that running requests may hold. They apply only where budgets.credits is true.' }),
   })
   .prefault({})
 

@@ -1,13 +1,14 @@
 /**
- * Places that many holders share. All of them cannot be taken by one: a holder may have so many times as many as are free, so
- * that a newcomer finds room however many others press, and few holders may still use nearly all of them.
+ * Places that many holders share. The places that one holder may take are bounded by a fixed multiple of the places that
+ * are still free. So one holder cannot take all of them, a new holder always finds room, and a few holders together may
+ * still use nearly all of them.
  */
 export interface PlaceSettings {
   /** All there are; `Number.POSITIVE_INFINITY`: no bound. */
   readonly most: number
   /** The part of all of them that one holder alone may take, above 0 and up to 1; 1: every one. */
   readonly share: number
-  /** A holder may always have so many, while they are free. */
+  /** The number of places that a holder may always have while they are free, whatever its share. */
   readonly always: number
 }
 

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 
 import { ENDPOINT_TIERS, QUANTIZATIONS } from '../canonical/endpoint-facts.ts'
-import { PROVIDER_DIALECTS } from './provider-dialects.ts'
+import { PROVIDER_DIALECTS } from '../canonical/provider-dialects.ts'
 
 export const modelId = z
   .string()
@@ -134,7 +134,7 @@ export const endpointEntry = z
     data_policy: dataPolicy.optional().meta({ description: "Where it differs from the provider's." }),
     supported_parameters: parameterNames
       .optional()
-      .meta({ description: "Where they differ from the model's: the request parameters it heeds." }),
+      .meta({ description: "Where they differ from the model's: the request parameters that this endpoint supports." }),
   })
   .meta({ id: 'EndpointEntry', description: 'One provider that serves the model.' })
 
@@ -148,9 +148,10 @@ export const modelEntry = z
     context_length: tokenCount.optional().meta({ description: 'Input and output tokens together.' }),
     input_modalities: z.array(modality).min(1).optional().meta({ description: 'What it reads; text when absent.' }),
     output_modalities: z.array(modality).min(1).optional().meta({ description: 'What it writes; text when absent.' }),
-    supported_parameters: parameterNames
-      .optional()
-      .meta({ description: 'The request parameters it heeds.', examples: [['tools', 'tool_choice', 'temperature', 'max_tokens']] }),
+    supported_parameters: parameterNames.optional().meta({
+      description: 'The request parameters that the model supports.',
+      examples: [['tools', 'tool_choice', 'temperature', 'max_tokens']],
+    }),
     distillable: z.boolean().optional().meta({ description: 'Whether its author allows its text to train other models.' }),
     endpoints: z.array(endpointEntry).min(1).optional().meta({ description: 'Who serves it, the preferred one first.' }),
     first_token_timeout: z.number().min(0.001).max(86_400).optional().meta({

@@ -2,7 +2,7 @@
 import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
 import type { PriceSource } from './catalogue-imports.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
-import type { ProviderDialect } from './provider-dialects.ts'
+import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 
 export interface Provider {
   readonly slug: string

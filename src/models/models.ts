@@ -4,7 +4,7 @@ import { nearDistance } from '../lib/edit-distance.ts'
 import { createNameIndex, isPlainName, type OtherNames } from './other-names.ts'
 import { createVendorNames, undated } from './vendor-names.ts'
 import type { Provider, ModelEndpoint, DataPolicy, Model } from './model.ts'
-import type { ProviderDialect } from './provider-dialects.ts'
+import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 
 /** An endpoint about which only what `reported` holds is known. */
 export const plainEndpoint = (

@@ -21,7 +21,10 @@ export const pluginSettings = z.strictObject({
     .optional(),
   switchyard: z
     .strictObject({
-      judge_model: z.string().min(1).meta({ description: 'Reserved for algorithms of `switchyard-router` that ask a model.' }),
+      judge_model: z.string().min(1).optional().meta({
+        description:
+          'Nothing reads it in this version; it may be left out. It is kept for algorithms of `switchyard-router` that ask a model, which this version refuses.',
+      }),
     })
     .optional(),
   pareto: z

@@ -7,7 +7,7 @@ import { callOf } from '../../test/support/plans.ts'
 import { createModels } from '../models/models.ts'
 import { providerRegistry } from './registry.ts'
 import type { Provider } from '../models/model.ts'
-import { PROVIDER_DIALECTS } from '../models/provider-dialects.ts'
+import { PROVIDER_DIALECTS } from '../canonical/provider-dialects.ts'
 
 const SENT = new Error('sent')
 

@@ -1,5 +1,5 @@
 /** Every dialect that the service speaks to providers, in one visible place. To add one: a folder beside these, and a line here. */
-import { GatewayError } from '../errors.ts'
+import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { countAnthropicTokens } from './anthropic/count-tokens.ts'
 import { bedrock } from './bedrock/bedrock.ts'
@@ -21,7 +21,7 @@ const vendorsForm = ({ provider }: Target): ToolNameForm | null => vendorOf(prov
 
 const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
 
-const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
+const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
   anthropic: knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
   bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), { own: null, formFor: () => DASHED })),
   google: namingTools(restoringTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
@@ -44,22 +44,19 @@ const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
 }
 
 /** Dialects whose providers count tokens for the asking. */
-const COUNTERS: Readonly<Record<string, TokenCounter>> = { anthropic: namingCountedTools(countAnthropicTokens, ANTHROPIC_TOOLS) }
+const COUNTERS: Readonly<Partial<Record<ProviderDialect, TokenCounter>>> = {
+  anthropic: namingCountedTools(countAnthropicTokens, ANTHROPIC_TOOLS),
+}
 
 export interface ProviderRegistry {
-  /** Throws `unprocessable` for a dialect that has no adapter yet. */
-  adapterFor(dialect: string): ProviderAdapter
-  counterFor(dialect: string): TokenCounter | null
+  adapterFor(dialect: ProviderDialect): ProviderAdapter
+  counterFor(dialect: ProviderDialect): TokenCounter | null
   /** Vectors in place of an answer; for providers that have them. */
   readonly embeddings: ProviderAdapter
 }
 
 export const providerRegistry: ProviderRegistry = {
-  adapterFor(dialect) {
-    const adapter = ADAPTERS[dialect]
-    if (adapter === undefined) throw new GatewayError('unprocessable', `Providers that speak ${dialect} cannot be called yet.`)
-    return adapter
-  },
+  adapterFor: (dialect) => ADAPTERS[dialect],
   counterFor: (dialect) => COUNTERS[dialect] ?? null,
   embeddings,
 }

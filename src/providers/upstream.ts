@@ -1,6 +1,6 @@
 /**
  * The one way out: HTTP to providers, with our own deadlines. Redirects are never followed, so that a credential goes
- * nowhere but to the address that the operator wrote. One of the three files that may touch the runtime.
+ * nowhere but to the address that the operator wrote. One of the few files that may touch the runtime (ARCHITECTURE.md).
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -24,7 +24,7 @@ export const tierNames = ({ only, order }: Preferences, locks: RoutingLocks | nu
 }
 
 /**
- * One for each name that is not heeded; `endings` are the fields with models whose names have an ending that is held. Throws
+ * One warning for each name that is ignored; `endings` are the fields with models whose names have an ending that is held. Throws
  * `invalid_request` where the preset refuses such names.
  */
 export const warnOfLocks = (
@@ -36,16 +36,17 @@ export const warnOfLocks = (
   const heeded = tierNames(preferences, locks)
   const isHeld = (name: string): boolean => !heeded.includes(name) && asked.some(({ model }) => hasTierNamed(model, name))
   const faults = [
-    ...endings.map((path) => ({ path, message: 'The preset locks what the ending of this name sets' })),
+    ...endings.map((path) => ({ path, message: 'The preset locks what the ending of this name sets', ignored: 'the ending' })),
     ...(['only', 'order'] as const)
       .filter((list) => locks.tier && preferences[list].some(isHeld))
       .map((list) => ({
         path: `provider.${list}`,
-        message: 'The preset locks service_tier, so that no name asks for an endpoint of a tier',
+        message: 'The preset locks service_tier, so no name may choose an endpoint of a tier',
+        ignored: 'the name',
       })),
   ]
   if (locks.rejects && faults.length > 0) throw invalidRequest(faults.map(({ path, message }) => ({ path, message: `${message}.` })))
-  return faults.map(({ path, message }) => ({ code: 'locked_field', field: path, message: `${message}; it was not heeded.` }))
+  return faults.map(({ path, message, ignored }) => ({ code: 'locked_field', field: path, message: `${message}; ${ignored} was ignored.` }))
 }
 
 const hasTierNamed = ({ endpoints }: Model, name: string): boolean =>

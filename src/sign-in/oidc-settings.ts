@@ -4,16 +4,20 @@ import { z } from 'zod'
 export const oidcSettings = z.strictObject({
   issuer: z
     .url({ protocol: /^https?$/, error: 'Write the address of the issuer, such as https://login.example.com' })
-    .meta({ description: 'Its address, exactly as it names itself.' }),
-  client_id: z.string().min(1).max(512),
-  client_secret: z.string().min(1).max(2048),
-  allowed_domains: z
-    .array(z.string().min(1).max(253))
+    .meta({ description: 'The address of the identity provider, exactly as the provider itself writes it (its `issuer`).' }),
+  client_id: z.string().min(1).max(512).meta({ description: 'The id under which the identity provider knows this service.' }),
+  client_secret: z
+    .string()
     .min(1)
-    .optional()
-    .meta({ description: 'Domains of confirmed addresses whose people may sign in; everybody whom the provider lets in when absent.' }),
+    .max(2048)
+    .meta({ description: 'The secret that the identity provider issued for this `client_id`; `${NAME}` takes it from a variable.' }),
+  allowed_domains: z.array(z.string().min(1).max(253)).min(1).optional().meta({
+    description:
+      'Domains of confirmed mail addresses whose people may sign in. When absent, everybody whom the identity provider lets in may.',
+  }),
   role_claim: z.string().min(1).max(100).optional().meta({
-    description: 'The claim that says `admin`, as a text or in a list; who has none is a member. When absent, roles are given here.',
+    description:
+      'The claim of the identity provider that makes a person an admin: its value is `admin`, as a text or in a list. A person without it is a member. When absent, admins of the workspace set the roles here.',
   }),
   trusted_hosts: z
     .array(z.string().min(1).max(300))

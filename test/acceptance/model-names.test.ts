@@ -108,7 +108,7 @@ describe('the same names elsewhere', () => {
     }
     expect(await reason('chosen-later')).toEqual([
       404,
-      'Requests of @preset/chosen-later name openrouter/auto, which chooses a model for each of them.',
+      '@preset/chosen-later uses the router openrouter/auto, which chooses a model for each request, so it has no endpoints of its own.',
     ])
     expect(await reason('modelless')).toEqual([404, 'There is no preset "modelless" with a model.'])
     expect(await reason('none-such')).toEqual([404, 'There is no preset "none-such" with a model.'])

@@ -302,7 +302,7 @@ const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   request_timeout: null,
   timeout: null,
   routing_strategy:
-    'providers are balanced by price, away from what failed of late; latency-based and cost-based become the sort of each preset',
+    'providers are balanced by price, away from those that failed recently; latency-based and cost-based become the sort of each preset',
   num_retries: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
   context_window_fallbacks: 'a context that is too long moves on to the fallback models too',
   content_policy_fallbacks: 'a refusal does not move on to another model',

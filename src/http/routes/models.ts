@@ -203,7 +203,10 @@ export const modelsEndpoints = ({ models, listed, clock, health }: ModelParts & 
 const modelOfPreset = async (id: string, caller: Caller, listed: ListedModels): Promise<Model> => {
   const { model } = await presetNamed(id, caller, listed)
   if (model.endpoints.length > 0) return model
-  throw new GatewayError('not_found', `Requests of ${shown(id)} name ${shown(model.id)}, which chooses a model for each of them.`)
+  throw new GatewayError(
+    'not_found',
+    `${shown(id)} uses the router ${shown(model.id)}, which chooses a model for each request, so it has no endpoints of its own.`,
+  )
 }
 
 export const endpointsZdr = (models: Models, health: HealthView, clock: Clock): Route => ({

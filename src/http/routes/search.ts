@@ -16,7 +16,7 @@ const query = { q: z.string().trim().min(1).max(200).meta({ description: 'An id,
 
 const hit = z.object({
   type: z.enum(['generation', 'request', 'preset', 'key', 'model', 'member']),
-  id: z.string().meta({ description: 'Of a preset the slug, of a key the hash, of a member the user.' }),
+  id: z.string().meta({ description: 'The slug of a preset, the hash of a key, the user id of a member, or the id of any other hit.' }),
   title: z.string(),
 })
 

@@ -14,8 +14,8 @@ export const healthLive = (): Route => ({
   ...shared,
   path: '/health/live',
   operation: 'healthLive',
-  summary: 'Whether the process runs',
-  answers: { 200: { description: 'It does.', schema: status } },
+  summary: 'Check that the process runs',
+  answers: { 200: { description: 'The process runs.', schema: status } },
   handle: () => jsonResponse({ status: 'live' }),
 })
 
@@ -24,8 +24,11 @@ export const healthReady = (ready: () => Promise<string | null>): Route => ({
   ...shared,
   path: '/health/ready',
   operation: 'healthReady',
-  summary: 'Whether requests should be sent here: storage answers and the service is not stopping',
-  answers: { 200: { description: 'Ready.', schema: status }, 503: { description: 'Not ready.', schema: status } },
+  summary: 'Check that requests can be sent here: storage answers, and the service is not stopping',
+  answers: {
+    200: { description: 'The service is ready.', schema: status },
+    503: { description: 'The service is not ready; `status` names the reason.', schema: status },
+  },
   async handle() {
     const reason = await ready()
     return reason === null ? jsonResponse({ status: 'ready' }) : jsonResponse({ status: reason }, { status: 503 })
@@ -72,7 +75,7 @@ export const welcome = (location: '/dashboard' | '/docs'): Route => ({
   ...shared,
   path: '/',
   operation: 'welcome',
-  summary: 'To the dashboard',
+  summary: 'Redirect to the dashboard',
   answers: { 302: { description: 'To /dashboard, or to /docs where the dashboard is switched off.' } },
   handle: () => new Response(null, { status: 302, headers: { location } }),
 })

@@ -1,6 +1,6 @@
 /** The conversation as a model gets it in one turn of a loop: which tools it may call, and which it must. */
 import type { Message, Prompt } from '../../canonical/prompt.ts'
-import type { ProviderDialect } from '../../models/provider-dialects.ts'
+import type { ProviderDialect } from '../../canonical/provider-dialects.ts'
 import { asTexts } from './replayed-conversation.ts'
 
 /** The first choice of tools is the client's; behind a result it is the model's, or the loop would never end. The last turn calls none. */

@@ -11,9 +11,9 @@ import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
 export interface BegunAttempt {
   readonly planned: PlannedAttempt
   readonly credential: Credential
-  /** It follows a failed one that was sent, by our own choice, and counts as such in the budget of its provider. */
+  /** True where the service itself chose to try again after a failed attempt that was sent; such an attempt counts in the retry budget of its provider. */
   readonly retry: boolean
-  /** Another key of the same provider may be tried, or this one is a customer's: a fault of this one says nothing of the endpoint. */
+  /** True where another key of the same provider may be tried, or this key is a customer's. A failure of this key then does not count against the endpoint. */
   readonly spareKeys: boolean
 }
 

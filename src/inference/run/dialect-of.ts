@@ -3,7 +3,7 @@ import type { Call } from '../../canonical/call.ts'
 import { dialectFor, speaksDialectOf } from '../../models/models.ts'
 import { fewestLosses, refusesIn } from '../../providers/fewest-losses.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
-import type { ProviderDialect } from '../../models/provider-dialects.ts'
+import type { ProviderDialect } from '../../canonical/provider-dialects.ts'
 
 export const dialectOf = ({ endpoint, model }: Pick<PlannedAttempt, 'endpoint' | 'model'>, call: Call): ProviderDialect => {
   const { provider, upstreamModel } = endpoint

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { validate } from '../../contract/validate.ts'
 import { ERROR_TYPES } from '../../errors.ts'
 
-/** Null: as the model does by itself. */
+/** Null where the model uses its own default. */
 export interface SandboxSettings {
   readonly tokens: number | null
   readonly delayMs: number | null
@@ -15,7 +15,11 @@ const TURNS_MAX = 100
 const CALLS_MAX = 128
 
 const call = z.strictObject({
-  name: z.string().min(1).max(200).meta({ description: 'Of the tool: a function, or the type of a tool that the service runs.' }),
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .meta({ description: 'The name of the tool that is called: that of a function, or the type of a tool that the service runs.' }),
   arguments: z
     .union([z.looseObject({}), z.string()])
     .default({})

@@ -105,7 +105,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
           }}
           onClose={() => setAct(null)}
         >
-          <p>Keys and people that it is assigned to are not held by its rules any more, from the next request on.</p>
+          <p>From the next request on, its rules no longer apply to anybody.</p>
         </Confirm>
       ) : null}
     </div>

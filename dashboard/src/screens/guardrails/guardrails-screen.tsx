@@ -50,7 +50,7 @@ export const GuardrailsScreen = () => {
                     </Button>
                   }
                 >
-                  Nothing is filtered, and every model may be asked. A guardrail changes that for the keys and people it is assigned to.
+                  Nothing is filtered, and every model may be asked. A guardrail changes that for the keys that it is assigned to.
                 </Empty>
               }
               columns={[

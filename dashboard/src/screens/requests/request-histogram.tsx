@@ -46,7 +46,7 @@ export const RequestHistogram = ({ filter, range, isTurn }: RequestHistogramProp
               />
               {used.coarser === null ? null : <p className="faint small">{TOO_MANY}</p>}
               {left.length === 0 ? null : (
-                <p className="faint small">The columns count more than the list: they do not heed {left.map(wordOf).join(', ')}.</p>
+                <p className="faint small">The columns count more than the list: they ignore {left.map(wordOf).join(', ')}.</p>
               )}
             </>
           )}
