@@ -7,6 +7,7 @@ import { secretPath } from '../root-secret.ts'
 import { restoreBackup, writeBackup } from '../storage/backup.ts'
 import { DATABASE_FILE } from '../storage/sqlite.ts'
 import { requireData } from './require-data.ts'
+import { print } from './print.ts'
 
 /** `path`: the file to make, or a directory that is to hold it. */
 export const backupVerb = async (settings: StorageSettings, path: string): Promise<void> => {
@@ -25,5 +26,3 @@ export const restoreVerb = async (settings: StorageSettings, path: string): Prom
   if (settings.secret === null)
     print(`Put the root secret of the backup into ${secretPath(settings.dataDir)} (mode 0600) before you start.`)
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`)

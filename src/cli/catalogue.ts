@@ -18,6 +18,7 @@ import { changeLine, refusedLine, summaryLine, unknownLine } from './catalogue-r
 import { fromShell } from './from-shell.ts'
 import { requireData } from './require-data.ts'
 import { warn } from './warn.ts'
+import { print } from './print.ts'
 
 const SHIPPED = shippedCatalogue as Catalogue
 
@@ -209,5 +210,3 @@ const auditOf = (
     after,
   }
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`)

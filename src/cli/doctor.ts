@@ -10,6 +10,7 @@ import { nanosOf } from '../lib/money.ts'
 import type { Models } from '../models/models.ts'
 import { createUpstream, dateOf } from '../providers/upstream.ts'
 import { hasData } from './require-data.ts'
+import { print } from './print.ts'
 
 export interface DoctorFlags {
   readonly live?: boolean
@@ -27,7 +28,6 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
   if (!(maxCostUsd > 0 && maxCostUsd <= 100))
     throw new SettingError('--max-cost-usd must be a number of US dollars above 0 and at most 100.')
   if (flags.record !== undefined && flags.live !== true) throw new SettingError('--record keeps what providers answer: it needs --live.')
-  const print = (line: string): void => void process.stdout.write(`${line}\n`)
   const isJson = flags.json === true
   const checks: Check[] = []
   const add = (...found: readonly Check[]): void => {

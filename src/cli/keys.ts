@@ -19,6 +19,7 @@ import { namedWorkspace } from './named-workspace.ts'
 import { hasData, requireData } from './require-data.ts'
 import { warn } from './warn.ts'
 import { terminalLine } from './terminal-line.ts'
+import { print } from './print.ts'
 
 interface CreateFlags {
   readonly workspace?: string
@@ -149,8 +150,6 @@ const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: S
     await storage.database.close()
   }
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** For the person at the terminal, beside what a script reads. */
 const note = (line: string): void => void process.stderr.write(`${line}\n`)

@@ -5,6 +5,7 @@ import { openStorage } from '../open-storage.ts'
 import { auditLedger, INVARIANTS } from '../storage/ledger-audit.ts'
 import { requireData } from './require-data.ts'
 import { warn } from './warn.ts'
+import { print } from './print.ts'
 
 /** The exit code: 1 where something is wrong. */
 export const auditLedgerVerb = async (settings: StorageSettings, flags: { readonly json?: boolean }): Promise<number> => {
@@ -12,7 +13,6 @@ export const auditLedgerVerb = async (settings: StorageSettings, flags: { readon
   const { database } = await openStorage(settings, { service: false, onError: () => undefined, warn })
   try {
     const breaches = await auditLedger(database, isoTimestamp(systemClock.now()))
-    const print = (line: string): void => void process.stdout.write(`${line}\n`)
     if (flags.json === true) print(JSON.stringify({ fine: breaches.length === 0, breaches }))
     else {
       for (const { name, says } of INVARIANTS) {

@@ -18,6 +18,7 @@ import { createKeyStore } from '../storage/key-store.ts'
 import { fromShell } from './from-shell.ts'
 import { requireData } from './require-data.ts'
 import { warn } from './warn.ts'
+import { print } from './print.ts'
 
 /** Called before each step; a test stops the process there. */
 export type Step = 'add' | 'announce' | 'rewrap' | 'check' | 'done'
@@ -124,5 +125,3 @@ const withStorage = async (settings: StorageSettings, work: (storage: Storage) =
     await storage.database.close()
   }
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -167,7 +167,7 @@ const composeOauth = ({ management, codeAttempts, guardrails, ids }: Parts, file
 const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {
   const { clock, management } = parts
   const catalogues = createCatalogueMemory()
-  const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })
+  const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts, trustedBy: 'moderation.trusted_hosts' })
   const searchEngines = createSearchEngines(file.tools.web_search, clock)
   const fetchPage = composeFetchPage(clock)
   return createPipeline({

@@ -1,5 +1,6 @@
 /** A file as the body of an answer, at the pace of its reader: no more of it than a few pieces is ever in memory. */
 import type { Clock } from '../lib/clock.ts'
+import { type UnreadWatch, watchUnread } from './unread-watch.ts'
 
 export interface FileStreamParts {
   readonly clock: Clock
@@ -13,35 +14,27 @@ export const fileStream = (
   pieces: AsyncGenerator<Uint8Array>,
   { clock, unreadMs, onError }: FileStreamParts,
 ): ReadableStream<Uint8Array> => {
-  let takenMs = clock.monotonicMs()
   let isOver = false
-  let cancelTimer = (): void => undefined
+  let watch: UnreadWatch | null = null
 
   const end = (): void => {
     isOver = true
-    cancelTimer()
+    watch?.stop()
   }
   const leave = async (): Promise<void> => {
     end()
     await pieces.return(undefined)
   }
-  /** One timer for each silence, not for each piece. */
-  const watch = (giveUp: () => void): void => {
-    const leftMs = takenMs + unreadMs - clock.monotonicMs()
-    if (leftMs <= 0) giveUp()
-    else cancelTimer = clock.after(leftMs, () => watch(giveUp))
-  }
-
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        watch(() => {
+        watch = watchUnread(clock, unreadMs, () => {
           controller.error(new DOMException('The answer was not read.', 'AbortError'))
           leave().catch(onError)
         })
       },
       async pull(controller) {
-        takenMs = clock.monotonicMs()
+        watch?.taken()
         try {
           const { done, value } = await pieces.next()
           if (isOver) return

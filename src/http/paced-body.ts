@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../lib/clock.ts'
 import { endOfPiece } from '../lib/text-pieces.ts'
+import { type UnreadWatch, watchUnread } from './unread-watch.ts'
 
 export interface PacedBodyParts {
   readonly clock: Clock
@@ -22,34 +23,26 @@ export const pacedBody = (pieces: readonly string[], { clock, unreadMs, onUnread
   let unread = pieces.reduce((length, piece) => length + piece.length, 0)
   const nextOf = piecesOf(pieces)
   let isOver = false
-  let takenMs = clock.monotonicMs()
-  let cancelTimer = (): void => undefined
+  let watch: UnreadWatch | null = null
 
   const end = (): void => {
     if (isOver) return
     isOver = true
-    cancelTimer()
+    watch?.stop()
     onUnread(-unread)
-  }
-
-  /** One timer for each silence, not for each piece. */
-  const watch = (giveUp: () => void): void => {
-    const leftMs = takenMs + unreadMs - clock.monotonicMs()
-    if (leftMs <= 0) giveUp()
-    else cancelTimer = clock.after(leftMs, () => watch(giveUp))
   }
 
   onUnread(unread)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        watch(() => {
+        watch = watchUnread(clock, unreadMs, () => {
           end()
           controller.error(new DOMException('The answer was not read.', 'AbortError'))
         })
       },
       async pull(controller) {
-        takenMs = clock.monotonicMs()
+        watch?.taken()
         const text = nextOf()
         controller.enqueue(encoder.encode(text))
         onUnread(-text.length)

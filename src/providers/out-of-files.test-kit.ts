@@ -8,7 +8,7 @@ import { createSafeFetch } from './safe-fetch.ts'
 import { createUpstream } from './upstream.ts'
 
 const upstream = createUpstream(systemClock, { streamHeadersMs: 5000, wholeHeadersMs: 5000, idleMs: 5000 })
-const get = createSafeFetch({ clock: systemClock, trustedHosts: ['localhost'] })
+const get = createSafeFetch({ clock: systemClock, trustedHosts: ['localhost'], trustedBy: null })
 
 const post = (url: string) => upstream.post({ url, headers: {}, body: '{}', stream: false, connection: new AbortController() })
 const load = (url: string) => get({ url, headers: {}, body: null, timeoutMs: 5000, maxBytes: 10 })

@@ -64,7 +64,7 @@ export interface SafeFetchParts {
   /** `host` or `host:port`: these may be private, and spoken to without TLS. */
   readonly trustedHosts: readonly string[]
   /** The setting that names them: refusals mention it. Null where there is none. */
-  readonly trustedBy?: string | null
+  readonly trustedBy: string | null
   /** Says whether the open internet may be spoken to without TLS. */
   readonly plainHttp?: boolean
   readonly resolve?: (host: string) => Promise<readonly string[]>
@@ -80,7 +80,7 @@ const HOPS_MAX = 3
 export const createSafeFetch = ({
   clock,
   trustedHosts,
-  trustedBy = 'moderation.trusted_hosts',
+  trustedBy,
   plainHttp = false,
   resolve = resolveByDns,
   dial = (address, port) => ({ address, port }),

@@ -22,20 +22,15 @@ import type { EvaluationDetails, Evaluations } from '../../inference/evaluations
 import type { Keys } from '../../keys/keys.ts'
 import { csvLine } from '../../lib/csv.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
-import type { PresetRef } from '../../storage/preset-test-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { checkPatterns } from '../check-patterns.ts'
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
 import { jsonInTurns, jsonResponse, linesInTurns } from '../json-response.ts'
 import { payerOf } from '../payer.ts'
-import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { presetIn } from '../preset-path.ts'
+import { changedBy, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
-
-const refOf = (request: RouteRequest): PresetRef => ({
-  workspaceId: reachOf(request).workspaceId,
-  slug: validate(presetSlug, request.params['slug'], ['slug']),
-})
 
 const idOf = (request: RouteRequest): string => validate(evaluationId, request.params['id'], ['id'])
 
@@ -69,7 +64,7 @@ export const evaluationRoutes = (
     },
     errors: [404, 409],
     async handle(request) {
-      const ref = refOf(request)
+      const ref = presetIn(request)
       const { members, text } = await request.object()
       const body = validate(evaluationBody, members)
       await checkPatterns(
@@ -110,7 +105,7 @@ export const evaluationRoutes = (
     },
     errors: [400, 404],
     async handle(request) {
-      const page = await evaluations.list(refOf(request), listPaging.read(request.query))
+      const page = await evaluations.list(presetIn(request), listPaging.read(request.query))
       return jsonResponse({ data: page.items, total_count: page.totalCount })
     },
   },
@@ -121,7 +116,7 @@ export const evaluationRoutes = (
     summary: 'Read an evaluation with its items; as CSV or JSON lines where the request accepts those',
     answers: { 200: { description: 'The evaluation as far as it is.', schema: whole } },
     async handle(request) {
-      const found = await evaluations.get(refOf(request), idOf(request))
+      const found = await evaluations.get(presetIn(request), idOf(request))
       return exported(request, `evaluation-${found.id}`, found.items, resultLines) ?? jsonInTurns({ data: found }, request.startTurn())
     },
   },
@@ -135,7 +130,7 @@ export const evaluationRoutes = (
     answers: { 200: { description: 'Both, and their items side by side.', schema: z.object({ data: evaluationComparison }) } },
     async handle(request) {
       const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])
-      const found = await evaluations.compare(refOf(request), idOf(request), other)
+      const found = await evaluations.compare(presetIn(request), idOf(request), other)
       const name = `evaluation-${found.evaluation.id}-${found.other.id}`
       return exported(request, name, found.items, comparisonLines) ?? jsonInTurns({ data: found }, request.startTurn())
     },
@@ -148,7 +143,7 @@ export const evaluationRoutes = (
     summary: 'Cancel an evaluation: no more requests are made, and what is done stays',
     answers: { 200: { description: 'The evaluation.', schema: whole } },
     async handle(request) {
-      const data = await evaluations.cancel(refOf(request), idOf(request), changedBy(request))
+      const data = await evaluations.cancel(presetIn(request), idOf(request), changedBy(request))
       return jsonInTurns({ data }, request.startTurn())
     },
   },
@@ -162,7 +157,7 @@ export const evaluationRoutes = (
     answers: { 200: { description: 'The evaluation, which runs from now on.', schema: whole } },
     async handle(request) {
       const body = validate(evaluationResume, readJsonObject(await request.text()))
-      const data = await evaluations.resume(refOf(request), idOf(request), body, changedBy(request))
+      const data = await evaluations.resume(presetIn(request), idOf(request), body, changedBy(request))
       return jsonInTurns({ data }, request.startTurn())
     },
   },
@@ -173,7 +168,7 @@ export const evaluationRoutes = (
     summary: 'Delete an evaluation with all that it found',
     answers: { 200: { description: 'Deleted.', schema: z.object({ deleted: z.literal(true) }) } },
     async handle(request) {
-      await evaluations.delete(refOf(request), idOf(request), changedBy(request))
+      await evaluations.delete(presetIn(request), idOf(request), changedBy(request))
       return jsonResponse({ deleted: true })
     },
   },

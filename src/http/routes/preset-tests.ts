@@ -14,7 +14,8 @@ import { mapOnce } from '../../storage/idempotency.ts'
 import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
-import { callerOf, changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { presetIn } from '../preset-path.ts'
+import { callerOf, changedBy, type Route } from '../route.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management', query: inWorkspace } as const
 
@@ -24,11 +25,6 @@ export interface PresetTestParts {
   readonly clock: Clock
   readonly ids: IdSource
 }
-
-const refOf = (request: RouteRequest): PresetRef => ({
-  workspaceId: reachOf(request).workspaceId,
-  slug: validate(presetSlug, request.params['slug'], ['slug']),
-})
 
 const unknownPreset = ({ slug }: PresetRef): GatewayError => new GatewayError('not_found', `There is no preset "${slug}".`)
 
@@ -45,7 +41,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
     },
     errors: [400, 404],
     async handle(request) {
-      const ref = refOf(request)
+      const ref = presetIn(request)
       const found = await tests.list(ref)
       if (found === null) throw unknownPreset(ref)
       return jsonResponse({ data: found })
@@ -63,7 +59,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
     answers: { 201: { description: 'The saved input.', schema: z.object({ data: presetTest }) } },
     errors: [404, 409],
     async handle(request) {
-      const ref = refOf(request)
+      const ref = presetIn(request)
       const bodyText = await request.text()
       const { tools = null, expected = null, ...body } = validate(presetTestBody, readJsonObject(bodyText))
       const test: PresetTest = {
@@ -104,7 +100,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
     errors: [400, 404, 409],
     async handle(request) {
       const id = validate(presetTestId, request.params['id'], ['id'])
-      if (!(await tests.remove(refOf(request), id, isoTimestamp(clock.now()), changedBy(request)))) {
+      if (!(await tests.remove(presetIn(request), id, isoTimestamp(clock.now()), changedBy(request)))) {
         throw new GatewayError('not_found', 'The preset has no test of this id.')
       }
       return jsonResponse({ deleted: true })

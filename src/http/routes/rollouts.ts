@@ -7,9 +7,9 @@ import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { Rollouts } from '../../presets/rollouts.ts'
-import type { PresetRef } from '../../storage/preset-test-store.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { presetIn } from '../preset-path.ts'
+import { changedBy, type Route } from '../route.ts'
 
 const shared = {
   path: '/presets/:slug/rollout',
@@ -19,11 +19,6 @@ const shared = {
   params: { slug: presetSlug },
   query: inWorkspace,
 } as const
-
-const refOf = (request: RouteRequest): PresetRef => ({
-  workspaceId: reachOf(request).workspaceId,
-  slug: validate(presetSlug, request.params['slug'], ['slug']),
-})
 
 const answer = z.object({ data: rollout })
 
@@ -38,7 +33,7 @@ export const rolloutRoutes = (rollouts: Rollouts): readonly Route[] => [
     errors: [404, 409],
     async handle(request) {
       const body = validate(rolloutBody, readJsonObject(await request.text()))
-      return jsonResponse({ data: await rollouts.put(refOf(request), body, changedBy(request)) })
+      return jsonResponse({ data: await rollouts.put(presetIn(request), body, changedBy(request)) })
     },
   },
   {
@@ -48,7 +43,7 @@ export const rolloutRoutes = (rollouts: Rollouts): readonly Route[] => [
     summary: 'Read the newest rollout of a preset, with the figures of each version',
     answers: { 200: { description: 'The rollout, also one that has halted or ended.', schema: answer } },
     errors: [400, 404],
-    handle: async (request) => jsonResponse({ data: await rollouts.get(refOf(request)) }),
+    handle: async (request) => jsonResponse({ data: await rollouts.get(presetIn(request)) }),
   },
   {
     ...shared,
@@ -58,7 +53,7 @@ export const rolloutRoutes = (rollouts: Rollouts): readonly Route[] => [
     answers: { 200: { description: 'Ended.', schema: z.object({ deleted: z.literal(true) }) } },
     errors: [400, 404, 409],
     async handle(request) {
-      await rollouts.end(refOf(request), changedBy(request))
+      await rollouts.end(presetIn(request), changedBy(request))
       return jsonResponse({ deleted: true })
     },
   },
