@@ -43,11 +43,12 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     await visitor.checkAccessible()
   })
 
-  test('the list has the limit of requests a minute, and the guardrails that are assigned to a key or to its person', async () => {
+  test('the list has the limit of requests a minute, the name of the person, and the guardrails that are assigned to either', async () => {
     const service = await services.start()
     const make = (body: object) => manage<{ data: { hash: string; creator_user_id: string } }>(service, '/keys', { body })
     const { data: key } = await make({ name: 'checkout', rpm_limit: 60 })
     await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['ada'] } })
+    await manage(service, '/workspaces/default/members/ada', { method: 'PATCH', body: { name: 'Ada Lovelace' } })
     await make({ name: 'ada laptop', creator_user_id: 'ada' })
     await make({ name: 'playground (user_a51f2301-f148-4b2b-8751-e834934d1051)', limit: 12.34, limit_reset: 'monthly' })
     const guardrail = async (name: string): Promise<string> =>
@@ -61,6 +62,7 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     expect(await row('checkout').textContent()).toContain('rpm 60')
     await row('ada laptop').getByRole('link', { name: 'of-ada' }).waitFor()
     expect(await row('ada laptop').textContent()).not.toContain('pii-strict')
+    await row('ada laptop').getByText('Ada Lovelace').waitFor()
     const frame = page.locator('.table-frame', { has: page.getByRole('table', { name: 'Keys' }) })
     expect(await frame.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     await visitor.checkAccessible()

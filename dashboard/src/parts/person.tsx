@@ -1,14 +1,24 @@
-/** A person: who reads this by name, others as the service knows them. An id that a machine made is cut; the whole one is in the tooltip. */
-import { useQuery } from '@tanstack/react-query'
+/** A person, by the name in the reader's workspace. Without one, an id that a machine made is cut; the whole one is in the tooltip. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 
 import { currentSession } from '../api/session.ts'
+import { membersOf } from '../api/workspaces.ts'
 
 const MADE = /^(user_[0-9a-f]{8})-[0-9a-f-]{27}$/
 
 export const Person = ({ id }: { id: string | null | undefined }) => {
-  const own = useQuery(currentSession).data
+  const name = useNameOf(id ?? '')
   if (id === null || id === undefined || id === '') return <span className="faint">–</span>
-  return <span title={id}>{id === own?.user_id && own.user_name !== null ? own.user_name : shortId(id)}</span>
+  return <span title={id}>{name ?? shortId(id)}</span>
+}
+
+/** Only an admin may read who the others are. */
+const useNameOf = (id: string): string | null => {
+  const reader = useQuery(currentSession).data
+  const isOther = id !== '' && reader !== undefined && id !== reader.user_id
+  const members = useInfiniteQuery({ ...membersOf(reader?.workspace_id ?? ''), enabled: isOther && reader.role === 'admin' })
+  if (!isOther) return reader?.user_name ?? null
+  return members.data?.find(({ user_id: other }) => other === id)?.name ?? null
 }
 
 const shortId = (id: string): string => {
