@@ -35,6 +35,10 @@ describe('turns', () => {
     expect(losses).toEqual([expect.stringContaining('messages[0]: Google has no system message here')])
   })
 
+  test('a model of another name has one, as the newest Gemini does', () => {
+    expect(sent([system('S'), user('1')], 'tuned-models/support').body.systemInstruction).toEqual({ parts: [{ text: 'S' }] })
+  })
+
   test('Gemma has no system instruction', () => {
     const { body, losses } = sent([system('S'), user('1')], 'gemma-3-27b-it')
     expect([body.systemInstruction, body.contents, losses.length]).toEqual([

@@ -145,6 +145,7 @@ describe('thinking', () => {
     ['gemini-2.0-flash', { effort: 'high' }, undefined, 1],
     ['gemini-2.0-flash', { effort: 'none' }, undefined, 0],
     ['gemma-3-27b-it', { effort: 'high' }, undefined, 1],
+    ['a-name-of-tomorrow', { effort: 'high' }, level('high'), 0],
   ])('%s, %j', (model, reasoning, config, lost) => {
     expect(think(model, reasoning)).toEqual([config, lost])
   })

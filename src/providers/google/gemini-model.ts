@@ -4,7 +4,7 @@
  */
 export interface GeminiModel {
   readonly name: string
-  /** Its family's number, such as 2.5; infinite for an alias of the newest one, 0 for what is no Gemini, such as Gemma. */
+  /** Its family's number, such as 2.5; infinite for an alias of the newest one and for a name that is not known, 0 for Gemma. */
   readonly generation: number
   readonly takesSystemInstruction: boolean
   /** Calls of the history without a signature are refused; tool results may hold media. */
@@ -38,7 +38,8 @@ export const geminiModel = (upstreamModel: string): GeminiModel => {
 }
 
 const generationOf = (name: string): number => {
-  if (!name.startsWith('gemini-')) return 0
+  if (/^(?:gemma|medgemma|shieldgemma|txgemma|translategemma)\b/.test(name)) return 0
+  if (!name.startsWith('gemini-')) return Number.POSITIVE_INFINITY
   if (name === 'gemini-pro' || name === 'gemini-pro-vision') return 1
   const reported = /^gemini-(\d+(?:\.\d+)?)(?:-|$)/.exec(name)
   return reported === null ? Number.POSITIVE_INFINITY : Number(reported[1])
