@@ -1,7 +1,10 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
+import { withoutBillingLineInJson } from '../../canonical/billing-line.ts'
 import { lookForSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import { scanElements } from '../../lib/json-scan.ts'
+import { editElements, readMembers } from '../../lib/json-splice.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
 import { lookForName } from '../../lib/may-name.ts'
@@ -41,6 +44,8 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const relayed = yield* conversation(attempt)
   yield
   Object.assign(changes, relayed?.changes)
+  const system = unbilledSystem(body.raw('system'), attempt.target)
+  if (system !== undefined) changes['system'] = system
   const fields = fieldsOfBody(body, changes)
   nameUser(fields)
   nameTier(fields, attempt)
@@ -56,6 +61,23 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
     Object.assign(changes, yield* settleCacheMarks(marked, attempt))
   }
   return changes
+}
+
+/**
+ * JSON text of the system prompt for a model that is no Claude, without the line for Anthropic's billing; null where nothing else is in
+ * it, undefined where it stays as it is.
+ */
+const unbilledSystem = (system: string | undefined, { provider, upstreamModel }: Target): string | null | undefined => {
+  if (system === undefined || provider === 'anthropic' || rulesOf(upstreamModel).claude) return undefined
+  const isList = system.startsWith('[')
+  const sent = isList ? editElements(system, unbilledBlock) : withoutBillingLineInJson(system)
+  if (sent === system) return undefined
+  return sent === '""' || (isList && scanElements(sent).length === 0) ? null : sent
+}
+
+const unbilledBlock = (json: string): string | null => {
+  const block = withoutBillingLineInJson(json)
+  return block !== json && readMembers(block).get('text') === '""' ? null : block
 }
 
 /** Claude reads text, pictures and documents, whatever else the dialect of its client may come to say. */
