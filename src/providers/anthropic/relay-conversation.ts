@@ -14,7 +14,7 @@ import type { Attempt } from '../provider.ts'
 import { arrangeTurns, type Turn } from '../turns.ts'
 import type { Block } from '../message-blocks.ts'
 import { BLOCK_FORM, toolUseId } from './encode-parts.ts'
-import { rulesOf } from './model-rules.ts'
+import { isImitation, rulesOf } from './model-rules.ts'
 
 export interface RelayedConversation {
   readonly turns: readonly Turn<Block>[]
@@ -264,14 +264,19 @@ const blocksIn = ({ json }: Block): readonly Block[] =>
     return { type: textIn(block.startsWith('{') ? readMembers(block).get('type') : undefined) ?? '', json: block }
   })
 
-/** The block as the model may have it back, or null for none of it: what this service sealed, and what another maker or nobody signed, is not its own. */
+/**
+ * The block as the model may have it back, or null for none of it: what this service sealed, and what another maker signed, is not its
+ * own; nor is what nobody signed, where the model signs what it thinks.
+ */
 const provenThinking = (
   type: 'thinking' | 'redacted_thinking',
   members: ReadonlyMap<string, string>,
   json: string,
-  { target: { modelId }, makerOf }: Attempt,
+  { target, makerOf }: Attempt,
 ): Block | null => {
+  const { modelId } = target
   const held = textIn(members.get(type === 'thinking' ? 'signature' : 'data'))
+  if (type === 'thinking' && (held ?? '') === '' && isImitation(target)) return { type, json }
   if (held === '') return null
   const proof = held === null ? null : openProof(held)
   if (proof === null) return held !== null && (makerOf?.(held) ?? modelId) !== modelId ? null : { type, json }

@@ -16,7 +16,7 @@ import type { Attempt, Target } from '../provider.ts'
 import { isKnownVendor } from '../vendors.ts'
 import { mayBreakMarks, settleCacheMarks } from './cache-marks.ts'
 import { defaultMaxTokens } from './encode-reasoning.ts'
-import { rulesOf } from './model-rules.ts'
+import { isImitation, rulesOf } from './model-rules.ts'
 import { MAY_BE_BLANK, type RelayedConversation, relayConversation, systemBlocks } from './relay-conversation.ts'
 import { refusePlainAddresses } from './plain-addresses.ts'
 import { applyModelRules } from './relay-rules.ts'
@@ -67,8 +67,8 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
  * JSON text of the system prompt for a model that is no Claude, without the line for Anthropic's billing; null where nothing else is in
  * it, undefined where it stays as it is.
  */
-const unbilledSystem = (system: string | undefined, { provider, upstreamModel }: Target): string | null | undefined => {
-  if (system === undefined || provider === 'anthropic' || rulesOf(upstreamModel).claude) return undefined
+const unbilledSystem = (system: string | undefined, target: Target): string | null | undefined => {
+  if (system === undefined || !isImitation(target)) return undefined
   const isList = system.startsWith('[')
   const sent = isList ? editElements(system, unbilledBlock) : withoutBillingLineInJson(system)
   if (sent === system) return undefined
@@ -152,7 +152,7 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
   const { body } = call
   const foreign =
     (yield* lookForSealedProof(body.searchable)) ||
-    (yield* testInSteps(UNSIGNED, body.searchable)) ||
+    (!isImitation(target) && (yield* testInSteps(UNSIGNED, body.searchable))) ||
     (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
   const ruled = rulesOf(target.upstreamModel).claude || body.has('thinking')
   const looked =
