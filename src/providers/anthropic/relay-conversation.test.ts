@@ -176,6 +176,23 @@ describe('a model that is no Claude', () => {
     expect([out, reported]).toEqual([given, []])
   })
 
+  test('gets calls of one id told apart, in one turn and over turns, each with its result; all else keeps its bytes', () => {
+    const calls = (first: string, second: string): readonly object[] => [
+      assistant(unsigned, call(first, { q: 'a' }), call(second, { q: 'b' })),
+      user(result(first, 'A'), result(second, 'B')),
+    ]
+    const { given, text: out, reported } = asked([HI, ...calls('grep:3', 'grep:3'), ...calls('grep:3', 'x.y'), HI])
+    const told = bodyOf([HI, ...calls('grep:3', 'grep:3_2'), ...calls('grep:3_3', 'x.y'), HI], enabled)
+    expect([out, reported]).toEqual([told.replace('a/b', 'glm-4.7'), []])
+    expect(given).not.toBe(out)
+  })
+
+  test('gets an object where the input of a call is none', () => {
+    const { text: out, reported } = asked([HI, assistant(call('a', 'text')), user(result('a'))])
+    expect(JSON.parse(out)).toMatchObject({ messages: [HI, assistant(call('a')), user(result('a'))] })
+    expect(reported).toEqual(['mapped_field messages[1]'])
+  })
+
   test('gets no thinking that this service sealed for another maker', () => {
     const sealed = sealProof({ format: 'openai-responses-v1', kind: 'encrypted', data: 'x' })
     const { text: out, reported } = asked([HI, assistant({ ...unsigned, signature: sealed }, unsigned, call('a')), user(result('a'))])

@@ -154,9 +154,12 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
     (yield* lookForSealedProof(body.searchable)) ||
     (!isImitation(target) && (yield* testInSteps(UNSIGNED, body.searchable))) ||
     (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
-  const ruled = rulesOf(target.upstreamModel).claude || body.has('thinking')
+  const { claude } = rulesOf(target.upstreamModel)
   const looked =
-    foreign || (ruled && ((yield* lookForName(NOT_USER, body.searchable)) || (yield* testInSteps(MAY_BE_BLANK, body.searchable))))
+    foreign ||
+    (claude
+      ? (yield* lookForName(NOT_USER, body.searchable)) || (yield* testInSteps(MAY_BE_BLANK, body.searchable))
+      : yield* lookForName(CALL, body.searchable))
   const messages = looked ? body.raw('messages') : undefined
   yield
   return messages === undefined ? undefined : yield* relayConversation({ messages, system: body.raw('system') }, attempt)
@@ -164,6 +167,8 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
 
 /** Other roles, and what has rules of its own. */
 const NOT_USER = /"role"\s*:\s*"(?!user")|:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"/
+
+const CALL = /:\s*"tool_use"/
 
 /** The thinking of models that prove nothing comes to Messages clients unsigned, and they send it back so. */
 const UNSIGNED = /"signature"\s*:\s*""/
