@@ -90,6 +90,52 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     })
   })
 
+  describe('two calls of one id are told apart, also where the answer is passed on in its own dialect', () => {
+    const [paris, rome] = [PARIS, ROME].map(({ name, arguments: args }) => ({ name, arguments: JSON.stringify(args) }))
+    const chat = [paris, rome].map((about, index) => ({ index, id: 'grep:3', type: 'function', function: about }))
+    const blocks = [PARIS, ROME].map(({ name, arguments: input }) => ({ type: 'tool_use', id: 'grep:3', name, input }))
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', stop_sequence: null }
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const cases: readonly (readonly [UpstreamDialect, boolean, Uint8Array])[] = [
+      [
+        'openai-chat',
+        true,
+        events('openai-chat', [chunk({ tool_calls: [chat[0]] }), chunk({ tool_calls: [chat[1]] }), chunk({}, 'tool_calls')]),
+      ],
+      [
+        'openai-chat',
+        false,
+        json({
+          id: 'c',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: chat }, finish_reason: 'tool_calls' }],
+        }),
+      ],
+      [
+        'anthropic',
+        true,
+        events('anthropic', [
+          { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } },
+          ...blocks.flatMap((block, index) => [
+            { type: 'content_block_start', index, content_block: { ...block, input: {} } },
+            { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(block.input) } },
+            { type: 'content_block_stop', index },
+          ]),
+          { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage },
+          { type: 'message_stop' },
+        ]),
+      ],
+      ['anthropic', false, json({ ...message, content: blocks, stop_reason: 'tool_use', usage })],
+    ]
+    test.each(cases)('%s, stream: %p', async (dialect, stream, bytes) => {
+      const reading = await read(client, dialect, stream, bytes)
+      expect(callsOf(reading)).toEqual([PARIS, ROME])
+      expect(reading.calls.map(({ id }) => id)).toEqual(['grep:3', 'grep:3_2'])
+    })
+  })
+
   test('indices that do not begin at zero leave no hole', async () => {
     const reported = chunks(...chatCall('a', 'Paris', true, 1), ...chatCall('b', 'Rome', true, 4), chunk({}, 'tool_calls')) + DONE
     expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS, ROME])

@@ -9,6 +9,7 @@ import { ArgumentsScan } from '../../lib/arguments-scan.ts'
 import { isObject } from '../../lib/json.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import { callArguments } from '../call-arguments.ts'
+import { createDistinctIds } from '../distinct-ids.ts'
 import { textOf } from './decode-content.ts'
 import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 
@@ -52,6 +53,7 @@ export const createCallReader = (model: string): CallReader => {
   // Upstream indices may be sparse, or all zero with ids that differ; ours are dense.
   const calls = new Map<number, OpenCall>()
   const nameless = new Set<OpenCall>()
+  const distinct = createDistinctIds()
   let newest: OpenCall | null = null
   let count = 0
 
@@ -64,12 +66,15 @@ export const createCallReader = (model: string): CallReader => {
     return open
   }
 
-  const tell = (open: OpenCall, events: ModelEvent[]): void => {
-    const { index, id, name, isCustom, proof, held } = open
+  /** Returns true where another call had its id. */
+  const tell = (open: OpenCall, events: ModelEvent[]): boolean => {
+    const { index, name, isCustom, proof, held } = open
+    const given = open.id === '' ? `call_${index}` : open.id
+    const id = distinct(given)
     const opened = {
       type: 'tool-call',
       index,
-      id: id === '' ? `call_${index}` : id,
+      id,
       name,
       ...(isCustom ? { custom: true as const } : {}),
     } as const
@@ -77,6 +82,7 @@ export const createCallReader = (model: string): CallReader => {
     if (held !== null && held !== '') events.push({ type: 'tool-arguments', index, json: held })
     open.held = null
     nameless.delete(open)
+    return id !== given
   }
 
   return {
@@ -110,9 +116,8 @@ export const createCallReader = (model: string): CallReader => {
       open.name = name
       open.proof ??= proofs?.get(open.id) ?? thoughtSignature(call, model)
       open.held += json
-      const isTold = name !== '' || isWhole
-      if (isTold) tell(open, events)
-      return isMended || isLate || !isTold
+      if (name === '' && !isWhole) return true
+      return tell(open, events) || isMended || isLate
     },
     heard(event) {
       if (event.type === 'tool-arguments' && newest?.index === event.index) newest.scan?.push(event.json)
