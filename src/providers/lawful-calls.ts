@@ -7,6 +7,7 @@ import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import { JSON_LIMITS, JsonLimitError, JsonTextError, scanMembers, UNLIMITED } from '../lib/json-scan.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
+import { createDistinctIds } from './distinct-ids.ts'
 
 type Call = Extract<Part, { type: 'tool-call' }>
 
@@ -74,19 +75,13 @@ const isJsonObject = (text: string): boolean => {
 
 /** Each call keeps its id unless an earlier one has it. A result belongs to the first call of its id that has none. */
 class CallIds {
-  readonly #taken = new Set<string>()
-  /** By an id that came again: the number to try next. */
-  readonly #numbers = new Map<string, number>()
+  readonly #distinct = createDistinctIds()
   /** By the id that the client knows: the ids of calls that wait for their result, and the last one that got it. */
   readonly #waiting = new Map<string, { readonly ids: string[]; answered: number }>()
   readonly #answered = new Map<string, string>()
 
   made(call: Call): Call {
-    let id = call.id
-    let number = this.#numbers.get(call.id) ?? 2
-    for (; this.#taken.has(id); number += 1) id = `${call.id}_${number}`
-    if (id !== call.id) this.#numbers.set(call.id, number)
-    this.#taken.add(id)
+    const id = this.#distinct(call.id)
     const waiting = this.#waiting.get(call.id)
     if (waiting === undefined) this.#waiting.set(call.id, { ids: [id], answered: 0 })
     else waiting.ids.push(id)

@@ -23,6 +23,8 @@ export interface BlockWords<Made extends Block> {
   /** Says whether the model that is asked can have signed thinking. */
   readonly signs: boolean
   thinking(text: string, proof: ReasoningProof): Steps<Made>
+  /** Thinking that nobody signed; absent where it cannot go back. */
+  unsigned?(text: string): Steps<Made>
   toolUse(part: PartOf<'tool-call'>): Made
   /** `media`: the blocks of the result beside its text. */
   toolResult(part: PartOf<'tool-result'>, media: readonly Made[], at: string): Steps<Made>
@@ -69,6 +71,7 @@ function* encodePart<Made extends Block>(
       return yield* textBlock(part, at, context, words)
     case 'reasoning': {
       if (role !== 'assistant') break
+      if (part.proof === undefined && words.unsigned !== undefined) return part.text === '' ? null : yield* words.unsigned(part.text)
       const proof = ownProof(part, at, context, words.signs)
       return proof === null ? null : yield* words.thinking(part.text, proof)
     }
@@ -120,7 +123,7 @@ function* textBlock<Made extends Block>(
 
 export const isVisible = (text: string): boolean => text.trim() !== ''
 
-/** Only thinking that this very model signed goes back, to the byte (docs/contract/requests.md#proofs-of-reasoning); it never becomes visible text. */
+/** Where thinking is signed, only what this very model signed goes back, to the byte (docs/contract/requests.md#proofs-of-reasoning); it never becomes visible text. */
 const ownProof = ({ proof }: PartOf<'reasoning'>, at: string, { lose, target }: BlockContext, signs: boolean): ReasoningProof | null => {
   const { providerName, upstreamModel, modelId } = target
   if (proof === undefined || proof.format !== 'anthropic-claude-v1' || !signs)

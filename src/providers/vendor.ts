@@ -56,7 +56,7 @@ export interface Vendor {
   /** Where it takes cache marks; null: it caches by itself. */
   readonly cacheMarks: CacheMarks | null
   readonly reasoning: ReasoningWords | 'object'
-  /** The thinking of earlier turns that it wants back; `untouched`: nothing is known. */
+  /** The thinking of earlier turns that it wants back; `untouched`: nothing is known (decisions/0131). */
   readonly thinkingBack: 'details' | ThinkingField | 'none' | 'untouched'
   /** Its answers show thinking, so that a wish for a summary is met. */
   readonly showsThinking: boolean
@@ -103,7 +103,7 @@ export interface ReasoningWords {
 }
 
 interface ThinkingField {
-  readonly field: 'reasoning_content'
-  /** For a turn with calls that has no thinking, as one that another model made. */
-  readonly filler: string
+  readonly field: 'reasoning' | 'reasoning_content'
+  /** For a turn with calls that has no thinking, as one that another model made; null: it needs none. */
+  readonly filler: string | null
 }

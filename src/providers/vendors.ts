@@ -301,8 +301,15 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // docs.fireworks.ai, "Create chat completion" and "Reasoning".
-  ['fireworks', vendor({ chat: [...LOCAL.chat, 'service_tier', 'metadata', 'prediction', 'prompt_cache_key'], textParts: 'any' })],
+  // docs.fireworks.ai, "Create chat completion" and "Reasoning": its templates read the thinking of earlier turns.
+  [
+    'fireworks',
+    vendor({
+      chat: [...LOCAL.chat, 'service_tier', 'metadata', 'prediction', 'prompt_cache_key'],
+      textParts: 'any',
+      thinkingBack: { field: 'reasoning_content', filler: null },
+    }),
+  ],
 
   // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
   [
@@ -389,7 +396,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // docs.z.ai, "Deep thinking": a toggle without efforts. "Chat completion": a single stop sequence, no penalties.
+  // docs.z.ai, "Deep thinking": a toggle without efforts. "Chat completion": a single stop sequence, no penalties. "Thinking
+  // mode": the thinking between calls has to come back with their results.
   [
     'zai',
     vendor({
@@ -398,12 +406,13 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       stopMax: 1,
       textParts: 'user',
       reasoning: { efforts: [], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
+      thinkingBack: { field: 'reasoning_content', filler: null },
       requiredToolChoice: false,
       embeddings: null,
     }),
   ],
 
-  // docs.ollama.com/api/openai-compatibility, "Supported request fields".
+  // docs.ollama.com/api/openai-compatibility, "Supported request fields"; openai/openai.go: the thinking of a message is its `reasoning`.
   [
     'ollama',
     vendor({
@@ -411,14 +420,25 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       chat: [...BASIC, ...TOOLS, ...PENALTIES, 'stop', 'seed', 'logprobs', 'top_logprobs'],
       outputLimits: OLDER_LIMIT,
+      thinkingBack: { field: 'reasoning', filler: null },
     }),
   ],
 
-  // docs.vllm.ai, "OpenAI-compatible server": its extra parameters are the open samplers' and go beside the others.
-  ['vllm', vendor(LOCAL)],
+  // docs.vllm.ai, "OpenAI-compatible server": its extra parameters are the open samplers' and go beside the others. "Interleaved
+  // thinking": `reasoning` comes back; the older name is passed over (github.com/vllm-project/vllm/issues/38488).
+  ['vllm', vendor({ ...LOCAL, thinkingBack: { field: 'reasoning', filler: null } })],
 
-  // github.com/ggml-org/llama.cpp/tools/server/README.md: the native names of /completion are accepted here too.
-  ['llamacpp', vendor({ ...LOCAL, outputLimits: OLDER_LIMIT, names: { repetition_penalty: 'repeat_penalty' } })],
+  // github.com/ggml-org/llama.cpp/tools/server/README.md: the native names of /completion are accepted here too. Its templates
+  // read `reasoning_content`, which its own pages send back (pull/21249).
+  [
+    'llamacpp',
+    vendor({
+      ...LOCAL,
+      outputLimits: OLDER_LIMIT,
+      names: { repetition_penalty: 'repeat_penalty' },
+      thinkingBack: { field: 'reasoning_content', filler: null },
+    }),
+  ],
 
   // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters.
   [

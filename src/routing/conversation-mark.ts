@@ -1,6 +1,7 @@
 /** How a conversation begins, as a short mark that stays the same while it grows. */
 import { createHash } from 'node:crypto'
 
+import { withoutBillingLineInJson } from '../canonical/billing-line.ts'
 import type { Call } from '../canonical/call.ts'
 
 /** A longer beginning than this would hardly distinguish any further conversations. */
@@ -10,7 +11,8 @@ const READ_MAX = 65_536
 export const conversationMark = ({ body, dialect }: Call): string | null => {
   const turns = body.raw(dialect === 'responses' ? 'input' : 'messages')
   if (turns === undefined) return null
-  const instructions = body.raw(dialect === 'responses' ? 'instructions' : 'system')?.slice(0, READ_MAX) ?? ''
+  const given = body.raw(dialect === 'responses' ? 'instructions' : 'system')?.slice(0, READ_MAX) ?? ''
+  const instructions = dialect === 'messages' ? withoutBillingLineInJson(given) : given
   const beginning = turns.startsWith('[') ? firstMessages(turns) : turns.slice(0, READ_MAX)
   return createHash('sha256').update(instructions).update('\n').update(beginning).digest('base64url')
 }

@@ -39,6 +39,26 @@ describe('the key of a conversation', () => {
     expect(key(say('Ho', 'Hello', 'More'))).not.toBe(first)
   })
 
+  test('what Claude Code tells Anthropic’s billing anew in each request is no part of the beginning', () => {
+    const of = (hash: string, said = 'Be kind.') =>
+      conversationKey(
+        callOf(
+          {
+            system: [
+              { type: 'text', text: `x-anthropic-billing-header: cc_version=2.1.9; cch=${hash};` },
+              { type: 'text', text: said },
+            ],
+            messages: say('Hi'),
+            max_tokens: 9,
+          },
+          'messages',
+        ),
+        'w',
+      )
+    expect(of('abcde')).toBe(of('fghij'))
+    expect(of('abcde')).not.toBe(of('abcde', 'Be brief.'))
+  })
+
   test('instructions are part of the beginning', () => {
     const of = (system: string) => keyOf({ messages: [{ role: 'developer', content: system }, ...say('Hi')] })
     expect(of('one')).not.toBe(of('two'))

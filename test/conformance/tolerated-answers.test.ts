@@ -90,6 +90,52 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     })
   })
 
+  describe('two calls of one id are told apart, also where the answer is passed on in its own dialect', () => {
+    const [paris, rome] = [PARIS, ROME].map(({ name, arguments: args }) => ({ name, arguments: JSON.stringify(args) }))
+    const chat = [paris, rome].map((about, index) => ({ index, id: 'grep:3', type: 'function', function: about }))
+    const blocks = [PARIS, ROME].map(({ name, arguments: input }) => ({ type: 'tool_use', id: 'grep:3', name, input }))
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', stop_sequence: null }
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const cases: readonly (readonly [UpstreamDialect, boolean, Uint8Array])[] = [
+      [
+        'openai-chat',
+        true,
+        events('openai-chat', [chunk({ tool_calls: [chat[0]] }), chunk({ tool_calls: [chat[1]] }), chunk({}, 'tool_calls')]),
+      ],
+      [
+        'openai-chat',
+        false,
+        json({
+          id: 'c',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: chat }, finish_reason: 'tool_calls' }],
+        }),
+      ],
+      [
+        'anthropic',
+        true,
+        events('anthropic', [
+          { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } },
+          ...blocks.flatMap((block, index) => [
+            { type: 'content_block_start', index, content_block: { ...block, input: {} } },
+            { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(block.input) } },
+            { type: 'content_block_stop', index },
+          ]),
+          { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage },
+          { type: 'message_stop' },
+        ]),
+      ],
+      ['anthropic', false, json({ ...message, content: blocks, stop_reason: 'tool_use', usage })],
+    ]
+    test.each(cases)('%s, stream: %p', async (dialect, stream, bytes) => {
+      const reading = await read(client, dialect, stream, bytes)
+      expect(callsOf(reading)).toEqual([PARIS, ROME])
+      expect(reading.calls.map(({ id }) => id)).toEqual(['grep:3', 'grep:3_2'])
+    })
+  })
+
   test('indices that do not begin at zero leave no hole', async () => {
     const reported = chunks(...chatCall('a', 'Paris', true, 1), ...chatCall('b', 'Rome', true, 4), chunk({}, 'tool_calls')) + DONE
     expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS, ROME])
@@ -100,6 +146,44 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'get_weather', arguments: args } }] })
     const reported = chunks(piece('{"city":'), piece('"Par'), piece('is"}'), chunk({}, 'tool_calls')) + DONE
     expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS])
+  })
+
+  describe('a call that is named late is one call', () => {
+    const args = JSON.stringify(PARIS.arguments)
+    const piece = (about: object, more: object = {}): object => chunk({ tool_calls: [{ index: 0, ...more, function: about }] })
+    const { name } = PARIS
+    const begun = piece({ name: '', arguments: '' }, { id: 'a', type: 'function' })
+    test.each<[string, readonly object[]]>([
+      ['with its arguments', [begun, piece({ name, arguments: args })]],
+      ['with its arguments and its id', [begun, piece({ name, arguments: args }, { id: 'a' })]],
+      ['with its name alone', [begun, piece({ name }), piece({ arguments: args.slice(0, 5) }), piece({ arguments: args.slice(5) })]],
+      ['behind its arguments', [piece({ arguments: args.slice(0, 5) }, { id: 'a' }), piece({ arguments: args.slice(5) }), piece({ name })]],
+      ['behind its arguments, with its id', [piece({ arguments: args }), piece({ name }, { id: 'a' })]],
+    ])('%s', async (_, pieces) => {
+      const reported = chunks(...pieces, chunk({}, 'tool_calls', { usage: USAGE })) + DONE
+      const reading = await read(client, 'openai-chat', true, encoder.encode(reported))
+      expect([callsOf(reading), reading.stop]).toEqual([[PARIS], 'tool_calls'])
+      expect(reading.calls.map(({ id }) => id)).toEqual(['a'])
+    })
+
+    test('beside another that is named before it', async () => {
+      const second = (about: object, more: object = {}): object => chunk({ tool_calls: [{ index: 1, ...more, function: about }] })
+      const rome = second({ name, arguments: JSON.stringify(ROME.arguments) }, { id: 'b', type: 'function' })
+      const reported = chunks(begun, rome, piece({ name, arguments: args }), chunk({}, 'tool_calls')) + DONE
+      const reading = await read(client, 'openai-chat', true, encoder.encode(reported))
+      expect(callsOf(reading)).toContainEqual(PARIS)
+      expect(callsOf(reading)).toContainEqual(ROME)
+      expect(reading.calls.map(({ id }) => id).toSorted()).toEqual(['a', 'b'])
+    })
+
+    test.each([
+      ['with a reason', [chunk({}, 'tool_calls')]],
+      ['without a reason', []],
+    ])('and one that is never named is told at the end, %s', async (_, end) => {
+      const reported = chunks(begun, piece({ arguments: args }), ...end) + DONE
+      const reading = await read(client, 'openai-chat', true, encoder.encode(reported))
+      expect([callsOf(reading), reading.stop]).toEqual([[{ name: '', arguments: PARIS.arguments }], 'tool_calls'])
+    })
   })
 
   describe('arguments that are an object where the dialect has text, or text where it has an object', () => {
@@ -337,6 +421,24 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       expect(reported).not.toContain('"lo"')
     })
   })
+})
+
+test('a call that is named late has its name in its first piece where it is passed on in its own dialect, and the rest as the server wrote it', async () => {
+  const rest = [
+    { index: 0, function: { arguments: '{"city":' }, vendor: 1 },
+    { index: 0, function: { arguments: '"Paris"}' }, vendor: 2 },
+  ]
+  const late = [
+    { index: 0, id: 'a', type: 'function', function: { name: '', arguments: '' } },
+    { index: 0, function: { name: 'get_weather' } },
+  ]
+  const reported = chunks(...[...late, ...rest].map((call) => chunk({ tool_calls: [call] })), chunk({}, 'tool_calls')) + DONE
+  const { text } = await ask('chat', 'openai-chat', true, encoder.encode(reported))
+  const sent = [...text.matchAll(/^data: (\{.*\})$/gm)].flatMap(([, data = '']) => {
+    const [choice] = (JSON.parse(data) as { choices: { delta: { tool_calls?: unknown[] } }[] }).choices
+    return choice?.delta.tool_calls ?? []
+  })
+  expect(sent).toEqual([{ index: 0, id: 'a', type: 'function', function: { name: 'get_weather', arguments: '' } }, ...rest])
 })
 
 test('a source of which only the address is told has what typed clients need', async () => {

@@ -113,6 +113,25 @@ test('a conversation with thinking and two tool calls keeps its order, ids and a
   })
 })
 
+describe('the line for Anthropic’s billing that Claude Code sends is no word to a model', () => {
+  const line = 'x-anthropic-billing-header: cc_version=2.1.9; cch=abcde;'
+  const kind = { type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral' } }
+  const systemOf = (system: unknown) => parse({ system, messages: [{ role: 'user', content: 'Hi' }] }).messages.slice(0, -1)
+  const said = (text: string) => [
+    { role: 'system' as const, at: 'system', parts: [expect.objectContaining({ type: 'text' as const, text })] },
+  ]
+
+  test.each<[string, unknown, unknown]>([
+    ['as a block', [{ type: 'text', text: line }, kind], said('Be kind.')],
+    ['before other words of its block', [{ ...kind, text: `${line}\n\nBe kind.` }], said('Be kind.')],
+    ['as the first line of a text', `${line}\nBe kind.`, said('Be kind.')],
+    ['alone', [{ type: 'text', text: line }], []],
+    ['but it stays where it is quoted', `Leave out ${line}`, said(`Leave out ${line}`)],
+  ])('%s', (_, system, messages) => {
+    expect(systemOf(system)).toEqual(messages as never)
+  })
+})
+
 test('every source of an image or a document, and unknown blocks', () => {
   const document = (source: object) => ({ type: 'document', title: 'Report', source })
   const { messages } = parse({

@@ -1,6 +1,7 @@
 /** A Messages body in the language of the middle (docs/contract/messages.md#request). */
+import { withoutBillingLine } from '../../canonical/billing-line.ts'
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
-import type { Message, OutputFormat, Prompt, Tool, ToolChoice } from '../../canonical/prompt.ts'
+import type { Message, OutputFormat, Part, Prompt, Tool, ToolChoice } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -62,10 +63,20 @@ const readTool = (tool: Node): Tool => {
 
 const readSystem = (value: unknown): Message[] => {
   if (value === undefined) return []
-  if (typeof value === 'string') return [{ role: 'system', parts: [{ type: 'text', text: value }], at: 'system' }]
+  if (typeof value === 'string') return systemOf([{ type: 'text', text: value }])
   if (!Array.isArray(value)) throw malformed('invalid_prompt', 'system', 'must be a string or a list of blocks')
-  const parts = nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => readPart(block, BLOCKS))
-  return [{ role: 'system', parts, at: 'system' }]
+  return systemOf(nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => readPart(block, BLOCKS)))
+}
+
+/** Anthropic alone understands the line for its billing, and gets the body as it was written (docs/contract/messages.md#request). */
+const systemOf = (given: readonly Part[]): Message[] => {
+  const parts = given.flatMap((part): readonly Part[] => {
+    if (part.type !== 'text') return [part]
+    const text = withoutBillingLine(part.text)
+    if (text === part.text) return [part]
+    return text === '' ? [] : [{ ...part, text }]
+  })
+  return parts.length === 0 && given.length > 0 ? [] : [{ role: 'system', parts, at: 'system' }]
 }
 
 const readMessage = (message: Node): Message => {

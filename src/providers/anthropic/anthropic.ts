@@ -5,6 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { parseOrNull } from '../reported-error.ts'
 import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
+import { createDistinctIds } from '../distinct-ids.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
@@ -60,6 +61,7 @@ const versionHeaders = ({ passHeaders }: Call): Record<string, string> => ({ 'an
 
 const eventReader = ({ call, target }: Attempt, native: boolean): EventReader => {
   const decoder = createMessagesDecoder(target.modelId, call.replays)
+  const distinct = createDistinctIds()
   let stopped = false
   let started = false
   let said = false
@@ -77,8 +79,9 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
       }
       said ||= event['type'] === 'content_block_start'
       stopped = event['type'] === 'message_stop'
+      const renamed = event['type'] === 'content_block_start' && mendIds([event['content_block']], distinct)
       const events = decoder.event(event)
-      const json = native && mendInputs([event['content_block']]) ? JSON.stringify(event) : data
+      const json = native && (mendInputs([event['content_block']]) || renamed) ? JSON.stringify(event) : data
       frames.push({ events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) })
     },
   }
@@ -87,9 +90,23 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
 const wholeFrame = ({ text, body }: WholeAnswer, { call, target }: Attempt, native: boolean): Frame => {
   if (isObject(body) && (body['type'] === 'error' || isObject(body['error']))) throw anthropicFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['content'])) throw unusable(target, 'answered without any content.')
+  const renamed = mendIds(body['content'], createDistinctIds())
   const events: readonly ModelEvent[] = createMessagesDecoder(target.modelId, call.replays).message(body)
-  const json = native && mendInputs(body['content']) ? JSON.stringify(body) : text
+  const json = native && (mendInputs(body['content']) || renamed) ? JSON.stringify(body) : text
   return { events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) }
+}
+
+/** A client finds the call of a result by its id, which Kimi gives to two calls at times. True where any was changed. */
+const mendIds = (blocks: readonly unknown[], distinct: (id: string) => string): boolean => {
+  let changed = false
+  for (const block of blocks) {
+    const given = isObject(block) && block['type'] === 'tool_use' ? block['id'] : undefined
+    if (!isObject(block) || typeof given !== 'string' || given === '') continue
+    const id = distinct(given)
+    changed ||= id !== given
+    block['id'] = id
+  }
+  return changed
 }
 
 /** The input of a call is an object in this dialect; some servers write its text. True where any was changed. */

@@ -234,6 +234,23 @@ describe('thinking', () => {
     expect(text).not.toContain('SECRET')
     expect(reported).toEqual(['unsupported_field messages[1]'])
   })
+
+  test.each<[string, Part, readonly Readonly<Record<string, unknown>>[], readonly string[]]>([
+    ['that nobody signed', { type: 'reasoning', text: 'Hm.' }, [{ type: 'thinking', thinking: 'Hm.', signature: '' }], []],
+    ['that says nothing', { type: 'reasoning', text: '' }, [], []],
+    [
+      'of another maker',
+      { type: 'reasoning', text: 'Hm.', proof: { format: 'openai-responses-v1', kind: 'encrypted', data: 'x' } },
+      [],
+      ['unsupported_field messages[1]'],
+    ],
+  ])('of a model that is no Claude: %s', (_, part, blocks, lost) => {
+    const { sent, reported } = encode(
+      { messages: [message('user', 0, 'u'), message('assistant', 1, part, 'a'), message('user', 2, 'v')] },
+      { model: 'glm-4.7', provider: 'acme' },
+    )
+    expect([sent.messages[1]?.content, reported]).toEqual([[...blocks, { type: 'text', text: 'a' }], lost])
+  })
 })
 
 describe('media', () => {

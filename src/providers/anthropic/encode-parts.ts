@@ -6,6 +6,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { type Block, type BlockWords, encodeParts as encodeInWords, isVisible } from '../message-blocks.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { documentBlock, imageBlock } from './encode-media.ts'
+import { isImitation } from './model-rules.ts'
 
 /** The types of blocks that Claude's own tools have. */
 export const OF_PROVIDER = /^(?:server_tool_use|mcp_tool_use|compaction)$|._tool_result$/
@@ -27,7 +28,8 @@ export const BLOCK_FORM = {
 export function* encodeParts(message: Message, context: EncodeContext): Steps<readonly Block[]> {
   const { own, parts } = message
   const { provider, modelId } = context.target
-  if (own?.provider !== provider || own.modelId !== modelId) return yield* encodeInWords(message, context, WORDS)
+  if (own?.provider !== provider || own.modelId !== modelId)
+    return yield* encodeInWords(message, context, isImitation(context.target) ? IMITATORS_WORDS : WORDS)
   // The calls go as they do in every turn, so that their results find them.
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [WORDS.toolUse(part)] : [])).reverse()
   return own.blocks.flatMap((block) => (block.type === 'tool_use' ? calls.splice(-1) : [block]))
@@ -63,6 +65,9 @@ const WORDS: BlockWords<Block> = {
     return made === null ? `takes no ${part.type === 'image' ? 'pictures' : 'files'} of this format` : yield* block(made)
   },
 }
+
+/** Its clients know unsigned thinking as the dialect's SDKs write it. */
+const IMITATORS_WORDS: BlockWords<Block> = { ...WORDS, unsigned: (thinking) => block({ type: 'thinking', thinking, signature: '' }) }
 
 function* block(value: Readonly<Record<string, unknown>>): Steps<Block> {
   return { type: String(value['type']), json: yield* writeInSteps(value) }

@@ -90,5 +90,8 @@ describe('reasoning', () => {
     const settings = settingsOf({ reasoning: { effort: 'low' } })
     expect(encode({ messages, tools: [f], settings }).reported).toEqual(['unsupported_field reasoning'])
     expect(encode({ messages, tools: [f], settings }, { model: 'claude-opus-4-6' }).reported).toEqual([])
+    // Others than Claude begin where they are asked to.
+    const { sent, reported } = encode({ messages, tools: [f], settings }, { model: 'glm-4.7', provider: 'acme' })
+    expect([sent['thinking'], reported]).toEqual([{ type: 'enabled', budget_tokens: 4096 }, []])
   })
 })

@@ -26,6 +26,8 @@ export interface Encoded {
 
 interface Given {
   readonly model?: string
+  /** The vendor's slug; Anthropic's own when absent. */
+  readonly provider?: string
   readonly dialect?: ClientDialect
   readonly stream?: boolean
   readonly maxCompletionTokens?: number | null
@@ -56,7 +58,7 @@ export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, give
       yield
     },
   },
-  target: target(given.model, given.maxCompletionTokens),
+  target: { ...target(given.model, given.maxCompletionTokens), ...(given.provider === undefined ? {} : { provider: given.provider }) },
   number: 0,
   warn,
   connection: new AbortController(),

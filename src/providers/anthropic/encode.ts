@@ -15,6 +15,7 @@ import { encodeReasoning } from './encode-reasoning.ts'
 import { encodeFormat } from './encode-format.ts'
 import { encodeTools } from './encode-tools.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
+import { isImitation } from './model-rules.ts'
 import { refusePlainAddresses } from './plain-addresses.ts'
 import { relayChanges } from './relay-request.ts'
 import { keepAcceptedFields } from './relay-rules.ts'
@@ -46,7 +47,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   const { tools, toolChoice, forced } = yield* encodeTools(context)
   const { maxTokens, thinking, effort } = encodeReasoning(context, {
     forced,
-    unthoughtLoop: isUnthoughtLoop(turns),
+    unthoughtLoop: !isImitation(context.target) && isUnthoughtLoop(turns),
     prefilled: isPrefilled(turns, BLOCK_FORM.isPaused),
   })
   const format = schema === undefined ? undefined : { type: 'json_schema', schema: described(schema, context) }

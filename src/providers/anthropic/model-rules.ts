@@ -3,6 +3,8 @@
  * with a 400 what the one before it took. Sources: Anthropic's migration guides, its pages on thinking, effort,
  * structured outputs and mid-conversation system messages, and the refusals themselves.
  */
+import type { Target } from '../provider.ts'
+
 export interface ModelRules {
   readonly claude: boolean
   /** The sampling that it takes, of temperature, top_p and top_k: everything, temperature or top_p but not both, or nothing but the defaults. */
@@ -43,6 +45,13 @@ export const rulesOf = (upstreamModel: string): ModelRules => {
     structuredOutputs: version >= 401,
   }
 }
+
+/**
+ * Says whether another model than Claude speaks the dialect here: its server signs no thinking, and takes what was thought as text
+ * (decisions/0132). Anthropic's own models are none, whatever their names, nor is what calls itself a Claude.
+ */
+export const isImitation = ({ provider, upstreamModel }: Pick<Target, 'provider' | 'upstreamModel'>): boolean =>
+  provider !== 'anthropic' && !/claude/i.test(upstreamModel)
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 

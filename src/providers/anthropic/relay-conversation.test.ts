@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
+import { sealProof } from '../../canonical/reasoning.ts'
 import { relay } from './encode.test-kit.ts'
 
 const OLD = 'claude-sonnet-4-5'
@@ -151,6 +152,63 @@ test('a model that is no Claude is taken at its client’s word', () => {
     thinking: { type: 'disabled' },
   })
   expect(relay(body, { model: 'someone-elses-model' })).toEqual({ text: body.replace('a/b', 'someone-elses-model'), reported: [] })
+})
+
+describe('a model that is no Claude', () => {
+  const unsigned = { type: 'thinking', thinking: 'Hm.', signature: '' }
+  const enabled = { thinking: { type: 'enabled', budget_tokens: 2000 } }
+  const asked = (messages: readonly unknown[], model = 'glm-4.7', provider = 'acme') => {
+    const body = bodyOf(messages, enabled)
+    return { given: body.replace('a/b', model), ...relay(body, { model, provider }) }
+  }
+
+  test.each([
+    ['with an empty signature', unsigned],
+    ['without a signature', { type: 'thinking', thinking: 'Hm.' }],
+    ['with a signature of its own', { ...unsigned, signature: 'c2ln' }],
+  ])('gets thinking back %s, and goes on thinking in the middle of calls', (_, thought) => {
+    const { given, text: out, reported } = asked([HI, assistant(thought, call('a')), user(result('a'))])
+    expect([out, reported]).toEqual([given, []])
+  })
+
+  test('goes on thinking also where there was no thinking before the call', () => {
+    const { given, text: out, reported } = asked([HI, assistant(call('a')), user(result('a'))])
+    expect([out, reported]).toEqual([given, []])
+  })
+
+  test('gets calls of one id told apart, in one turn and over turns, each with its result; all else keeps its bytes', () => {
+    const calls = (first: string, second: string): readonly object[] => [
+      assistant(unsigned, call(first, { q: 'a' }), call(second, { q: 'b' })),
+      user(result(first, 'A'), result(second, 'B')),
+    ]
+    const { given, text: out, reported } = asked([HI, ...calls('grep:3', 'grep:3'), ...calls('grep:3', 'x.y'), HI])
+    const told = bodyOf([HI, ...calls('grep:3', 'grep:3_2'), ...calls('grep:3_3', 'x.y'), HI], enabled)
+    expect([out, reported]).toEqual([told.replace('a/b', 'glm-4.7'), []])
+    expect(given).not.toBe(out)
+  })
+
+  test('gets an object where the input of a call is none', () => {
+    const { text: out, reported } = asked([HI, assistant(call('a', 'text')), user(result('a'))])
+    expect(JSON.parse(out)).toMatchObject({ messages: [HI, assistant(call('a')), user(result('a'))] })
+    expect(reported).toEqual(['mapped_field messages[1]'])
+  })
+
+  test('gets no thinking that this service sealed for another maker', () => {
+    const sealed = sealProof({ format: 'openai-responses-v1', kind: 'encrypted', data: 'x' })
+    const { text: out, reported } = asked([HI, assistant({ ...unsigned, signature: sealed }, unsigned, call('a')), user(result('a'))])
+    expect(JSON.parse(out)).toMatchObject({ ...enabled, messages: [HI, assistant(unsigned, call('a')), user(result('a'))] })
+    expect(reported).toEqual(['unsupported_field messages[1]'])
+  })
+
+  test.each([
+    ['glm-4.7', 'anthropic'],
+    ['claude-opus-next', 'acme'],
+  ])('is not %s at %s, which may want a signature', (model, provider) => {
+    const { text: out, reported } = asked([HI, assistant(unsigned, call('a')), user(result('a'))], model, provider)
+    expect(JSON.parse(out)).not.toHaveProperty('thinking')
+    expect(out).not.toContain('Hm.')
+    expect(reported).toEqual(['unsupported_field messages[1]', 'unsupported_field thinking'])
+  })
 })
 
 describe('files by their ids', () => {

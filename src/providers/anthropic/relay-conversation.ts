@@ -14,7 +14,7 @@ import type { Attempt } from '../provider.ts'
 import { arrangeTurns, type Turn } from '../turns.ts'
 import type { Block } from '../message-blocks.ts'
 import { BLOCK_FORM, toolUseId } from './encode-parts.ts'
-import { rulesOf } from './model-rules.ts'
+import { isImitation, rulesOf } from './model-rules.ts'
 
 export interface RelayedConversation {
   readonly turns: readonly Turn<Block>[]
@@ -40,10 +40,10 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
   }
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
   const mapped = (field: string, message: string): void => warn({ code: 'mapped_field', field, message })
-  if (!rules.claude) return ofImitation(sources)
   yield
   const lawful = yield* withLawfulCalls({ messages: sources.map(({ message }) => message) }, mapped)
   yield
+  if (!rules.claude) return ofImitation(sources, lawful.messages)
   const messages = yield* withPairedResults(lawful.messages, warn, { openEnd: false })
   yield
   const arranged = yield* arrangeTurns<Block>({ prompt: { messages }, target, rules, lose, mapped }, { ...BLOCK_FORM, encode: encodeRaw })
@@ -60,8 +60,12 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
   return { turns: arranged.turns, changes: yield* changesOf(arranged.turns, arranged.system, sources, given.system) }
 }
 
-/** Its conversation is taken at its client's word, but for the thinking of others. */
-const ofImitation = (sources: readonly Source[]): RelayedConversation => {
+/** Its conversation is taken at its client's word, but for the thinking of others and for calls that every server refuses (decisions/0132). */
+const ofImitation = (given: readonly Source[], lawful: readonly Message[]): RelayedConversation => {
+  const sources = given.map((source, index): Source => {
+    const message = lawful[index] ?? source.message
+    return message === source.message ? source : { ...source, message, blocks: message.parts.filter(isRaw).map(withIds), changed: true }
+  })
   const turns = sources.map(({ message, blocks }) => ({ role: roleOf(message), blocks, at: message.at ?? 'messages' }))
   if (sources.every(({ changed }) => !changed)) return { turns, changes: {} }
   const texts = sources.flatMap(({ text, changed, blocks }) => {
@@ -175,6 +179,8 @@ const readBlock = (
 ): RawPart | 'foreign' | 'blank' | null => {
   const type = textIn(members.get('type'))
   const raw = { type: type ?? '', json }
+  // Others than Claude make ids of other characters, and know them again.
+  const idOf = claude ? toolUseId : (id: string): string => id
   switch (type) {
     case null:
       return null
@@ -202,7 +208,7 @@ const readBlock = (
         ? null
         : {
             type: 'tool-call',
-            id: toolUseId(id),
+            id: idOf(id),
             name: textIn(members.get('name')) ?? '',
             arguments: input.startsWith('{') ? '{}' : input === 'null' ? '' : input,
             raw: { type, json: withoutSeals(json, members) },
@@ -217,7 +223,7 @@ const readBlock = (
         ? null
         : {
             type: 'tool-result',
-            callId: toolUseId(id),
+            callId: idOf(id),
             text: '',
             // As which it goes on where it answers no call.
             media: said === null ? [] : [opaque(said, at)],
@@ -264,14 +270,19 @@ const blocksIn = ({ json }: Block): readonly Block[] =>
     return { type: textIn(block.startsWith('{') ? readMembers(block).get('type') : undefined) ?? '', json: block }
   })
 
-/** The block as the model may have it back, or null for none of it: what this service sealed, and what another maker or nobody signed, is not its own. */
+/**
+ * The block as the model may have it back, or null for none of it: what this service sealed, and what another maker signed, is not its
+ * own; nor is what nobody signed, where the model signs what it thinks.
+ */
 const provenThinking = (
   type: 'thinking' | 'redacted_thinking',
   members: ReadonlyMap<string, string>,
   json: string,
-  { target: { modelId }, makerOf }: Attempt,
+  { target, makerOf }: Attempt,
 ): Block | null => {
+  const { modelId } = target
   const held = textIn(members.get(type === 'thinking' ? 'signature' : 'data'))
+  if (type === 'thinking' && (held ?? '') === '' && isImitation(target)) return { type, json }
   if (held === '') return null
   const proof = held === null ? null : openProof(held)
   if (proof === null) return held !== null && (makerOf?.(held) ?? modelId) !== modelId ? null : { type, json }

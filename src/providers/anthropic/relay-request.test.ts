@@ -54,6 +54,35 @@ describe('a client of the same dialect', () => {
     expect(relay(given, { model: 'it-1' })).toEqual({ text: sent, reported })
   })
 
+  describe('the line for Anthropic’s billing', () => {
+    const line = 'x-anthropic-billing-header: cc_version=2.1.9; cch=ab\\"cd;'
+    const body = (system: string): string => `{"model":"it-1","max_tokens":5,"system": ${system},${messages}}`
+
+    test.each([
+      [`[ {"type":"text","text":"${line}"}, {"type":"text" , "text":"Be kind."} ]`, `[ {"type":"text" , "text":"Be kind."} ]`],
+      [`[{"type":"text","text":"${line}\\nBe kind."}]`, `[{"type":"text","text":"Be kind."}]`],
+      [`"${line}\\n\\nBe kind."`, `"Be kind."`],
+    ])('goes to no model that is no Claude: %s', (given, sent) => {
+      expect(relay(body(given), { model: 'it-1', provider: 'acme' })).toEqual({ text: body(sent), reported: [] })
+    })
+
+    test.each([`[{"type":"text","text":"${line}"}]`, `"${line}"`])('is no system prompt of its own: %s', (given) => {
+      expect(relay(body(given), { model: 'it-1', provider: 'acme' })).toEqual({
+        text: `{"model":"it-1","max_tokens":5,${messages}}`,
+        reported: [],
+      })
+    })
+
+    test('stays where it is quoted, at Claude, and at Anthropic', () => {
+      const quoted = body(`"Leave out ${line}"`)
+      expect(relay(quoted, { model: 'it-1', provider: 'acme' }).text).toBe(quoted)
+      const given = body(`[{"type":"text","text":"${line}"}]`)
+      expect(relay(given, { model: 'it-1' }).text).toBe(given)
+      const claudes = given.replace('it-1', 'claude-opus-4-5')
+      expect(relay(claudes, { model: 'claude-opus-4-5', provider: 'acme' }).text).toBe(claudes)
+    })
+  })
+
   test('foreign thinking that was sealed into its history goes no further; its own is untouched', () => {
     const foreign = sealProof({ format: 'openai-responses-v1', kind: 'encrypted', data: 'x' })
     const own = sealProof({ format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', model: 'anthropic/it' })

@@ -1,7 +1,10 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
+import { withoutBillingLineInJson } from '../../canonical/billing-line.ts'
 import { lookForSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import { scanElements } from '../../lib/json-scan.ts'
+import { editElements, readMembers } from '../../lib/json-splice.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
 import { lookForName } from '../../lib/may-name.ts'
@@ -13,7 +16,7 @@ import type { Attempt, Target } from '../provider.ts'
 import { isKnownVendor } from '../vendors.ts'
 import { mayBreakMarks, settleCacheMarks } from './cache-marks.ts'
 import { defaultMaxTokens } from './encode-reasoning.ts'
-import { rulesOf } from './model-rules.ts'
+import { isImitation, rulesOf } from './model-rules.ts'
 import { MAY_BE_BLANK, type RelayedConversation, relayConversation, systemBlocks } from './relay-conversation.ts'
 import { refusePlainAddresses } from './plain-addresses.ts'
 import { applyModelRules } from './relay-rules.ts'
@@ -41,6 +44,8 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const relayed = yield* conversation(attempt)
   yield
   Object.assign(changes, relayed?.changes)
+  const system = unbilledSystem(body.raw('system'), attempt.target)
+  if (system !== undefined) changes['system'] = system
   const fields = fieldsOfBody(body, changes)
   nameUser(fields)
   nameTier(fields, attempt)
@@ -56,6 +61,23 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
     Object.assign(changes, yield* settleCacheMarks(marked, attempt))
   }
   return changes
+}
+
+/**
+ * JSON text of the system prompt for a model that is no Claude, without the line for Anthropic's billing; null where nothing else is in
+ * it, undefined where it stays as it is.
+ */
+const unbilledSystem = (system: string | undefined, target: Target): string | null | undefined => {
+  if (system === undefined || !isImitation(target)) return undefined
+  const isList = system.startsWith('[')
+  const sent = isList ? editElements(system, unbilledBlock) : withoutBillingLineInJson(system)
+  if (sent === system) return undefined
+  return sent === '""' || (isList && scanElements(sent).length === 0) ? null : sent
+}
+
+const unbilledBlock = (json: string): string | null => {
+  const block = withoutBillingLineInJson(json)
+  return block !== json && readMembers(block).get('text') === '""' ? null : block
 }
 
 /** Claude reads text, pictures and documents, whatever else the dialect of its client may come to say. */
@@ -130,11 +152,14 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
   const { body } = call
   const foreign =
     (yield* lookForSealedProof(body.searchable)) ||
-    (yield* testInSteps(UNSIGNED, body.searchable)) ||
+    (!isImitation(target) && (yield* testInSteps(UNSIGNED, body.searchable))) ||
     (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
-  const ruled = rulesOf(target.upstreamModel).claude || body.has('thinking')
+  const { claude } = rulesOf(target.upstreamModel)
   const looked =
-    foreign || (ruled && ((yield* lookForName(NOT_USER, body.searchable)) || (yield* testInSteps(MAY_BE_BLANK, body.searchable))))
+    foreign ||
+    (claude
+      ? (yield* lookForName(NOT_USER, body.searchable)) || (yield* testInSteps(MAY_BE_BLANK, body.searchable))
+      : yield* lookForName(CALL, body.searchable))
   const messages = looked ? body.raw('messages') : undefined
   yield
   return messages === undefined ? undefined : yield* relayConversation({ messages, system: body.raw('system') }, attempt)
@@ -142,6 +167,8 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
 
 /** Other roles, and what has rules of its own. */
 const NOT_USER = /"role"\s*:\s*"(?!user")|:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"/
+
+const CALL = /:\s*"tool_use"/
 
 /** The thinking of models that prove nothing comes to Messages clients unsigned, and they send it back so. */
 const UNSIGNED = /"signature"\s*:\s*""/

@@ -20,7 +20,7 @@ import { type Around, BUDGET_MIN, encodeReasoning, unthought } from './encode-re
 import { inputSchema } from './encode-tools.ts'
 import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
-import { type ModelRules, rulesOf } from './model-rules.ts'
+import { isImitation, type ModelRules, rulesOf } from './model-rules.ts'
 
 /** `turns`: the conversation as it goes out. Gives what the system prompt has to say in addition. Throws `invalid_request`. */
 export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): Steps<string | undefined> {
@@ -29,7 +29,7 @@ export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns
   const context = relayContext(fields, attempt)
   if (!context.rules.claude) {
     const thinking = fields.value('thinking')
-    if (!isObject(thinking) || thinking['type'] !== 'enabled' || !isUnthoughtLoop(turns)) return undefined
+    if (isImitation(attempt.target) || !isObject(thinking) || thinking['type'] !== 'enabled' || !isUnthoughtLoop(turns)) return undefined
     fields.remove('thinking')
     context.lose('thinking', `${unthought(context.target)} It was left out.`)
     return undefined

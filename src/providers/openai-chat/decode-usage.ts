@@ -27,10 +27,11 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
   const completed = reportedTotal(usage['completion_tokens'])
   const thought = sideCount(completion['reasoning_tokens'])
-  // xAI counts its reasoning beside the completion, and in the total only.
-  const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought
-  const output = beside ? completed.tokens + thought : completed.tokens
-  const thinking = partsOf(output, [completion['reasoning_tokens']])
+  const unexplained = restOfTotal(usage, prompt, completion)
+  // xAI tells its reasoning beside the completion, and counts it in the total only. Google's endpoint of this dialect tells it in no other place.
+  const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought ? thought : unexplained
+  const output = completed.tokens + beside
+  const thinking = partsOf(output, [unexplained > 0 ? unexplained : completion['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
   const heard = partsOf(input.tokens, [prompt['audio_tokens']])
   const made = partsOf(output, [completion['audio_tokens'], completion['image_tokens']])
@@ -54,6 +55,32 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
     estimated: [cached, thinking, heard, made].includes(null) || isSenseless(searches, usage['num_search_queries']),
   })
 }
+
+/**
+ * The tokens that the total has beyond the prompt and the completion, where they can be nothing but thinking: zero where thinking is
+ * told, where a count is missing, and where anything else that is told could be what the total adds (docs/contract/budgets.md#usage).
+ */
+const restOfTotal = (usage: Json, prompt: Json, completion: Json): number => {
+  const [asked, said, total] = [usage['prompt_tokens'], usage['completion_tokens'], usage['total_tokens']].map(countOrNull)
+  if (!asked || !total || said === null || said === undefined || total <= asked + said) return 0
+  // Mistral counts speech that it was sent in the total, and tells its seconds.
+  if (
+    [completion['reasoning_tokens'], usage['reasoning_tokens'], usage['prompt_audio_seconds']].some(
+      (told) => told !== undefined && told !== null,
+    )
+  )
+    return 0
+  const rest = total - asked - said
+  const parts = [...Object.values(prompt), ...Object.values(completion)].filter((told) => typeof told === 'number')
+  if (parts.length > DETAILS_MAX) return 0
+  const sums = parts.flatMap((one, index) => parts.slice(index + 1).map((other) => one + other))
+  return [...Object.values(usage), ...parts, ...sums].includes(rest) ? 0 : rest
+}
+
+/** More details than any provider tells: each is compared with each. */
+const DETAILS_MAX = 32
+
+const countOrNull = (value: unknown): number | null => (value === undefined || value === null ? null : tokenCount(value))
 
 /** The first that says more than nothing. */
 const firstReported = (...reported: readonly unknown[]): unknown => reported.find((value) => tokenCount(value) !== 0)

@@ -170,6 +170,16 @@ describe('usage', () => {
       { prompt_tokens: 10, completion_tokens: 30, total_tokens: 60, completion_tokens_details: { reasoning_tokens: 20 } },
       { inputFresh: 10, output: 30, outputReasoning: 20 },
     ],
+    [
+      'counts as reasoning what the total alone counts',
+      { prompt_tokens: 9, completion_tokens: 3, total_tokens: 105 },
+      { inputFresh: 9, output: 3, outputReasoning: 93, estimated: false },
+    ],
+    [
+      'counts it also where nothing else was said, beside a cache',
+      { prompt_tokens: 1009, completion_tokens: 0, total_tokens: 1105, prompt_tokens_details: { cached_tokens: 900 } },
+      { inputFresh: 109, inputCacheRead: 900, output: 0, outputReasoning: 96 },
+    ],
     ['knows cached tokens by the names of vendors', { prompt_tokens: 10, cached_tokens: 4 }, { inputFresh: 6, inputCacheRead: 4 }],
     [
       'knows tokens written to the cache',
@@ -184,5 +194,25 @@ describe('usage', () => {
     ['counts searches as Perplexity does', { num_search_queries: 3 }, { webSearches: 3 }],
   ])('%s', (_, given, counts) => {
     expect(decodeUsage(given)).toMatchObject(counts)
+  })
+
+  const beyond = { prompt_tokens: 10, completion_tokens: 30, total_tokens: 60 }
+  test.each<[string, JsonObject]>([
+    ['reasoning is told, as none', { ...beyond, completion_tokens_details: { reasoning_tokens: 0 } }],
+    ['reasoning is told beside it', { ...beyond, reasoning_tokens: 500 }],
+    ['speech was sent, which the total counts', { ...beyond, prompt_audio_seconds: 3 }],
+    ['cached tokens are what it adds', { ...beyond, prompt_tokens_details: { cached_tokens: 20 } }],
+    ['cached and written tokens are', { ...beyond, prompt_tokens_details: { cached_tokens: 15, cache_write_tokens: 5 } }],
+    ['another count is', { ...beyond, cache_read_input_tokens: 20 }],
+    ['the prompt counts twice in it', { ...beyond, total_tokens: 50 }],
+    ['it is less than both', { ...beyond, total_tokens: 20 }],
+    ['it is no count', { ...beyond, total_tokens: 60.5 }],
+    ['it cannot be one', { ...beyond, total_tokens: 1e12 }],
+    ['there is no count of the prompt', { completion_tokens: 30, total_tokens: 60 }],
+    ['there is no count of the completion', { prompt_tokens: 10, total_tokens: 60 }],
+    ['the prompt counts nothing', { prompt_tokens: 0, completion_tokens: 30, total_tokens: 60 }],
+  ])('does not take a larger total for reasoning where %s', (_, given) => {
+    const { output, outputReasoning } = decodeUsage(given)
+    expect([output, outputReasoning]).toEqual([Number(given['completion_tokens'] ?? 0), 0])
   })
 })

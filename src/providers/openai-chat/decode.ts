@@ -1,12 +1,10 @@
 /** Chat Completions as upstreams speak it, whole or in chunks, as events. Tolerant: only the fields that mean something are read. */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { ArgumentsScan } from '../../lib/arguments-scan.ts'
-import { LARGE_BYTES } from '../../lib/steps.ts'
 import { isObject } from '../../lib/json.ts'
-import { callArguments } from '../call-arguments.ts'
+import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources, textOf } from './decode-content.ts'
-import { type CallProofs, decodeDetails, proofsOfCalls, thoughtSignature } from './decode-thinking.ts'
+import { decodeDetails, proofsOfCalls } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
 
 type Json = Record<string, unknown>
@@ -24,22 +22,11 @@ export interface ChatDecoder {
   ending(): readonly ModelEvent[]
 }
 
-interface OpenCall {
-  readonly index: number
-  readonly id: string
-  readonly name: string
-  /** Where arguments are JSON: whether they are whole tells a further call without an id from more of this one, and a cut call from one that was made. */
-  scan: ArgumentsScan | null
-}
-
 /** `model`: our id of the model that answers, which proofs of its thinking are marked with. */
 export const createChatDecoder = (model: string): ChatDecoder => {
   let started = false
   let audio = false
-  // Upstream indices may be sparse, or all zero with ids that differ; ours are dense.
-  const calls = new Map<number, OpenCall>()
-  let newest: OpenCall | null = null
-  let callCount = 0
+  const calls = createCallReader(model)
   let mended = false
   let said = false
   let refused = false
@@ -47,38 +34,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   let sources: Sources | null = null
   const others = new OtherChoices()
 
-  const toolCall = (call: Json, position: number, proofs: CallProofs | null, events: ModelEvent[]): void => {
-    const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
-    const custom = isObject(call['custom']) ? call['custom'] : null
-    const about = custom ?? (isObject(call['function']) ? call['function'] : {})
-    const id = textOf(call['id'])
-    const name = textOf(about['name'])
-    let open = calls.get(upstreamIndex)
-    if (open === undefined || beginsAnother(open, id, name)) {
-      open = { index: callCount, id, name, scan: custom === null ? new ArgumentsScan() : null }
-      callCount += 1
-      calls.set(upstreamIndex, open)
-      const proof = proofs?.get(id) ?? thoughtSignature(call, model)
-      const opened = {
-        type: 'tool-call',
-        index: open.index,
-        id: id === '' ? `call_${open.index}` : id,
-        name,
-        ...(custom === null ? {} : { custom: true as const }),
-      } as const
-      events.push(proof === null ? opened : { ...opened, proof })
-    }
-    newest = open
-    const given = about[custom === null ? 'arguments' : 'input']
-    mended ||= open.index !== upstreamIndex || isObject(given)
-    const json = callArguments(given)
-    // Megabytes in one piece would hold others for it.
-    if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
-    open.scan?.push(json)
-    if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
-  }
-
-  const message = (said: Json, events: ModelEvent[]): void => {
+  const message = (said: Json, isWhole: boolean, events: ModelEvent[]): void => {
     const details = listOf(said['reasoning_details'])
     const proofs = details === null ? null : proofsOfCalls(details, said['tool_calls'], model)
     // `reasoning` repeats as text what the details hold in pieces.
@@ -104,7 +60,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       events.push({ type: 'unknown', kind: 'audio' })
     }
     const toolCalls = listOf(modernCalls(said))
-    if (toolCalls !== null) for (const [position, call] of toolCalls.entries()) if (isObject(call)) toolCall(call, position, proofs, events)
+    for (const [position, call] of toolCalls?.entries() ?? [])
+      if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
   }
 
   return {
@@ -112,6 +69,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       const events: ModelEvent[] = []
       mended = false
       const choice = firstChoice(chunk)
+      const isWhole = isObject(choice?.['message']) && !isObject(choice['delta'])
       others.note(chunk)
       // Azure sends a chunk of its filters first, which has neither a choice nor a name for the answer.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
@@ -119,8 +77,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
       }
       if (choice !== undefined) {
-        const said = isObject(choice['delta']) ? choice['delta'] : choice['message']
-        if (isObject(said)) message(said, events)
+        const said = isWhole ? choice['message'] : choice['delta']
+        if (isObject(said)) message(said, isWhole, events)
         const logprobs = choice['logprobs']
         const chances = isObject(logprobs) ? logprobs['content'] : null
         if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
@@ -129,10 +87,14 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice?.['finish_reason']
-      // They are of the whole answer, and some vendors send them before its first word.
       const ends = typeof finish === 'string' && finish !== ''
-      if (sources !== null && (ended || ends || (isObject(choice?.['message']) && !isObject(choice['delta']))))
-        events.push(...sources.take())
+      if (ended || ends || isWhole) {
+        const nameless = calls.takeNameless()
+        if (nameless.length > 0) mended = true
+        events.push(...nameless)
+        // They are of the whole answer, and some vendors send them before its first word.
+        if (sources !== null) events.push(...sources.take())
+      }
       ended ||= ends
       // A failure is no end of the model's; the code that reads the chunk reports it.
       if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {
@@ -140,29 +102,25 @@ export const createChatDecoder = (model: string): ChatDecoder => {
           mended = true
           events.push({ type: 'refusal', text: UNEXPLAINED_REFUSAL })
         }
-        events.push({ type: 'finish', reason: finishReason(finish, callCount > 0), native: finish })
+        events.push({ type: 'finish', reason: finishReason(finish, calls.count > 0), native: finish })
       }
-      said ||= events.some(({ type }) => type === 'text' || type === 'tool-call' || type === 'refusal' || type === 'image')
+      said ||= calls.count > 0 || events.some(({ type }) => type === 'text' || type === 'refusal' || type === 'image')
       return events
     },
-    heard(event) {
-      if (event.type === 'tool-arguments' && newest?.index === event.index) newest.scan?.push(event.json)
-    },
+    heard: calls.heard,
     get mended() {
       return mended
     },
     unfinished: (answers) => (others.areOpen ? 'begun' : 1 + others.count < answers ? 'expected' : null),
     ending: () =>
-      said && newest?.scan?.isInside !== true
-        ? [...(sources?.take() ?? []), { type: 'finish', reason: callCount > 0 ? 'tool_calls' : 'stop', native: null }]
+      said && !calls.isCut
+        ? [
+            ...calls.takeNameless(),
+            ...(sources?.take() ?? []),
+            { type: 'finish', reason: calls.count > 0 ? 'tool_calls' : 'stop', native: null },
+          ]
         : [],
   }
-}
-
-/** Some servers give all calls one index, and some of them no ids either. */
-const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {
-  if (name === '') return false
-  return id === '' ? open.scan?.complete === true || name !== open.name : id !== open.id
 }
 
 /** A router's word, and DeepSeek's. */

@@ -219,6 +219,10 @@ describe('a turn of the assistant', () => {
     ['is stripped for a vendor that wants none', thought(), 'groq', 'm', {}, []],
     ['is stripped with a warning where it had a proof', thought(claudes), 'groq', 'm', {}, ['messages[1]']],
     ['goes back as text where it is wanted', thought(), 'deepseek', 'm', { reasoning_content: 'Hm.' }, []],
+    ['goes back to Z.ai', thought(), 'zai', 'm', { reasoning_content: 'Hm.' }, []],
+    ['goes back to vLLM under its name', thought(), 'vllm', 'm', { reasoning: 'Hm.' }, []],
+    ['of another maker does not go to vLLM, and nothing takes its place', thought(claudes), 'vllm', 'm', {}, ['messages[1]']],
+    ['is left out for a server of which nothing is known', thought(), 'acme', 'm', {}, []],
     ['of another maker does not, and its place is filled', thought(claudes), 'moonshot', 'm', { reasoning_content: ' ' }, ['messages[1]']],
     [
       'goes back to its maker behind a router, byte for byte',

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import type { MessageContext } from './message-context.ts'
 
-/** Members of the message. Proofs that cannot go back are reported; readable thinking alone is of no further use to a model. */
+/** Members of the message. Proofs that cannot go back are reported; readable thinking that has no place there is not (decisions/0131). */
 export const encodeThinking = (parts: readonly Part[], at: string, context: MessageContext): JsonObject => {
   const { vendor, target } = context
   let lost = false
@@ -26,9 +26,10 @@ export const encodeThinking = (parts: readonly Part[], at: string, context: Mess
 
   if (vendor.thinkingBack === 'details') return encodeDetails(kept, context)
   if (typeof vendor.thinkingBack === 'string') return {}
+  const { field, filler } = vendor.thinkingBack
   const text = readable(kept)
-  if (text !== '') return { [vendor.thinkingBack.field]: text }
-  return parts.some(({ type }) => type === 'tool-call') ? { [vendor.thinkingBack.field]: vendor.thinkingBack.filler } : {}
+  if (text !== '') return { [field]: text }
+  return filler !== null && parts.some(({ type }) => type === 'tool-call') ? { [field]: filler } : {}
 }
 
 const MAKERS: Readonly<Record<ReasoningFormat, string>> = {

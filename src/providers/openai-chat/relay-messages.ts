@@ -25,7 +25,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   const thinking =
     vendor.thinkingBack === 'untouched'
       ? yield* testInSteps(DETAILS, text)
-      : (yield* testInSteps(THINKING, text)) || (typeof vendor.thinkingBack === 'object' && text.includes('"tool_calls"'))
+      : (yield* testInSteps(THINKING, text)) || (needsFiller(vendor) && text.includes('"tool_calls"'))
   const extras = vendor.strictMessages && (yield* testInSteps(EXTRAS, text))
   // An unknown server gets everything.
   const doubtful = vendor.accepts !== 'everything' && (yield* lookForDoubts(body.rawSearchable('messages') ?? '', vendor))
@@ -62,6 +62,8 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
     given,
   )
 }
+
+const needsFiller = ({ thinkingBack }: Vendor): boolean => typeof thinkingBack === 'object' && thinkingBack.filler !== null
 
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 /** Thinking with a known maker; other words for it may be the server's own. */
@@ -100,11 +102,13 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   const proven = details.some((detail) => typeof detail['signature'] === 'string' || typeof detail['data'] === 'string')
   if (proven) lose('did not make the thinking of this turn; it was left out.')
   if (thinkingBack === 'none') return Object.keys(rest).length === Object.keys(message).length ? message : rest
-  if (typeof content === 'string' && reasoning === undefined && given === undefined) return message
+  const { field, filler } = thinkingBack
+  const [own, other] = field === 'reasoning' ? [reasoning, content] : [content, reasoning]
+  if (typeof own === 'string' && other === undefined && given === undefined) return message
   const calls = rest['tool_calls']
-  const text = proven ? undefined : (content ?? reasoning)
-  if (typeof text === 'string' && text !== '') return { ...rest, [thinkingBack.field]: text }
-  if (Array.isArray(calls) && calls.length > 0) return { ...rest, [thinkingBack.field]: thinkingBack.filler }
+  const text = proven ? undefined : [own, other].find((said) => typeof said === 'string' && said !== '')
+  if (text !== undefined) return { ...rest, [field]: text }
+  if (filler !== null && Array.isArray(calls) && calls.length > 0) return { ...rest, [field]: filler }
   return Object.keys(rest).length === Object.keys(message).length ? message : rest
 }
 

@@ -170,6 +170,28 @@ describe('the history that a client sends back', () => {
       { ...answer, reasoning_content: 'Hm.' },
       [],
     ],
+    ...['zai', 'fireworks', 'llamacpp'].map((vendor): [string, string, object, object, readonly string[]] => [
+      `thinking goes back beside calls to ${vendor}`,
+      vendor,
+      { ...answer, reasoning: 'Hm.', tool_calls: calls },
+      { ...answer, tool_calls: calls, reasoning_content: 'Hm.' },
+      [],
+    ]),
+    ...['vllm', 'ollama'].map((vendor): [string, string, object, object, readonly string[]] => [
+      `thinking goes back beside calls to ${vendor}, which knows its newer name alone`,
+      vendor,
+      { ...answer, reasoning_content: 'Hm.', tool_calls: calls },
+      { ...answer, tool_calls: calls, reasoning: 'Hm.' },
+      [],
+    ]),
+    [
+      'once, where a client has it under both names',
+      'vllm',
+      { ...answer, reasoning: 'Hm.', reasoning_content: 'Hm.' },
+      { ...answer, reasoning: 'Hm.' },
+      [],
+    ],
+    ['calls without thinking stay so where none is missed', 'zai', { ...answer, tool_calls: calls }, { ...answer, tool_calls: calls }, []],
     ['the vendor’s own stays', 'deepseek', { ...answer, reasoning_content: 'Hm.' }, { ...answer, reasoning_content: 'Hm.' }, []],
     [
       'a turn with calls that another model made gets its place filled',

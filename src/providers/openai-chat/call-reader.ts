@@ -1,0 +1,138 @@
+/**
+ * The calls of one answer, put together from the pieces in which servers tell them. Some servers name a call behind its first pieces,
+ * or behind its arguments; clients of other dialects, and many of this one, take the name from the first piece alone. So nothing of a
+ * call is told before its name.
+ */
+import type { ModelEvent } from '../../canonical/event.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import { ArgumentsScan } from '../../lib/arguments-scan.ts'
+import { isObject } from '../../lib/json.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
+import { callArguments } from '../call-arguments.ts'
+import { createDistinctIds } from '../distinct-ids.ts'
+import { textOf } from './decode-content.ts'
+import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
+
+export interface CallReader {
+  /** Calls that have begun, also those without a name so far. */
+  readonly count: number
+  /** The newest call breaks off within its arguments. */
+  readonly isCut: boolean
+  /** Reads a piece of a call. Returns true where the piece is in a form that clients of the dialect cannot read. */
+  read(piece: CallPiece, events: ModelEvent[]): boolean
+  /** Takes note of arguments that were read without this reader. */
+  heard(event: ModelEvent): void
+  /** Tells, without a name, the calls that got none by the end of the answer. */
+  takeNameless(): readonly ModelEvent[]
+}
+
+export interface CallPiece {
+  readonly call: Readonly<Record<string, unknown>>
+  /** Its place in its list, for servers that tell no index. */
+  readonly position: number
+  readonly proofs: CallProofs | null
+  /** It is all of the call. */
+  readonly isWhole: boolean
+}
+
+interface OpenCall {
+  /** Dense, in order of appearance. */
+  readonly index: number
+  id: string
+  name: string
+  readonly isCustom: boolean
+  proof: ReasoningProof | null
+  /** Where arguments are JSON: whether they are whole tells a further call without an id from more of this one, and a cut call from one that was made. */
+  scan: ArgumentsScan | null
+  /** The arguments that came before the name; null once the call was told. */
+  held: string | null
+}
+
+/** `model`: our id of the model that answers, which proofs of its thinking are marked with. */
+export const createCallReader = (model: string): CallReader => {
+  // Upstream indices may be sparse, or all zero with ids that differ; ours are dense.
+  const calls = new Map<number, OpenCall>()
+  const nameless = new Set<OpenCall>()
+  const distinct = createDistinctIds()
+  let newest: OpenCall | null = null
+  let count = 0
+
+  const begin = (upstreamIndex: number, id: string, isCustom: boolean): OpenCall => {
+    const scan = isCustom ? null : new ArgumentsScan()
+    const open: OpenCall = { index: count, id, name: '', isCustom, proof: null, scan, held: '' }
+    count += 1
+    calls.set(upstreamIndex, open)
+    nameless.add(open)
+    return open
+  }
+
+  /** Returns true where another call had its id. */
+  const tell = (open: OpenCall, events: ModelEvent[]): boolean => {
+    const { index, name, isCustom, proof, held } = open
+    const given = open.id === '' ? `call_${index}` : open.id
+    const id = distinct(given)
+    const opened = {
+      type: 'tool-call',
+      index,
+      id,
+      name,
+      ...(isCustom ? { custom: true as const } : {}),
+    } as const
+    events.push(proof === null ? opened : { ...opened, proof })
+    if (held !== null && held !== '') events.push({ type: 'tool-arguments', index, json: held })
+    open.held = null
+    nameless.delete(open)
+    return id !== given
+  }
+
+  return {
+    get count() {
+      return count
+    },
+    get isCut() {
+      return newest?.scan?.isInside === true
+    },
+    read({ call, position, proofs, isWhole }, events) {
+      const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
+      const custom = isObject(call['custom']) ? call['custom'] : null
+      const about = custom ?? (isObject(call['function']) ? call['function'] : {})
+      const id = textOf(call['id'])
+      const name = textOf(about['name'])
+      const known = calls.get(upstreamIndex)
+      const open = known === undefined || beginsAnother(known, id, name) ? begin(upstreamIndex, id, custom !== null) : known
+      newest = open
+      const given = about[custom === null ? 'arguments' : 'input']
+      const json = callArguments(given)
+      // Megabytes in one piece would hold others for it.
+      if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
+      open.scan?.push(json)
+      const isMended = open.index !== upstreamIndex || isObject(given)
+      if (open.held === null) {
+        if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
+        return isMended
+      }
+      const isLate = known === open
+      open.id ||= id
+      open.name = name
+      open.proof ??= proofs?.get(open.id) ?? thoughtSignature(call, model)
+      open.held += json
+      if (name === '' && !isWhole) return true
+      return tell(open, events) || isMended || isLate
+    },
+    heard(event) {
+      if (event.type === 'tool-arguments' && newest?.index === event.index) newest.scan?.push(event.json)
+    },
+    takeNameless() {
+      const events: ModelEvent[] = []
+      for (const open of nameless) tell(open, events)
+      return events
+    },
+  }
+}
+
+/** Some servers give all calls one index, and some of them no ids either. */
+const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {
+  if (name === '') return false
+  if (open.name === '') return id !== '' && open.id !== '' && id !== open.id
+  return id === '' ? open.scan?.complete === true || name !== open.name : id !== open.id
+}
