@@ -99,7 +99,7 @@ const adaptive = (reasoning: ReasoningSetting, context: ModelContext): Readonly<
 
 const displayMember = ({ exclude }: ReasoningSetting, { rules }: ModelContext): { display?: string } => {
   if (exclude !== true) return rules.display === 'hidden' ? { display: 'summarized' } : {}
-  // What another model shows all the same is left out on its way to the client (formats/hide-thinking.ts).
+  // Thinking that another model shows all the same is left out on its way to the client (formats/hide-thinking.ts).
   return rules.display === 'unknown' ? {} : { display: 'omitted' }
 }
 
