@@ -44,9 +44,16 @@ describe('turns', () => {
     ])
   })
 
+  test('system messages alone are the turn of the user, and that is told', () => {
+    const { body, losses } = sent([system('A'), { ...system('B'), role: 'developer' }])
+    expect([body.systemInstruction, body.contents]).toEqual([undefined, [{ role: 'user', parts: [{ text: 'A' }, { text: 'B' }] }]])
+    expect(losses).toEqual(['messages[0]: A conversation of system messages alone was sent as the turn of a user.'])
+  })
+
   test.each<[string, readonly Message[]]>([
-    ['only system messages', [system('S')]],
     ['only empty text', [user('')]],
+    ['only empty system messages', [system('')]],
+    ['an empty question behind a system message', [system('S'), user('')]],
   ])('400: %s', (_, messages) => {
     expect(() => sent(messages)).toThrow(/no message for the model to answer|nothing that the model could answer/)
   })

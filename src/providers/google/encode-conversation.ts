@@ -6,6 +6,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable, refuseUnasked } from '../answerable.ts'
+import { tellSystemAlone } from '../lacking-turns.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { withWords } from '../tool-media.ts'
@@ -53,6 +54,10 @@ export function* encodeConversation(translation: Translation, model: GeminiModel
   }
   yield* mapInSteps(messages.slice(leading), add, textSize)
   yield
+  if (turns.length === 0 && system.length > 0) {
+    tellSystemAlone(messages[0]?.at ?? 'messages', translation)
+    return { systemInstruction: undefined, contents: [{ role: 'user', parts: system }] }
+  }
   return {
     systemInstruction: system.length === 0 ? undefined : { parts: system },
     contents: answerable(messages, turns).map(({ role, parts }) => ({ role, parts: role === 'user' ? responsesFirst(parts) : parts })),
