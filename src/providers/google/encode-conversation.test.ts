@@ -51,6 +51,24 @@ describe('turns', () => {
   })
 
   test.each<[string, readonly Message[]]>([
+    ['alone', []],
+    ['behind a system message', [system('S')]],
+    ['behind a message that says nothing', [user('')]],
+    ['behind its own words', [assistant('Well')]],
+  ])('a call that begins the conversation, %s, follows a sentence of the user', (_, before) => {
+    const { body, losses } = sent([...before, assistant(call('x')), user(result('x', '1'))])
+    expect(body.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user'])
+    expect(body.contents[0]?.parts).toEqual([{ text: 'The conversation begins with your answer.' }])
+    expect(losses).toEqual(['messages[0]: gemini-3.5-flash wants the first word to be the user’s; a sentence was put before the answer.'])
+  })
+
+  test('words of the model may begin the conversation', () => {
+    const { body, losses } = sent([assistant('Hello'), user('Hi'), assistant(call('x')), user(result('x', '1'))])
+    expect(body.contents.map(({ role }) => role)).toEqual(['model', 'user', 'model', 'user'])
+    expect(losses).toEqual([])
+  })
+
+  test.each<[string, readonly Message[]]>([
     ['only empty text', [user('')]],
     ['only empty system messages', [system('')]],
     ['an empty question behind a system message', [system('S'), user('')]],
