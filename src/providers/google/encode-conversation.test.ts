@@ -62,6 +62,26 @@ describe('turns', () => {
     expect(losses).toEqual(['messages[0]: gemini-3.5-flash wants the first word to be the user’s; a sentence was put before the answer.'])
   })
 
+  test.each([
+    ['gemini-3.5-flash-lite', false],
+    ['gemini-3.6-flash', false],
+    ['models/gemini-4-pro', false],
+    ['gemini-flash-latest', false],
+    ['gemini-3.5-flash', true],
+    ['gemini-3-pro-preview', true],
+    ['gemini-2.5-flash-lite', true],
+    ['gemma-3-27b-it', true],
+  ])('the beginning of an answer: %s goes on with it: %p, or is asked to in the words of the user', (model, goesOn) => {
+    const { body, losses } = sent([user('Count'), assistant('1 2')], model)
+    const asked = { role: 'user', parts: [{ text: 'Go on with your answer from where it ends, and repeat nothing of it.' }] }
+    expect(body.contents).toEqual([
+      { role: 'user', parts: [{ text: 'Count' }] },
+      { role: 'model', parts: [{ text: '1 2' }] },
+      ...(goesOn ? [] : [asked]),
+    ])
+    expect(losses).toEqual(goesOn ? [] : [expect.stringContaining('does not go on with the beginning of an answer')])
+  })
+
   test('words of the model may begin the conversation', () => {
     const { body, losses } = sent([assistant('Hello'), user('Hi'), assistant(call('x')), user(result('x', '1'))])
     expect(body.contents.map(({ role }) => role)).toEqual(['model', 'user', 'model', 'user'])

@@ -1,6 +1,6 @@
 /** Turns of the user without which Google refuses a conversation. */
 import type { JsonObject } from '../../lib/json.ts'
-import { firstWords } from '../lacking-turns.ts'
+import { firstWords, lastWords } from '../lacking-turns.ts'
 import type { Losses } from '../losses.ts'
 import type { GeminiModel } from './gemini-model.ts'
 
@@ -11,11 +11,17 @@ interface Turn {
   readonly at: string
 }
 
-/** Words of the model may begin a conversation, but "function call turn comes immediately after a user turn or after a function response turn". */
-export const withTurnsOfUser = (turns: readonly Turn[], { name: model }: GeminiModel, { mapped }: Losses): readonly Turn[] => {
-  const [first] = turns
-  if (first?.role !== 'model' || !first.parts.some((part) => part['functionCall'] !== undefined)) return turns
-  return [saying(firstWords(first.at, { model, mapped }), first.at), ...turns]
+export const withTurnsOfUser = (turns: readonly Turn[], { name: model, prefill }: GeminiModel, { mapped }: Losses): readonly Turn[] => {
+  const [first, last] = [turns[0], turns.at(-1)]
+  const context = { model, mapped }
+  return [
+    ...(first !== undefined && isCalling(first) ? [saying(firstWords(first.at, context), first.at)] : []),
+    ...turns,
+    ...(last?.role === 'model' && !prefill ? [saying(lastWords(last.at, context), last.at)] : []),
+  ]
 }
+
+/** Words of the model may begin a conversation, but "function call turn comes immediately after a user turn or after a function response turn". */
+const isCalling = ({ role, parts }: Turn): boolean => role === 'model' && parts.some((part) => part['functionCall'] !== undefined)
 
 const saying = (text: string, at: string): Turn => ({ role: 'user', parts: [{ text }], at })
