@@ -210,13 +210,15 @@ describe('calls and results', () => {
   })
 
   test.each(['[1]', '{"a":', '7', '['.repeat(100_000)])('arguments that are no object are an empty one, and told', (bad) => {
-    const { body, losses } = sent([user('1'), assistant(call('x', { arguments: bad }))])
-    expect(body.contents.at(-1)?.parts).toMatchObject([{ functionCall: { args: {} } }])
+    const { body, losses } = sent([user('1'), assistant(call('x', { arguments: bad })), user(result('x', '1'))])
+    expect(body.contents[1]?.parts).toMatchObject([{ functionCall: { args: {} } }])
     expect(losses).toEqual([expect.stringContaining('The arguments of the call of f_x are not a JSON object')])
   })
 
   test('no arguments are an empty object', () => {
-    expect(partsOf([user('1'), assistant(call('x', { arguments: ' ' }))]).at(-1)).toMatchObject({ functionCall: { args: {} } })
+    expect(partsOf([user('1'), assistant(call('x', { arguments: ' ' })), user(result('x', '1'))])[1]).toMatchObject({
+      functionCall: { args: {} },
+    })
   })
 
   test('media of a result ride in it, where the model has a place for them', () => {
