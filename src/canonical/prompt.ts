@@ -56,7 +56,13 @@ interface Marked {
 }
 
 export type Part =
-  | ({ readonly type: 'text'; readonly text: string; readonly annotations?: readonly UrlCitation[] } & Marked)
+  /** `phase`: of the assistant's, where the client says it. */
+  | ({
+      readonly type: 'text'
+      readonly text: string
+      readonly annotations?: readonly UrlCitation[]
+      readonly phase?: MessagePhase
+    } & Marked)
   | { readonly type: 'refusal'; readonly text: string }
   /** A block of thinking: what can be read of it, and what its maker wants back. Either may be missing. */
   | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean; readonly proof?: ReasoningProof }
@@ -99,6 +105,9 @@ export type Part =
    * something that the model is asked about, such as a file by its id (`fileId`), so that a request without it would be another.
    */
   | { readonly type: 'unknown'; readonly kind: string; readonly at: string; readonly content?: true; readonly fileId?: string }
+
+/** Says whether words of the assistant come between calls of tools, or answer. */
+export type MessagePhase = 'commentary' | 'final_answer'
 
 export interface UrlCitation {
   readonly url: string

@@ -214,7 +214,8 @@ describe('Chat Completions', () => {
         arguments: '{}',
         result: TIME.text,
         tool_call_id: 'call_1',
-        id: 'srv_1',
+        // Behind twelve characters of text.
+        id: 'srv_1_pbt0t12c0',
         format: 'unknown',
         index: 0,
       },
@@ -224,7 +225,7 @@ describe('Chat Completions', () => {
         arguments: '{"query":"bun"}',
         result: HITS.text,
         tool_call_id: 'call_0',
-        id: 'srv_0',
+        id: 'srv_0_pbt1t12c0',
         format: 'unknown',
         index: 1,
       },

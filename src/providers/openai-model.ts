@@ -20,6 +20,8 @@ export interface OpenAiModel {
   readonly chatToolsRefused: 'never' | 'with-effort' | 'unless-none'
   /** Content may carry `prompt_cache_breakpoint`. */
   readonly cacheBreakpoints: boolean
+  /** It wants to be told which messages of its history were comments, and which answered. */
+  readonly phases: boolean
   /** The types of built-in tools that Responses refuses it. */
   readonly refusedTools: RegExp
   /** Fields that it accepts beside those that every OpenAI model accepts. */
@@ -80,6 +82,7 @@ const UNKNOWN: OpenAiModel = {
   hidesThinking: false,
   chatToolsRefused: 'never',
   cacheBreakpoints: false,
+  phases: false,
   accepts: new Set([...SAMPLING, 'parallel_tool_calls', 'verbosity', 'prompt_cache_options', 'web_search_options']),
   acceptsUnthinking: NO_FIELDS,
 }
@@ -91,6 +94,7 @@ const TALKING: OpenAiModel = {
   hidesThinking: true,
   chatToolsRefused: 'never',
   cacheBreakpoints: false,
+  phases: false,
   accepts: new Set([...SAMPLING, 'parallel_tool_calls']),
   acceptsUnthinking: NO_FIELDS,
 }
@@ -123,6 +127,7 @@ const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
     // From 5.5 on the default effort is more than none.
     chatToolsRefused: isAtLeast(5, 5) ? 'unless-none' : isAtLeast(5, 4) ? 'with-effort' : 'never',
     cacheBreakpoints,
+    phases: isAtLeast(5, name.includes('-codex') ? 3 : 4),
     refusedTools: isAtLeast(5, 4) ? NO_TOOLS : COMPUTER,
     accepts: cacheBreakpoints ? WITH_BREAKPOINTS : FIFTH,
     acceptsUnthinking: major === 5 && minor >= 1 ? UNTHINKING : NO_FIELDS,

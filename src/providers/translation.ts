@@ -46,7 +46,7 @@ export function* translate(
   yield
   const lawful = yield* withLawfulCalls(called, mapped)
   yield
-  const spoken = { ...lawful, messages: yield* withPairedResults(lawful.messages, warn, { openEnd: !ANSWERED.has(dialect) }) }
+  const spoken = { ...lawful, messages: yield* withPairedResults(lawful.messages, warn, { openEnd: dialect === OPEN_ENDED }) }
   yield
   if (target.storedObjects !== true) refuseStoredMedia(spoken, providerName)
   yield
@@ -74,8 +74,11 @@ export function* translate(
   }
 }
 
-/** They refuse a call without a result also where it ends the conversation. */
-const ANSWERED: ReadonlySet<TranslatedDialect> = new Set(['anthropic', 'bedrock'] as const)
+/**
+ * The others refuse a call without a result also where it ends the conversation. Known vendors of this one do too, which is
+ * seen to with the rest of their rules (openai-chat/message-rules.ts); servers of open models get what the client sent.
+ */
+const OPEN_ENDED: TranslatedDialect = 'openai-chat'
 
 const refuseStoredMedia = ({ messages }: Prompt, providerName: string): void => {
   for (const { parts, at = 'messages' } of messages)

@@ -6,6 +6,7 @@ import type { Message, Prompt } from '../canonical/prompt.ts'
 import { textSize } from '../canonical/text-size.ts'
 import { eachInSteps, type Steps } from '../lib/steps.ts'
 import { answerable, refuseUnasked } from './answerable.ts'
+import { firstWords, lastWords, tellSystemAlone } from './lacking-turns.ts'
 
 export interface Turn<Block> {
   readonly role: 'user' | 'assistant' | 'system'
@@ -74,9 +75,8 @@ export function* arrangeTurns<Block extends { readonly type: string }>(
   const turns = said.map((turn) => resultsFirst(complete(turn), blocks.resultType))
   yield
   if (turns.length > 0 || system.length === 0) return { system, turns: yield* withUserAtEnds(answerable(messages, turns), blocks, context) }
-  // The dialect wants something to answer.
   const at = messages[0]?.at ?? 'messages'
-  context.mapped(at, 'A conversation of system messages alone was sent as the turn of a user.')
+  tellSystemAlone(at, context)
   return { system: [], turns: [{ role: 'user', blocks: system, at }] }
 }
 
@@ -110,9 +110,6 @@ function* withLawfulAnswers<Block extends { readonly type: string }>(
   return [...lawful.slice(0, -1), { ...begun, blocks: [...begun.blocks.slice(0, -1), yield* withText(said, last)] }]
 }
 
-const FIRST_WORDS = 'The conversation begins with your answer.'
-const LAST_WORDS = 'Go on with your answer from where it ends, and repeat nothing of it.'
-
 /** The user has the first word, and the last one before a model that does not go on with the beginning of an answer. */
 function* withUserAtEnds<Block>(
   turns: readonly Turn<Block>[],
@@ -124,13 +121,15 @@ function* withUserAtEnds<Block>(
   const opens = first.role === 'user'
   const closes = rules.prefill || !isPrefilled(turns, isPaused)
   if (opens && closes) return turns
-  if (!opens) mapped(first.at, `${target.upstreamModel} wants the first word to be the user’s; a sentence was put before the answer.`)
-  if (!closes)
-    mapped(last.at, `${target.upstreamModel} does not go on with the beginning of an answer; it was asked to in the words of the user.`)
+  const context = { model: target.upstreamModel, mapped }
   const saying = function* (text: string, at: string): Steps<Turn<Block>> {
     return { role: 'user', blocks: [yield* withText(text)], at }
   }
-  return [...(opens ? [] : [yield* saying(FIRST_WORDS, first.at)]), ...turns, ...(closes ? [] : [yield* saying(LAST_WORDS, last.at)])]
+  return [
+    ...(opens ? [] : [yield* saying(firstWords(first.at, context), first.at)]),
+    ...turns,
+    ...(closes ? [] : [yield* saying(lastWords(last.at, context), last.at)]),
+  ]
 }
 
 const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'

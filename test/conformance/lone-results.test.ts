@@ -105,6 +105,45 @@ for (const dialect of UPSTREAMS) {
   })
 }
 
+describe('a call that ends the conversation', () => {
+  const RUN = { name: 'run', parameters: { type: 'object', properties: {} } }
+  const ENDING = {
+    chat: {
+      tools: [{ type: 'function', function: RUN }],
+      messages: [
+        HI,
+        { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }] },
+      ],
+    },
+    messages: {
+      max_tokens: 100,
+      tools: [{ name: RUN.name, input_schema: RUN.parameters }],
+      messages: [HI, { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'run', input: {} }] }],
+    },
+    responses: { tools: TOOLS, input: [HI, CALL] },
+  } as const
+
+  test.each([
+    ['chat', 'openai-responses'],
+    ['messages', 'openai-responses'],
+    ['chat', 'google'],
+    ['messages', 'google'],
+    ['responses', 'google'],
+    ['chat', 'anthropic'],
+    ['responses', 'bedrock'],
+  ] as const)('%s → %s: has a result that says so', async (client, dialect) => {
+    const { text, warnings } = await sentTo(client, dialect, ENDING[client])
+    expect(text.split('This call was not answered.')).toHaveLength(2)
+    expect(warnings).toBe(1)
+  })
+
+  test.each(['messages', 'responses'] as const)('%s → a chat server of which nothing is known: it stays the end', async (client) => {
+    const { text, warnings } = await sentTo(client, 'openai-chat', ENDING[client])
+    expect(text).not.toContain('This call was not answered.')
+    expect(warnings).toBe(0)
+  })
+})
+
 describe('openai-responses: a client that speaks it too', () => {
   const relayed = async (
     slug: string | undefined,

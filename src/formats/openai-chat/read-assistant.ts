@@ -1,30 +1,38 @@
-/** A chat message of the assistant: what it thought, said, drew and called, in this order (docs/contract/chat-completions.md#messages). */
-import type { Part } from '../../canonical/prompt.ts'
+/** A chat message of the assistant: what it thought, said, drew and called, in this order where its thinking has no places (docs/contract/chat-completions.md#messages). */
+import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { child, children, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
 import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
-import { readReasoning } from './read-reasoning.ts'
+import { BEHIND_WORDS, inOrderOfAnswer } from './answer-order.ts'
+import { withSources } from './place-sources.ts'
+import { readReasoning, type Thought } from './read-reasoning.ts'
 
-export const readAssistant = (message: Node): Part[] => {
+export const readAssistant = (message: Node): readonly Part[] => {
   const refusal = optionalText(message, 'refusal')
   const calls = children(message, 'tool_calls').map(readToolCall)
-  const thought = readReasoning(message, new Set(calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : []))))
-  const ran = calls.length > 0 ? lastTurnRan(thought) : thought.length
-  return [
-    ...thought.slice(0, ran),
-    ...readAssistantContent(message),
+  const thoughts = readReasoning(message, new Set(calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : []))))
+  const { parts: content, urls } = readAssistantContent(message)
+  const said = [
+    ...content,
     ...(refusal === null ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...children(message, 'images').flatMap((image) => readerFor(CONTENT_PARTS, 'image_url')?.(image) ?? []),
     ...NO_WORD.filter((key) => isThere(message, key)).map((key) => unknownPart(key, { path: `${message.path}.${key}` })),
-    ...thought.slice(ran),
-    ...calls,
   ]
+  const parts = inOrderOfAnswer(calls.length > 0 ? lastTurnBehindWords(thoughts) : thoughts, said, calls)
+  return withSources(parts, urls, onlyText(content))
 }
 
-/** Where the calls of the service begin that were made in one turn with calls of the client's; the length where there are none. */
-const lastTurnRan = (thought: readonly Part[]): number => {
-  const first = thought.findIndex((part) => part.type === 'tool-call' && part.ran?.besideCalls === true)
-  return first < 0 ? thought.length : first
+const onlyText = (parts: readonly Part[]): string | null => {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.length === 1 ? (texts[0] ?? null) : null
+}
+
+/** The calls of the service that were made in one turn with calls of the client's stand behind what was said, where they do not say where. */
+const lastTurnBehindWords = (thoughts: readonly Thought[]): readonly Thought[] => {
+  const first = thoughts.findIndex(({ parts }) => parts.some((part) => part.type === 'tool-call' && part.ran?.besideCalls === true))
+  return first < 0
+    ? thoughts
+    : thoughts.map((thought, index) => (index < first || thought.place !== null ? thought : { ...thought, place: BEHIND_WORDS }))
 }
 
 /** Speech that is named by its id, and the forerunner of `tool_calls`. */
@@ -35,15 +43,13 @@ const BESIDE_CONTENT = ['tool_calls', 'refusal', 'reasoning', 'reasoning_content
 
 const isThere = (message: Node, key: string): boolean => (message.members[key] ?? null) !== null
 
-/** Content, with the sources that stand beside it at its last text. */
-const readAssistantContent = (message: Node): readonly Part[] => {
+/** Content, and the sources that stand beside it. */
+const readAssistantContent = (message: Node): { readonly parts: readonly Part[]; readonly urls: readonly UrlCitation[] } => {
   const { content } = message.members
   const absent = content === undefined && BESIDE_CONTENT.some((key) => isThere(message, key))
   const parts = content === null || absent ? [] : readContent(message, 'content', CONTENT_PARTS)
   const { urls, others } = readAnnotations(message, (annotation) => child(annotation, 'url_citation'))
-  const last = parts.findLastIndex(({ type }) => type === 'text')
-  if (urls.length === 0 || last < 0) return [...parts, ...others]
-  return [...parts.map((part, index) => (index === last && part.type === 'text' ? { ...part, annotations: urls } : part)), ...others]
+  return { parts: [...parts, ...others], urls }
 }
 
 const readToolCall = (call: Node): Part => {

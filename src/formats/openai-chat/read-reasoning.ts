@@ -3,21 +3,30 @@
  * many and its proof last, and clients hand them back as they came. `reasoning` repeats the readable part of them.
  */
 import type { Part } from '../../canonical/prompt.ts'
+import { type PlaceOfThought, readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof, REASONING_FORMATS, type ReasoningFormat, type ReasoningProof } from '../../canonical/reasoning.ts'
 import { children, type Node, optionalNumber, optionalText, requiredText } from '../json-node.ts'
 import { type UnknownPart, unknownPart } from '../prompt-reader.ts'
 import { readServerToolDetail, SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
+/** A block of thinking, or a call that the service ran with its result. */
+export interface Thought {
+  readonly parts: readonly Part[]
+  /** Where it stood in the answer; null where nothing stood before it, or the client does not say. */
+  readonly place: PlaceOfThought | null
+}
+
 /** `callIds`: the calls of the message. Their proofs are pieces of their own. */
-export const readReasoning = (message: Node, callIds: ReadonlySet<string>): Part[] => {
+export const readReasoning = (message: Node, callIds: ReadonlySet<string>): Thought[] => {
   const details = children(message, 'reasoning_details')
   if (details.length > 0) return joinPieces(details.map(readPiece), callIds)
   // `reasoning_content` is a vendor's name for it.
   const text = optionalText(message, 'reasoning') ?? optionalText(message, 'reasoning_content')
-  return text === null || text === '' ? [] : [{ type: 'reasoning', text }]
+  return text === null || text === '' ? [] : [{ parts: [{ type: 'reasoning', text }], place: null }]
 }
 
 interface Piece {
+  readonly place: PlaceOfThought | null
   readonly text: string
   readonly summary: boolean
   readonly proof: ReasoningProof | null
@@ -26,27 +35,22 @@ interface Piece {
   readonly index: number | null
 }
 
-/** A call that the service ran, with its result. */
-interface RanCall {
-  readonly parts: readonly Part[]
-}
-
-const readPiece = (detail: Node): Piece | RanCall | UnknownPart => {
+const readPiece = (detail: Node): Piece | Thought | UnknownPart => {
   const type = requiredText(detail, 'type')
+  const { id, place } = readPlacedId(optionalText(detail, 'id'))
   const ran = type === SERVER_TOOL_DETAIL ? readServerToolDetail(detail) : null
-  if (ran !== null) return { parts: ran }
+  if (ran !== null) return { parts: ran, place }
   const format = optionalText(detail, 'format')
-  const id = optionalText(detail, 'id')
-  const place = { format, id, index: optionalNumber(detail, 'index') }
-  if (type === 'reasoning.summary') return { text: requiredText(detail, 'summary'), summary: true, proof: null, ...place }
+  const rest = { format, id, index: optionalNumber(detail, 'index'), place }
+  if (type === 'reasoning.summary') return { text: requiredText(detail, 'summary'), summary: true, proof: null, ...rest }
   if (type === 'reasoning.text') {
     const signature = optionalText(detail, 'signature')
     // The first maker of signatures is meant where none is named.
     const proof = signature === null || signature === '' ? null : readProof('signature', signature, format ?? 'anthropic-claude-v1', id)
-    return { text: optionalText(detail, 'text') ?? '', summary: false, proof, ...place }
+    return { text: optionalText(detail, 'text') ?? '', summary: false, proof, ...rest }
   }
   const proof = type === 'reasoning.encrypted' ? readProof('encrypted', requiredText(detail, 'data'), format, id) : null
-  return proof === null ? unknownPart(type, detail) : { text: '', summary: false, proof, ...place }
+  return proof === null ? unknownPart(type, detail) : { text: '', summary: false, proof, ...rest }
 }
 
 const readProof = (kind: ReasoningProof['kind'], data: string, format: string | null, id: string | null): ReasoningProof | null => {
@@ -62,20 +66,20 @@ const proofId = (format: ReasoningFormat, id: string | null): { readonly id?: st
   id === null || format === 'anthropic-claude-v1' ? {} : { id }
 
 /** Pieces of one block come one after the other. */
-const joinPieces = (pieces: readonly (Piece | RanCall | UnknownPart)[], callIds: ReadonlySet<string>): Part[] => {
-  const blocks: (Piece | RanCall | UnknownPart)[] = []
+const joinPieces = (pieces: readonly (Piece | Thought | UnknownPart)[], callIds: ReadonlySet<string>): Thought[] => {
+  const blocks: (Piece | Thought | UnknownPart)[] = []
   for (const piece of pieces) {
     const open = blocks.at(-1)
     if (open === undefined || !isPiece(open) || !isPiece(piece) || !continues(open, piece, callIds)) blocks.push(piece)
     else blocks[blocks.length - 1] = join(open, piece)
   }
   return blocks.flatMap((block) => {
-    if ('type' in block) return [block]
-    return 'parts' in block ? block.parts : partOf(block)
+    if ('type' in block) return [{ parts: [block], place: null }]
+    return 'parts' in block ? [block] : thoughtOf(block)
   })
 }
 
-const isPiece = (block: Piece | RanCall | UnknownPart): block is Piece => !('type' in block) && !('parts' in block)
+const isPiece = (block: Piece | Thought | UnknownPart): block is Piece => !('type' in block) && !('parts' in block)
 
 const join = (open: Piece, next: Piece): Piece => ({
   text: open.text + next.text,
@@ -84,6 +88,7 @@ const join = (open: Piece, next: Piece): Piece => ({
   format: open.format ?? next.format,
   id: open.id ?? next.id,
   index: open.index ?? next.index,
+  place: open.place ?? next.place,
 })
 
 const continues = (open: Piece, next: Piece, callIds: ReadonlySet<string>): boolean => {
@@ -102,7 +107,7 @@ const standsAlone = ({ proof, id }: Piece, callIds: ReadonlySet<string>): boolea
   (proof?.format === 'anthropic-claude-v1' && proof.kind === 'encrypted') ||
   [id, proof?.id].some((id) => id !== null && id !== undefined && callIds.has(id))
 
-const partOf = ({ text, summary, proof }: Piece): Part[] =>
+const thoughtOf = ({ text, summary, proof, place }: Piece): Thought[] =>
   text === '' && proof === null
     ? []
-    : [{ type: 'reasoning', text, ...(summary ? { summary: true } : {}), ...(proof === null ? {} : { proof }) }]
+    : [{ parts: [{ type: 'reasoning', text, ...(summary ? { summary: true } : {}), ...(proof === null ? {} : { proof }) }], place }]

@@ -1,9 +1,11 @@
 /**
  * `reasoning_details`: the thinking of an answer in the form in which this dialect wants it back. In a stream each is a
  * piece: clients join the texts of the pieces of one `index`, and take `signature` and `format` from the piece that has
- * them, which is the last one, as the format is not known before.
+ * them, which is the last one, as the format is not known before. Thinking behind words or calls has its place in the ids of
+ * its pieces (decisions/0121): in all of them, since clients keep that of the first or of the last.
  */
-import type { ModelEvent } from '../../canonical/event.ts'
+import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
+import { type PlaceOfThought, placedId } from '../../canonical/place-of-thought.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -14,31 +16,39 @@ export interface ReasoningDetails {
   pieces(event: ModelEvent): readonly JsonObject[]
 }
 
+interface OpenDetail {
+  readonly index: number
+  readonly summary: boolean
+  readonly place: PlaceOfThought
+}
+
 export const createReasoningDetails = (): ReasoningDetails => {
   let count = 0
-  let open: { readonly index: number; readonly summary: boolean } | null = null
+  let text = 0
+  let calls = 0
+  let open: OpenDetail | null = null
 
-  const begin = (summary: boolean): { readonly index: number; readonly summary: boolean } => {
-    open = { index: count, summary }
+  const begin = (summary: boolean): OpenDetail => {
+    open = { index: count, summary, place: { text, calls } }
     count += 1
     return open
   }
 
-  const proven = (proof: ReasoningProof): JsonObject => {
-    const { index } = open ?? begin(false)
+  const proven = ({ format, data, id, kind }: ReasoningProof): JsonObject => {
+    const detail = open ?? begin(false)
     open = null
-    const { format, data, id } = proof
-    const named = id === undefined ? {} : { id }
-    if (proof.kind === 'encrypted') return { type: 'reasoning.encrypted', data, ...named, format, index }
-    return { type: 'reasoning.text', text: '', signature: data, ...named, format, index }
+    const rest = { ...named(detail, id), format, index: detail.index }
+    return kind === 'encrypted'
+      ? { type: 'reasoning.encrypted', data, ...rest }
+      : { type: 'reasoning.text', text: '', signature: data, ...rest }
   }
 
   /** Clients take a text without a format for Claude's, and drop it for want of a signature. */
   const unproven = (): readonly JsonObject[] => {
     if (open === null) return NONE
-    const { index, summary } = open
+    const detail = open
     open = null
-    return summary ? NONE : [{ type: 'reasoning.text', text: '', format: 'unknown', index }]
+    return detail.summary ? NONE : [{ type: 'reasoning.text', text: '', ...named(detail), format: 'unknown', index: detail.index }]
   }
 
   return {
@@ -48,31 +58,36 @@ export const createReasoningDetails = (): ReasoningDetails => {
           if (event.text === '') return NONE
           const summary = event.summary === true
           const before = open?.summary === !summary ? unproven() : NONE
-          const { index } = open ?? begin(summary)
+          const detail = open ?? begin(summary)
+          const rest = { ...named(detail), index: detail.index }
           return [
             ...before,
-            summary ? { type: 'reasoning.summary', summary: event.text, index } : { type: 'reasoning.text', text: event.text, index },
+            summary ? { type: 'reasoning.summary', summary: event.text, ...rest } : { type: 'reasoning.text', text: event.text, ...rest },
           ]
         }
         case 'reasoning-end':
           return event.proof === null ? unproven() : [proven(event.proof)]
         case 'tool-call': {
+          calls += 1
           const before = unproven()
-          // The proof of a call, of any kind, is recognised by the call's id, which only this type of detail carries.
-          return event.proof === undefined ? before : [...before, proven({ ...event.proof, kind: 'encrypted', id: event.id })]
+          return event.proof === undefined ? before : [...before, proofOfCall(event.proof, event.id, count++)]
         }
         case 'text':
+          text += event.text.length
+          return event.text === '' ? NONE : unproven()
+        case 'text-break':
+          text += PARAGRAPH_BREAK.length
+          return NONE
         case 'refusal':
           return event.text === '' ? NONE : unproven()
         case 'server-tool-end':
-          return [...unproven(), serverCall(event.call, event.outcome, count++)]
+          return [...unproven(), serverCall(event.call, event.outcome, { index: count++, place: { text, calls } })]
         case 'image':
         case 'finish':
         case 'server-tool-start':
           return unproven()
         case 'start':
         case 'server-tool-progress':
-        case 'text-break':
         case 'citation':
         case 'file-text':
         case 'tool-arguments':
@@ -87,11 +102,26 @@ export const createReasoningDetails = (): ReasoningDetails => {
 
 const NONE: readonly JsonObject[] = []
 
+/** The id of a piece, with its place unless nothing stands before it. */
+const named = ({ index, place }: Pick<OpenDetail, 'index' | 'place'>, id?: string): JsonObject => {
+  if (place.text > 0 || place.calls > 0) return { id: placedId(id, index, place) }
+  return id === undefined ? {} : { id }
+}
+
+/** The proof of a call, of any kind, is recognised by the call's id, which only this type of detail carries. */
+const proofOfCall = ({ data, format }: ReasoningProof, id: string, index: number): JsonObject => ({
+  type: 'reasoning.encrypted',
+  data,
+  id,
+  format,
+  index,
+})
+
 /** A call that the service ran and what it returned, for clients that send it back with the conversation. */
 const serverCall = (
   { askedAs, arguments: json, callId, id, name, tool, catalog }: ServerCall,
   { text }: ServerOutcome,
-  index: number,
+  at: Pick<OpenDetail, 'index' | 'place'>,
 ): JsonObject => ({
   type: SERVER_TOOL_DETAIL,
   tool_name: askedAs,
@@ -99,10 +129,10 @@ const serverCall = (
   result: text.length <= RESULT_MAX ? text : `${text.slice(0, RESULT_MAX)}…[truncated]`,
   tool_call_id: callId,
   ...(name === `service_${tool}` ? {} : { instance_name: name }),
-  id,
+  ...named(at, id),
   ...(catalog === undefined ? {} : { catalog }),
   format: 'unknown',
-  index,
+  index: at.index,
 })
 
 /** UTF-16 units: clients of this dialect carry every result in each of their following requests. */

@@ -66,6 +66,36 @@ describe('thinking in a stream', () => {
     )
   })
 
+  test('thinking behind words or calls says in the id of each piece how much of both stood before it', () => {
+    const place = '"id":"pbt1t2c1"'
+    expect(
+      render(
+        proven(REDACTED),
+        text('Hi'),
+        call(0, 'a'),
+        args(0, '{}'),
+        reasoning('c'),
+        proven(CLAUDE),
+        summary('d'),
+        proven(OPENAI),
+        finish('tool_calls'),
+      ),
+    ).toBe(
+      delta(`"role":"assistant",${details('"type":"reasoning.encrypted","data":"EmwK+/==","format":"anthropic-claude-v1","index":0')}`) +
+        delta('"content":"Hi"') +
+        delta('"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"a","arguments":""}}]') +
+        delta('"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]') +
+        delta(`"reasoning":"c",${details(`"type":"reasoning.text","text":"c",${place},"index":1`)}`) +
+        delta(details(`"type":"reasoning.text","text":"","signature":"EvQBCk/+==",${place},"format":"anthropic-claude-v1","index":1`)) +
+        delta(`"reasoning":"d",${details('"type":"reasoning.summary","summary":"d","id":"pbt2t2c1","index":2')}`) +
+        delta(
+          details('"type":"reasoning.encrypted","data":"gAAAAB-_","id":"rs_theirs_pbt2t2c1","format":"openai-responses-v1","index":2'),
+        ) +
+        ended('tool_calls') +
+        LAST,
+    )
+  })
+
   test('the proof of a tool call is an encrypted detail with the id of the call, ahead of it', () => {
     expect(render(call(0, 'a', GEMINI), args(0, '{}'), finish('tool_calls'))).toBe(
       delta(

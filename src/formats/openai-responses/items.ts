@@ -1,5 +1,6 @@
 /** Output items and their parts, as JSON text. */
 import type { BuiltInTool } from '../../canonical/built-in-tools.ts'
+import type { MessagePhase } from '../../canonical/prompt.ts'
 import type { CallingAgent } from '../../canonical/waiting-agent.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
@@ -8,12 +9,10 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** Says whether text comes between calls of tools or answers; set where the service ran some (docs/contract/responses.md#server-tools). */
-export type MessagePhase = 'commentary' | 'final_answer'
-
 /** To join one text would copy it. */
 export const listed = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : texts.join(','))
 
+/** `phase`: set where the service ran tools (docs/contract/responses.md#server-tools). */
 export const messageItem = (id: string, status: ItemStatus, parts: readonly string[], phase: MessagePhase | null): string =>
   `{"type":"message","id":${JSON.stringify(id)},"role":"assistant","status":"${status}","content":[${listed(parts)}]` +
   (phase === null ? '}' : `,"phase":"${phase}"}`)

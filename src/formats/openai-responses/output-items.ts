@@ -1,6 +1,6 @@
 /** The output items of one response, built block by block, with a stream's events for each step (docs/contract/responses.md#stream). */
 import { type BuiltInTool, builtInCall } from '../../canonical/built-in-tools.ts'
-import type { UrlCitation } from '../../canonical/prompt.ts'
+import type { UrlCitation, MessagePhase } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -24,7 +24,7 @@ import {
 } from './items.ts'
 import { type AskedContents, toolItems } from './server-tool-items.ts'
 import { PROGRESS_BEGUN, progressEnd, progressEvent } from './tool-progress.ts'
-import type { ItemCall, ItemStatus, MessagePhase, PartType } from './items.ts'
+import type { ItemCall, ItemStatus, PartType } from './items.ts'
 
 /** Takes one event: its type, and its members as JSON text without braces. */
 export type Emit = (type: string, members: string) => void

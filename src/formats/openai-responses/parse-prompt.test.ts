@@ -59,7 +59,7 @@ test('items of one turn become one message: reasoning, text and two calls, then 
             summary: true,
             proof: { format: 'openai-responses-v1', kind: 'encrypted', data: 'xyz', id: 'rs_1' },
           },
-          { type: 'text', text: 'Looking.' },
+          { type: 'text', text: 'Looking.', phase: 'commentary' },
           { type: 'tool-call', id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
           { type: 'tool-call', id: 'call_2', name: 'weather', arguments: '{"city":"Rome"}' },
         ],

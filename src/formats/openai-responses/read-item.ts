@@ -1,6 +1,6 @@
 /** An item of the input: a message, thinking, or a call and its result, each of which is a piece of a turn (docs/contract/responses.md#input). */
 import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from '../../canonical/built-in-tools.ts'
-import type { Part } from '../../canonical/prompt.ts'
+import type { MessagePhase, Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
 import { openProof, type ReasoningProof } from '../../canonical/reasoning.ts'
 import { children, type Node, optionalText, requiredText, requiredUrl, requiredWord } from '../json-node.ts'
@@ -108,8 +108,13 @@ const readOutput = (item: Node): Piece => ({
 
 const readMessage = (item: Node): Piece => {
   const role = requiredWord(item, 'role', RESPONSES_ROLES)
-  return { role, parts: readContent(item, 'content', PARTS), open: role === 'assistant' }
+  const parts = readContent(item, 'content', PARTS)
+  if (role !== 'assistant') return { role, parts, open: false }
+  const phase = PHASES.find((known) => known === item.members['phase'])
+  return { role, parts: phase === undefined ? parts : parts.map((part) => (part.type === 'text' ? { ...part, phase } : part)), open: true }
 }
+
+const PHASES: readonly MessagePhase[] = ['commentary', 'final_answer']
 
 /** The full text where the item has it, else its summary, in paragraphs; and what the model's maker wants back. */
 const readReasoning = (item: Node): Part[] => {

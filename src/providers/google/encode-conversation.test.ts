@@ -48,9 +48,54 @@ describe('turns', () => {
     ])
   })
 
+  test('system messages alone are the turn of the user, and that is told', () => {
+    const { body, losses } = sent([system('A'), { ...system('B'), role: 'developer' }])
+    expect([body.systemInstruction, body.contents]).toEqual([undefined, [{ role: 'user', parts: [{ text: 'A' }, { text: 'B' }] }]])
+    expect(losses).toEqual(['messages[0]: A conversation of system messages alone was sent as the turn of a user.'])
+  })
+
   test.each<[string, readonly Message[]]>([
-    ['only system messages', [system('S')]],
+    ['alone', []],
+    ['behind a system message', [system('S')]],
+    ['behind a message that says nothing', [user('')]],
+    ['behind its own words', [assistant('Well')]],
+  ])('a call that begins the conversation, %s, follows a sentence of the user', (_, before) => {
+    const { body, losses } = sent([...before, assistant(call('x')), user(result('x', '1'))])
+    expect(body.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user'])
+    expect(body.contents[0]?.parts).toEqual([{ text: 'The conversation begins with your answer.' }])
+    expect(losses).toEqual(['messages[0]: gemini-3.5-flash wants the first word to be the user’s; a sentence was put before the answer.'])
+  })
+
+  test.each([
+    ['gemini-3.5-flash-lite', false],
+    ['gemini-3.6-flash', false],
+    ['models/gemini-4-pro', false],
+    ['gemini-flash-latest', false],
+    ['gemini-3.5-flash', true],
+    ['gemini-3-pro-preview', true],
+    ['gemini-2.5-flash-lite', true],
+    ['gemma-3-27b-it', true],
+  ])('the beginning of an answer: %s goes on with it: %p, or is asked to in the words of the user', (model, goesOn) => {
+    const { body, losses } = sent([user('Count'), assistant('1 2')], model)
+    const asked = { role: 'user', parts: [{ text: 'Go on with your answer from where it ends, and repeat nothing of it.' }] }
+    expect(body.contents).toEqual([
+      { role: 'user', parts: [{ text: 'Count' }] },
+      { role: 'model', parts: [{ text: '1 2' }] },
+      ...(goesOn ? [] : [asked]),
+    ])
+    expect(losses).toEqual(goesOn ? [] : [expect.stringContaining('does not go on with the beginning of an answer')])
+  })
+
+  test('words of the model may begin the conversation', () => {
+    const { body, losses } = sent([assistant('Hello'), user('Hi'), assistant(call('x')), user(result('x', '1'))])
+    expect(body.contents.map(({ role }) => role)).toEqual(['model', 'user', 'model', 'user'])
+    expect(losses).toEqual([])
+  })
+
+  test.each<[string, readonly Message[]]>([
     ['only empty text', [user('')]],
+    ['only empty system messages', [system('')]],
+    ['an empty question behind a system message', [system('S'), user('')]],
   ])('400: %s', (_, messages) => {
     expect(() => sent(messages)).toThrow(/no message for the model to answer|nothing that the model could answer/)
   })
@@ -169,13 +214,15 @@ describe('calls and results', () => {
   })
 
   test.each(['[1]', '{"a":', '7', '['.repeat(100_000)])('arguments that are no object are an empty one, and told', (bad) => {
-    const { body, losses } = sent([user('1'), assistant(call('x', { arguments: bad }))])
-    expect(body.contents.at(-1)?.parts).toMatchObject([{ functionCall: { args: {} } }])
+    const { body, losses } = sent([user('1'), assistant(call('x', { arguments: bad })), user(result('x', '1'))])
+    expect(body.contents[1]?.parts).toMatchObject([{ functionCall: { args: {} } }])
     expect(losses).toEqual([expect.stringContaining('The arguments of the call of f_x are not a JSON object')])
   })
 
   test('no arguments are an empty object', () => {
-    expect(partsOf([user('1'), assistant(call('x', { arguments: ' ' }))]).at(-1)).toMatchObject({ functionCall: { args: {} } })
+    expect(partsOf([user('1'), assistant(call('x', { arguments: ' ' })), user(result('x', '1'))])[1]).toMatchObject({
+      functionCall: { args: {} },
+    })
   })
 
   test('media of a result ride in it, where the model has a place for them', () => {

@@ -6,6 +6,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable, refuseUnasked } from '../answerable.ts'
+import { tellSystemAlone } from '../lacking-turns.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { withWords } from '../tool-media.ts'
@@ -23,6 +24,7 @@ import {
   type ModelPart,
 } from './signatures.ts'
 import { functionResponse } from './tool-turns.ts'
+import { withTurnsOfUser } from './turns-of-user.ts'
 
 export interface Conversation {
   readonly systemInstruction: { readonly parts: readonly JsonObject[] } | undefined
@@ -41,7 +43,7 @@ export function* encodeConversation(translation: Translation, model: GeminiModel
   const leading = model.takesSystemInstruction ? (firstTurn < 0 ? messages.length : firstTurn) : 0
   const context = { translation, model, modelId, calls: new Map<string, string>() }
   const system = messages.slice(0, leading).flatMap((message) => systemParts(message, translation))
-  const turns: { role: Content['role']; parts: JsonObject[] }[] = []
+  const turns: { role: Content['role']; parts: JsonObject[]; at: string }[] = []
   const add = (message: Message): void => {
     const role = message.role === 'assistant' ? 'model' : 'user'
     const parts = message.role === 'assistant' ? modelParts(message, context) : userParts(message, context)
@@ -49,13 +51,20 @@ export function* encodeConversation(translation: Translation, model: GeminiModel
     if (parts.length === 0 && message === messages.at(-1) && message.role === 'user') refuseUnasked(placeOf(message))
     if (parts.length === 0) return
     if (last?.role === role) for (const part of parts) last.parts.push(part)
-    else turns.push({ role, parts })
+    else turns.push({ role, parts, at: placeOf(message) })
   }
   yield* mapInSteps(messages.slice(leading), add, textSize)
   yield
+  if (turns.length === 0 && system.length > 0) {
+    tellSystemAlone(messages[0]?.at ?? 'messages', translation)
+    return { systemInstruction: undefined, contents: [{ role: 'user', parts: system }] }
+  }
   return {
     systemInstruction: system.length === 0 ? undefined : { parts: system },
-    contents: answerable(messages, turns).map(({ role, parts }) => ({ role, parts: role === 'user' ? responsesFirst(parts) : parts })),
+    contents: withTurnsOfUser(answerable(messages, turns), model, translation).map(({ role, parts }) => ({
+      role,
+      parts: role === 'user' ? responsesFirst(parts) : parts,
+    })),
   }
 }
 

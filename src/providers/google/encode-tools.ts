@@ -3,6 +3,7 @@ import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
+import { firstOfItsName } from '../anthropic/lawful-fields.ts'
 import type { Translation } from '../translation.ts'
 import { googleParameters, schemaGrowth } from './json-schema.ts'
 
@@ -15,7 +16,8 @@ export interface EncodedTools {
 }
 
 export function* encodeTools({ prompt, setting, lose }: Translation): Steps<EncodedTools> {
-  const functions = prompt.tools.filter((tool) => tool.type === 'function')
+  const isNew = firstOfItsName({ lose })
+  const functions = prompt.tools.flatMap((tool, index) => (tool.type === 'function' && isNew(tool.name, `tools[${index}]`) ? [tool] : []))
   const growth = schemaGrowth()
   let searches = false
   const search = (options: unknown, at: string): void => {

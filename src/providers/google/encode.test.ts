@@ -186,6 +186,12 @@ describe('tools', () => {
     ])
   })
 
+  test('the second function of one name is left out, and told', () => {
+    const { body, losses } = encode({ tools: [fn('a', { description: 'A' }), search(), fn('a', { description: 'B' }), fn('b')] })
+    expect(body.tools).toMatchObject([{ functionDeclarations: [{ name: 'a', description: 'A' }, { name: 'b' }] }])
+    expect(losses.filter((loss) => loss.includes('named a'))).toEqual(['tools[2]: There is a tool named a already; this one was left out.'])
+  })
+
   test.each<[Prompt['toolChoice'], boolean, unknown]>([
     [{ type: 'auto' }, false, undefined],
     [{ type: 'auto' }, true, { mode: 'VALIDATED' }],

@@ -13,6 +13,8 @@ export interface GeminiModel {
   readonly takesPenalties: boolean
   /** A schema of the answer may stand beside functions. */
   readonly mixesJsonAndTools: boolean
+  /** It goes on with the beginning of an answer, where that is the last turn. Others refuse "requests ending with a model turn". */
+  readonly prefill: boolean
   readonly thinking: Thinking
 }
 
@@ -33,6 +35,7 @@ export const geminiModel = (upstreamModel: string): GeminiModel => {
     readsUrls: generation > 2,
     takesPenalties: generation !== 2.5,
     mixesJsonAndTools: generation >= 3,
+    prefill: generation < (name.includes('-lite') ? 3.5 : 3.6),
     thinking: thinkingOf(name, generation),
   }
 }

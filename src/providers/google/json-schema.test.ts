@@ -146,6 +146,17 @@ describe('the schema of a function’s arguments', () => {
   test.each<[string, unknown, unknown]>([
     ['is an object’s', { properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
     ['keeps its type', { type: 'object', properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
+    [
+      'is an object’s where it begins with a choice',
+      { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+      { type: 'object', anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+    ],
+    [
+      'is an object’s where it only demands',
+      { required: ['a'], not: { required: ['b'] } },
+      { type: 'object', required: ['a'], not: { required: ['b'] } },
+    ],
+    ['says nothing beside a reference that is left', { $ref: '#/$defs/Missing' }, { $ref: '#/$defs/Missing' }],
     ['is left out where there are none', { type: 'object', properties: {}, additionalProperties: false, required: [] }, undefined],
     ['is left out where it says nothing', {}, undefined],
     ['is left out where it is none', null, undefined],

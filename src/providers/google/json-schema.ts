@@ -31,7 +31,8 @@ export const googleParameters = (schema: unknown, growth: Growth = schemaGrowth(
   const reported = Object.keys(mapped).filter((key) => !NO_PARAMETERS.has(key))
   const free = additionalProperties === true || isObject(additionalProperties)
   if (reported.length === 0 && !free && (!isObject(properties) || Object.keys(properties).length === 0)) return undefined
-  return mapped['type'] === undefined && isObject(properties) ? { type: 'object', ...mapped } : mapped
+  // A root that only chooses among schemas is an object too, since arguments are; beside a reference nothing may stand.
+  return mapped['type'] === undefined && mapped['$ref'] === undefined ? { type: 'object', ...mapped } : mapped
 }
 
 /** An object schema of nothing but these has no parameters. */

@@ -3,6 +3,7 @@
  * thinking, sources and marks that another vendor refuses. A search of the text shows whether there is any such thing;
  * nearly always there is none, and the messages go on as they were written.
  */
+import { readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof } from '../../canonical/reasoning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
@@ -88,11 +89,11 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
   const foreign = new Set(details.filter((detail) => isForeign(detail, attempt)))
   if (thinkingBack === 'details' || thinkingBack === 'untouched') {
-    if (foreign.size === 0) return message
+    if (foreign.size === 0) return thinkingBack === 'details' ? withMakersIds(message, details) : message
     lose('did not make the thinking of this turn; it was left out.')
     const own = details.filter((detail) => !foreign.has(detail))
     const { reasoning_details: _, ...rest } = message
-    if (own.length > 0) return { ...rest, reasoning_details: own }
+    if (own.length > 0) return withMakersIds({ ...rest, reasoning_details: own }, own)
     // Which repeats in plain text what the details hold.
     const { reasoning: _text, ...said } = rest
     return said
@@ -110,6 +111,20 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   if (text !== undefined) return { ...rest, [field]: text }
   if (filler !== null && Array.isArray(calls) && calls.length > 0) return { ...rest, [field]: filler }
   return Object.keys(rest).length === Object.keys(message).length ? message : rest
+}
+
+/** The places of thinking are this service's own words: OpenAI refuses encrypted thinking under another id than it gave. */
+const withMakersIds = (message: JsonObject, details: readonly JsonObject[]): JsonObject => {
+  const own = details.map(withMakersId)
+  return own.every((detail, index) => detail === details[index]) ? message : { ...message, reasoning_details: own }
+}
+
+const withMakersId = (detail: JsonObject): JsonObject => {
+  const { id: given, ...rest } = detail
+  if (typeof given !== 'string') return detail
+  const { id, place } = readPlacedId(given)
+  if (place === null) return detail
+  return id === null ? rest : { ...rest, id }
 }
 
 /** Thinking that another model made, or that this service sealed for another interface. An unknown format may be the server's own. */

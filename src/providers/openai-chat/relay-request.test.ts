@@ -255,6 +255,22 @@ describe('the history that a client sends back', () => {
     expect(history(given, 'acme', 'x-ai/grok-5')).toEqual({ only: answer, lost: ['messages[0]'] })
   })
 
+  test('a router gets the ids of the makers, and a server that nobody knows what the client has', () => {
+    const placed = [
+      { type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1', id: 'rs_1_pbt0t2c1', index: 0 },
+      { type: 'reasoning.encrypted', data: 'y', format: 'openai-responses-v1', id: 'pbt1t2c2', index: 1 },
+      { type: 'reasoning.encrypted', data: 'z', format: 'openai-responses-v1', id: 'rs_3', index: 2 },
+    ]
+    const given = { ...answer, reasoning_details: placed }
+    const bare = [
+      { ...placed[0], id: 'rs_1' },
+      { type: 'reasoning.encrypted', data: 'y', format: 'openai-responses-v1', index: 1 },
+      placed[2],
+    ]
+    expect(history(given, 'openrouter', 'openai/gpt-5.4')).toEqual({ only: { ...answer, reasoning_details: bare }, lost: [] })
+    expect(history(given, 'acme', 'openai/gpt-5.4')).toEqual({ only: given, lost: [] })
+  })
+
   test.each([
     ['xai-responses-v1', 'x-ai/grok-5', 'meta-llama/llama-5'],
     ['azure-openai-responses-v1', 'openai/gpt-5.4', 'x-ai/grok-5'],

@@ -5,6 +5,65 @@ import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { assistant, encode, proof, text, user } from './encode.test-kit.ts'
 
+describe('phases of the assistant’s messages', () => {
+  const call = (id: string): Part => ({ type: 'tool-call', id, name: 'f', arguments: '{}' })
+  const result = (callId: string): Part => ({ type: 'tool-result', callId, text: '' })
+  const phases = (messages: readonly Message[], model = 'gpt-5.4'): readonly unknown[] =>
+    (encode({ messages }, { model }).sent['input'] as readonly JsonObject[]).flatMap((item) =>
+      item['role'] === 'assistant' ? [item['phase']] : [],
+    )
+  const history = [user(text('1')), assistant(text('a'), call('x')), user(result('x')), assistant(text('b')), user(text('2'))]
+
+  test.each([
+    ['gpt-5.3-codex', true],
+    ['gpt-5.4', true],
+    ['openai/gpt-5.5-pro', true],
+    ['gpt-6-sol', true],
+    ['gpt-5.3', false],
+    ['gpt-5.2-codex', false],
+    ['gpt-5.4-chat-latest', false],
+    ['local-model', false],
+  ])('%s is told which words were comments between calls, and which answered: %p', (model, knows) => {
+    expect(phases(history, model)).toEqual(knows ? ['commentary', 'final_answer'] : [undefined, undefined])
+  })
+
+  test.each<[string, readonly Message[], readonly string[]]>([
+    [
+      'words in a message of their own before the calls',
+      [user(text('1')), assistant(text('a')), assistant(call('x')), user(result('x'))],
+      ['commentary'],
+    ],
+    [
+      'words behind a call that was answered',
+      [user(text('1')), assistant(call('x'), text('a')), user(result('x'), text('2'))],
+      ['commentary'],
+    ],
+    [
+      'an answer before a question with calls behind it',
+      [assistant(text('a')), user(text('1')), assistant(call('x')), user(result('x'))],
+      ['final_answer'],
+    ],
+    [
+      'words on both sides of thinking',
+      [assistant(text('a'), { type: 'reasoning', text: '', proof }, text('b'), call('x')), user(result('x'))],
+      ['commentary', 'commentary'],
+    ],
+  ])('%s', (_, messages, expected) => {
+    expect(phases(messages)).toEqual(expected)
+  })
+
+  test('those that the client says itself stay, each with its message, for every model', () => {
+    const said = assistant(
+      { type: 'text', text: 'a', phase: 'final_answer' },
+      { type: 'text', text: 'b', phase: 'commentary' },
+      text('c'),
+      call('x'),
+    )
+    expect(phases([said, user(result('x'))])).toEqual(['final_answer', 'commentary', 'commentary'])
+    expect(phases([said, user(result('x'))], 'local-model')).toEqual(['final_answer', 'commentary', undefined])
+  })
+})
+
 describe('a translated request', () => {
   test('names the model, streams as asked, and is never stored', () => {
     expect(encode({ messages: [user(text('Hi'))] }, { stream: true }).sent).toEqual({
@@ -54,7 +113,7 @@ describe('a translated request', () => {
         ],
       },
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Two cities.' }], encrypted_content: 'gAAA+/=' },
-      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Looking.' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Looking.' }], phase: 'commentary' },
       { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
       { type: 'function_call', call_id: 'call_2', name: 'weather', arguments: '{"city": "Rome"}' },
       { type: 'function_call_output', call_id: 'call_1', output: '3 °C' },
@@ -92,7 +151,9 @@ describe('a translated request', () => {
       },
     ],
   ])('says %s as the assistant', (_, part, content) => {
-    expect(encode({ messages: [assistant(part)] }).sent['input']).toEqual([{ type: 'message', role: 'assistant', content: [content] }])
+    expect(encode({ messages: [assistant(part)] }).sent['input']).toEqual([
+      { type: 'message', role: 'assistant', content: [content], phase: 'final_answer' },
+    ])
   })
 
   test.each<[string, Part & { type: 'file' }, JsonObject]>([

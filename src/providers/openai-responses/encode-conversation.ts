@@ -1,5 +1,5 @@
 /** A conversation as input items, in its own order: the dialect has an item for each thing that a turn can hold. */
-import type { Message, Part } from '../../canonical/prompt.ts'
+import type { Message, MessagePhase, Part } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable } from '../answerable.ts'
@@ -7,6 +7,7 @@ import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
 import type { OpenAiModel } from '../openai-model.ts'
+import { type Item, withPhases } from './phases.ts'
 
 export interface EncodedConversation {
   readonly instructions: string | null
@@ -32,7 +33,7 @@ export function* encodeConversation(translation: Translation, target: Target, fa
   const said = instructions === null ? messages : messages.slice(1)
   const items = (yield* mapInSteps(said, (message) => encodeMessage(message, context))).flat()
   yield
-  const input = answerable(messages, dropDanglingThinking(items, translation))
+  const input = answerable(messages, dropDanglingThinking(family.phases ? withPhases(items) : items, translation))
   const kept = input.some(
     ({ content }) => Array.isArray(content) && content.some((part) => isObject(part) && 'prompt_cache_breakpoint' in part),
   )
@@ -46,26 +47,29 @@ const leadingInstructions = ([first, ...others]: readonly Message[]): string | n
   return part?.type === 'text' && more.length === 0 && part.cache === undefined ? part.text : null
 }
 
-interface Item {
-  readonly at: string
-  readonly json: JsonObject
-}
-
 const encodeMessage = (message: Message, context: ItemContext): Item[] => {
   const at = message.at ?? 'messages'
   if (message.name !== undefined) context.lose(`${at}.name`, 'This provider has no names of speakers; it was left out.')
   const items: Item[] = []
   let content: JsonObject[] = []
+  let phase: MessagePhase | undefined
   const closeMessage = (): void => {
-    if (content.length > 0) items.push({ at, json: { type: 'message', role: message.role, content } })
+    if (content.length > 0)
+      items.push({ at, json: { type: 'message', role: message.role, content, ...(phase === undefined ? {} : { phase }) } })
     content = []
+    phase = undefined
   }
   const encodePart = message.role === 'assistant' ? encodeAssistantPart : encodeUserPart
   for (const part of message.parts) {
     const output: OutputPart = itemOf(part, at, context) ?? encodePart(part, at, context)
     if (output === null) continue
-    if ('content' in output) content.push(output.content)
-    else {
+    if ('content' in output) {
+      if (part.type === 'text' && part.phase !== phase) {
+        closeMessage()
+        ;({ phase } = part)
+      }
+      content.push(output.content)
+    } else {
       closeMessage()
       items.push({ at, json: output.item })
     }

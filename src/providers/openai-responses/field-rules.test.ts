@@ -148,11 +148,12 @@ describe('explicit caching goes with its marks, or not at all', () => {
     parts: [{ type: 'tool-call', id: 'c', name: 'f', arguments: '{}', cache: {} }],
     at: 'messages[1]',
   } as const
+  const answered = user({ type: 'tool-result', callId: 'c', text: '' })
   const settings = settingsOf({ promptCacheOptions: options })
 
   test.each([
     ['gpt-5.6-sol', [marked], options, []],
-    ['gpt-5.6-sol', [toolCall], undefined, ['messages[1]', 'promptCacheOptions']],
+    ['gpt-5.6-sol', [toolCall, answered], undefined, ['messages[1]', 'promptCacheOptions']],
     ['gpt-5.4', [marked], undefined, ['messages[0]', 'promptCacheOptions']],
     ['local-model', [marked], undefined, ['messages[0]', 'promptCacheOptions']],
   ] as const)('translated, %s', (model, messages, kept, reported) => {
