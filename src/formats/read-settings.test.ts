@@ -267,6 +267,17 @@ test('a choice among some of the tools leaves the others out', () => {
   })
 })
 
+test.each(['service:tool_search', 'openrouter:tool_search', 'tool_search'])(
+  'a choice among some of the tools keeps the search %s where one of them is searched for',
+  (search) => {
+    const tools = [{ type: search }, { type: 'function', name: 'hidden', defer_loading: true }, { type: 'function', name: 'shown' }]
+    const among = (name: string) =>
+      parse('responses', { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name }] } }).tools
+    expect(among('hidden')).toMatchObject([{ kind: search }, { name: 'hidden' }])
+    expect(among('shown')).toMatchObject([{ name: 'shown' }])
+  },
+)
+
 test.each<['chat' | 'messages', object]>([
   ['chat', { type: 'function', function: { name: 'f' } }],
   ['messages', { name: 'f', input_schema: {} }],
