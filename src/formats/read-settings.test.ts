@@ -101,6 +101,10 @@ describe('a setting has its value and the field that the client wrote', () => {
     ['messages', { stop_sequences: ['x'] }, { stop: set('stop_sequences', ['x']) }],
     ['messages', { metadata: { user_id: 'm' }, user: 'u' }, { user: set('metadata.user_id', 'm') }],
     ['messages', { metadata: { user_id: null }, user: 'u' }, { user: set('user', 'u') }],
+    ['messages', { metadata: { user_id: '' }, user: 'u' }, { user: set('user', 'u') }],
+    ['messages', { metadata: { user_id: '' }, user: '' }, {}],
+    ['chat', { user: '', safety_identifier: '' }, {}],
+    ['responses', { user: '', safety_identifier: '' }, {}],
     [
       'messages',
       { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
