@@ -18,12 +18,14 @@ export const sandboxProvider: ProviderAdapter = async (attempt, context, take) =
   const { call, target, number, connection, warn } = attempt
   const { clock, sending, turn } = context
   const prompt = call.prompt()
+  // Our own checks, before the provider counts as asked: so they have their real status (docs/contract/errors.md#own-checks).
   refuseFilesById(prompt, { target, ...lossesTo(warn) })
+  const settings = readSandboxSettings(call.body.value('sandbox'))
   await sending?.(await encoded(sandboxWire(attempt), attempt, context))
   const steps = sandboxScript(target.upstreamModel, {
     prompt,
     maxOutputTokens: call.maxOutputTokens,
-    settings: readSandboxSettings(call.body.value('sandbox')),
+    settings,
     attempt: number,
   })
   await runScript(steps, clock, connection.signal, take, turn)
