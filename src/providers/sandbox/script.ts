@@ -6,8 +6,10 @@ import { lastUserText } from '../../canonical/last-user-text.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { ERROR_TYPES, type ErrorType, GatewayError } from '../../errors.ts'
 import { beginning } from '../../lib/beginning.ts'
+import { thinksNot } from '../effort.ts'
 import { agentScript } from './agent-script.ts'
-import { answer, type Block } from './answer.ts'
+import { answer } from './answer.ts'
+import type { Block } from './block.ts'
 import { describePrompt, toolResults } from './prompt-facts.ts'
 import { sandboxError } from './sandbox-error.ts'
 import type { SandboxInput, SandboxStep } from './step.ts'
@@ -55,7 +57,11 @@ const MODELS = {
   reasoning: (input) => {
     const words = wordCount(lastUserText(input.prompt) ?? '')
     const thought = `The last message of the user has ${words} words. An answer that repeats this number is enough.`
-    return answer(input, [{ type: 'reasoning', text: thought }, text(`Your message has ${words} words.`)])
+    const spoken = text(`Your message has ${words} words.`)
+    const wanted = input.prompt.settings.reasoning?.value ?? {}
+    if (thinksNot(wanted)) return answer(input, [spoken])
+    if (wanted.exclude === true) return answer(input, [spoken], { hiddenReasoningTokens: wordCount(thought) })
+    return answer(input, [{ type: 'reasoning', text: thought }, spoken])
   },
 
   refusal: (input) => answer(input, [{ type: 'refusal', text: 'I cannot help with this request.' }], { finish: 'content_filter' }),
