@@ -40,7 +40,7 @@ export interface StoredPrompt {
 /** Null where the request names no stored prompt. Throws `invalid_request`. */
 export const readStoredPrompt = (dialect: ClientDialect, body: JsonBody): StoredPrompt | null => {
   const prompt = dialect === 'messages' ? null : (body.value('prompt') ?? null)
-  // Chat Completions has a text of that name in old clients, which means something else.
+  // Old clients of Chat Completions have a text of that name: it names no preset, and is refused as where this is off (decisions/0142).
   if (prompt === null || (dialect === 'chat' && !isObject(prompt))) return null
   const { id, prompt_id, version, variables } = validate(promptReference, prompt, ['prompt'])
   return { id: id ?? prompt_id ?? '', version: version ?? null, variables: variables ?? {} }
