@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { turn } from '../test/support/fake-clock.ts'
 import { temporaryDirectory } from '../test/support/sqlite-database.ts'
-import { readConfigFile, type ConfigFile } from './config-file.ts'
+import { checkConfigFile, readConfigFile, type ConfigFile } from './config-file.ts'
 import { SettingError } from './config.ts'
 
 const directory = temporaryDirectory()
@@ -226,6 +226,40 @@ describe('text that is no YAML', () => {
       expect(fault(text)).toStartWith('nested too deeply')
     },
   )
+})
+
+describe('the check for a verb that needs nothing of the file', () => {
+  const checked = (text: string, env: Record<string, string> = {}) => {
+    const path = write(text)
+    try {
+      checkConfigFile(path, env)
+    } catch (thrown) {
+      return thrown instanceof SettingError ? thrown.message.slice(path.length + 2) : thrown
+    }
+    return 'accepted'
+  }
+
+  test.each([
+    'providers: { x: { dialects: [openai-chat], base_url: "${A}", api_key: "${B}" } }',
+    'providers: { x: { dialects: [openai-chat], base_url: "https://${A}.example/v1", api_key: [k, "${B}"] } }',
+    'tools: { shell: { kind: http, url: "${A}", api_key: "${B}" } }',
+    'cors: { origins: ["${A}"] }',
+  ])('passes what hangs on a variable that is unset: %s', (text) => {
+    expect(fault(text)).toContain('is not set.')
+    expect(checked(text)).toBe('accepted')
+  })
+
+  test.each(['a: [', 'sandbox: perhaps', 'providers: { x: { api_key: "${A}", colour: red } }', '[1]'])(
+    'has every other fault: %s',
+    (text) => {
+      expect(checked(text)).toBe(fault(text, { A: 'a' }))
+      expect(checked(text)).not.toBe('accepted')
+    },
+  )
+
+  test('holds a variable that is set to the schema', () => {
+    expect(checked('cors: { origins: ["${A}"] }', { A: 'nowhere' })).toContain('cors.origins[0]')
+  })
 })
 
 describe('the path', () => {

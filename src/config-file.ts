@@ -194,18 +194,54 @@ export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 
 /** The file named, or the default one if it exists, or all defaults. Throws SettingError in one sentence. */
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
-  const text = readText(path)
-  const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_CONFIG_FILE)
-  const written = substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE)
+  const file = path ?? DEFAULT_CONFIG_FILE
+  const written = substitute(parsedFile(path), file, [], (name, at) => {
+    const found = env[name]
+    if (found === undefined || found === '') throw new SettingError(`${file}: ${pathText(at)}: the variable ${name} is not set.`)
+    return found
+  })
   const outcome = configFileSchema.safeParse(written, inSentences)
   if (outcome.success) return outcome.data
-  const { issues } = outcome.error
+  throw faultIn(file, written, outcome.error.issues)
+}
+
+/**
+ * For a verb that needs nothing of the file. Throws SettingError as `readConfigFile` does, but not for variables that are unset: a
+ * shell has no keys of providers (decisions/0141).
+ */
+export const checkConfigFile = (path: string | null, env: Environment): void => {
+  const file = path ?? DEFAULT_CONFIG_FILE
+  const written = substitute(parsedFile(path), file, [], (name) => (env[name] ?? '') || OPEN)
+  const outcome = configFileSchema.safeParse(written, inSentences)
+  const issues = outcome.error?.issues.filter((issue) => !isOpen(written, issue)) ?? []
+  if (issues.length > 0) throw faultIn(file, written, issues)
+}
+
+/** Stands for a value that is not known. */
+const OPEN = '\0'
+
+const isOpen = (written: unknown, { code, path }: z.core.$ZodIssue): boolean => {
+  const value = path.reduce<unknown>(
+    (holder, key) => (typeof holder === 'object' && holder !== null ? (holder as Readonly<Record<PropertyKey, unknown>>)[key] : undefined),
+    written,
+  )
+  // The fault of a union stands at the whole of it.
+  const text = code === 'invalid_union' ? JSON.stringify(value) : value
+  return typeof text === 'string' && (text.includes(OPEN) || text.includes(JSON.stringify(OPEN).slice(1, -1)))
+}
+
+const parsedFile = (path: string | null): unknown => {
+  const text = readText(path)
+  return (text === null ? null : parseText(text, path ?? DEFAULT_CONFIG_FILE)) ?? {}
+}
+
+const faultIn = (file: string, written: unknown, issues: readonly z.core.$ZodIssue[]): SettingError => {
   // A setting that is missing is often there under another name.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const [fault] = issue === undefined ? [] : faultsOf(configFileSchema, written, issue)
   const where = pathText(fault?.path ?? [])
   const sentence = (fault?.message ?? 'is not valid').replace(/(?<=[^.?])$/, '.')
-  throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence}`)
+  return new SettingError(`${file}: ${where === '' ? '' : `${where}: `}${sentence}`)
 }
 
 const readText = (path: string | null): string | null => {
@@ -252,17 +288,18 @@ const parseText = (text: string, path: string): unknown => {
 const DEPTH_MAX = 64
 
 /** `${NAME}` in any text becomes the variable's value; one that is unset is a fault, not an empty key. */
-const substitute = (value: unknown, env: Environment, at: readonly PropertyKey[], path: string): unknown => {
+const substitute = (
+  value: unknown,
+  path: string,
+  at: readonly PropertyKey[],
+  valueOf: (name: string, at: readonly PropertyKey[]) => string,
+): unknown => {
   if (typeof value === 'string') {
-    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
-      const found = env[name]
-      if (found === undefined || found === '') throw new SettingError(`${path}: ${pathText(at)}: the variable ${name} is not set.`)
-      return found
-    })
+    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => valueOf(name, at))
   }
   // An alias inside of what it stands for has no end.
   if (at.length > DEPTH_MAX) throw new SettingError(`${path}: nested too deeply, at ${pathText(at.slice(0, 3))}.`)
-  if (Array.isArray(value)) return value.map((item, index) => substitute(item, env, [...at, index], path))
+  if (Array.isArray(value)) return value.map((item, index) => substitute(item, path, [...at, index], valueOf))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, [...at, key], path)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, path, [...at, key], valueOf)]))
 }

@@ -13,6 +13,7 @@ const MISUSED = 2
 
 /** Loaded on use, so that no verb waits for the code of another. */
 const verbs = {
+  configFile: () => import('../config-file.ts'),
   serve: () => import('./serve.ts'),
   keys: () => import('./keys.ts'),
   secret: () => import('./secret.ts'),
@@ -47,7 +48,12 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   const keys = program
     .command('keys')
     .description('Create, list and revoke API keys, with the service running or not. "create" needs --kind and --name.')
-  const storage = (flags: Record<string, string>) => readSettings(STORAGE_SETTINGS, flags, environment())
+  const storage = async (flags: Record<string, string>) => {
+    const settings = readSettings(STORAGE_SETTINGS, flags, environment())
+    const { checkConfigFile } = await verbs.configFile()
+    checkConfigFile(settings.config, environment())
+    return settings
+  }
   withSettings(keys.command('create').description('Create a key and print it, once. --kind and --name are required.'), STORAGE_SETTINGS)
     .requiredOption('--kind <kind>', 'management or inference (required)')
     .requiredOption('--name <name>', 'a name that says what the key is for (required)')
@@ -57,27 +63,27 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--expires <instant>', 'ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z')
     .option('--provider-failure <way>', "body, status or auto: how providers' failures reach its requests; as the server says when absent")
     .option('--json', 'print JSON')
-    .action(async (flags) => (await verbs.keys()).createKeyVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.keys()).createKeyVerb(await storage(flags), flags))
   withSettings(keys.command('list').description('List the keys of every workspace.'), STORAGE_SETTINGS)
     .option('--workspace <id>', 'id or slug; its keys alone')
     .option('--json', 'print JSON')
-    .action(async (flags) => (await verbs.keys()).listKeysVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.keys()).listKeysVerb(await storage(flags), flags))
   withSettings(
     keys
       .command('revoke')
       .argument('<hash>', 'the hash that list shows')
       .description('Revoke a key of any workspace, at once and for ever.'),
     STORAGE_SETTINGS,
-  ).action(async (hash, flags) => (await verbs.keys()).revokeKeyVerb(storage(flags), hash))
+  ).action(async (hash, flags) => (await verbs.keys()).revokeKeyVerb(await storage(flags), hash))
 
   const secret = program.command('secret').description('Rotate the root secret, with the service running or not.')
   withSettings(
     secret.command('rotate').description('Add a new root secret and seal everything under it; the old one stays valid.'),
     STORAGE_SETTINGS,
-  ).action(async (flags) => (await verbs.secret()).rotateSecretVerb(storage(flags)))
+  ).action(async (flags) => (await verbs.secret()).rotateSecretVerb(await storage(flags)))
   withSettings(secret.command('retire').description('Forget the old root secret.'), STORAGE_SETTINGS)
     .option('--force', 'also where API keys that were not used since the rotation stop working')
-    .action(async (flags) => (await verbs.secret()).retireSecretVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.secret()).retireSecretVerb(await storage(flags), flags))
 
   const credits = program.command('credits').description('Prepaid credit of a workspace.')
   withSettings(credits.command('add').argument('<usd>', 'US dollars; negative takes back'), STORAGE_SETTINGS)
@@ -85,16 +91,16 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--note <text>', 'what it was for')
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .option('--json', 'print JSON')
-    .action(async (usd, flags) => (await verbs.credits()).addCreditsVerb(storage(flags), usd, flags))
+    .action(async (usd, flags) => (await verbs.credits()).addCreditsVerb(await storage(flags), usd, flags))
   withSettings(credits.command('show').description('Show what was prepaid and what was spent.'), STORAGE_SETTINGS)
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .option('--json', 'print JSON')
-    .action(async (flags) => (await verbs.credits()).showCreditsVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.credits()).showCreditsVerb(await storage(flags), flags))
   const ledger = program.command('ledger').description('Check the books of budgets and limits.')
   withSettings(ledger.command('audit').description('Count all money again; exit code 1 where something is wrong.'), STORAGE_SETTINGS)
     .option('--json', 'print JSON')
     .action(async (flags) => {
-      exitCode = await (await verbs.ledger()).auditLedgerVerb(storage(flags), flags)
+      exitCode = await (await verbs.ledger()).auditLedgerVerb(await storage(flags), flags)
     })
 
   const catalogue = program.command('catalogue').description('Import models and prices, and see how old they are.')
@@ -109,14 +115,14 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--as-of <day>', "the day that the prices are from; the file's own date when absent")
     .option('--dry-run', 'only show what would change')
     .option('--json', 'print JSON')
-    .action(async (file, flags) => (await verbs.catalogue()).importCatalogueVerb(storage(flags), file, flags))
+    .action(async (file, flags) => (await verbs.catalogue()).importCatalogueVerb(await storage(flags), file, flags))
   withSettings(catalogue.command('show').argument('[model]', 'a part of the id; all models when absent'), STORAGE_SETTINGS)
     .description('Show each price, where it comes from, and how old it is.')
     .option('--json', 'print JSON, one line a price')
-    .action(async (model, flags) => (await verbs.catalogue()).showCatalogueVerb(storage(flags), model, flags))
+    .action(async (model, flags) => (await verbs.catalogue()).showCatalogueVerb(await storage(flags), model, flags))
   withSettings(catalogue.command('forget').argument('<kind>', 'litellm, models.dev or hosted'), STORAGE_SETTINGS)
     .description('Go back to the prices without this list.')
-    .action(async (kind, flags) => (await verbs.catalogue()).forgetCatalogueVerb(storage(flags), kind))
+    .action(async (kind, flags) => (await verbs.catalogue()).forgetCatalogueVerb(await storage(flags), kind))
 
   const presets = program.command('presets').description('Keep presets as files, over the API of a running service.')
   const remote = (flags: Record<string, string>) => readSettings(REMOTE_SETTINGS, flags, environment())
@@ -179,14 +185,14 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--user <id>', 'the person; the owner of the installation when absent; somebody new becomes a member')
     .option('--role <role>', "admin or member: the person's role from now on; as it is when absent, member for somebody new")
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
-    .action(async (flags) => (await verbs.login()).loginVerb(storage(flags), flags, environment()))
+    .action(async (flags) => (await verbs.login()).loginVerb(await storage(flags), flags, environment()))
 
   withSettings(program.command('backup').argument('<path>', 'the file to make, or a directory for it'), STORAGE_SETTINGS)
     .description('Write the database to one file, with the service running or not.')
-    .action(async (path, flags) => (await verbs.backup()).backupVerb(storage(flags), path))
+    .action(async (path, flags) => (await verbs.backup()).backupVerb(await storage(flags), path))
   withSettings(program.command('restore').argument('<path>', 'the file that backup made'), STORAGE_SETTINGS)
     .description('Make a database of a backup, in a new data directory or an empty PostgreSQL database.')
-    .action(async (path, flags) => (await verbs.backup()).restoreVerb(storage(flags), path))
+    .action(async (path, flags) => (await verbs.backup()).restoreVerb(await storage(flags), path))
 
   withRemote(
     program
@@ -213,7 +219,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--record <directory>', 'with --live: keep the exchanges there, without credentials')
     .option('--json', 'print JSON')
     .action(async (flags) => {
-      exitCode = await (await verbs.doctor()).doctorVerb(storage(flags), flags)
+      exitCode = await (await verbs.doctor()).doctorVerb(readSettings(STORAGE_SETTINGS, flags, environment()), flags)
     })
 
   try {

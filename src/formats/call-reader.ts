@@ -28,8 +28,8 @@ export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, pars
     models,
     stream: readFlag(body, 'stream'),
     maxOutputTokens: readOutputLimit(dialect, body),
-    sessionId: readText(body, 'session_id'),
-    user: readText(body, 'user'),
+    sessionId: readName(body, 'session_id'),
+    user: readName(body, 'user'),
     passHeaders: {},
     prompt: () => (prompt ??= atOnce(strictly(parsePrompt(body)))),
     *readingPrompt() {
@@ -43,6 +43,13 @@ const readText = (body: JsonBody, field: string): string | null => {
   const value = body.value(field) ?? null
   if (value !== null && (typeof value !== 'string' || value === '')) throw fault(field, 'Expected a string that is not empty.')
   return value
+}
+
+/** An empty name is none. */
+const readName = (body: JsonBody, field: string): string | null => {
+  const value = body.value(field) ?? ''
+  if (typeof value !== 'string') throw fault(field, 'Expected a string.')
+  return value === '' ? null : value
 }
 
 /** Where two names of it are sent, the first one of the table counts, and is the one to send on. */

@@ -23,7 +23,7 @@ export const embeddingsFormat: EmbeddingsFormat = {
     const members = Object.fromEntries(body.keys.map((key) => [key, body.get(key)]))
     const { model, user, session_id } = validate(embeddingsRequest, { ...members, input: abridged(members['input']) })
     yield
-    return { call: callOf(body, model, user ?? null, session_id ?? null), warnings: [] }
+    return { call: callOf(body, model, named(user), named(session_id)), warnings: [] }
   },
   renderAnswer({ generationId, model, provider }, { native }, { usage, cost }) {
     if (native === undefined) throw new TypeError('Vectors came without their text.')
@@ -41,6 +41,9 @@ export const embeddingsFormat: EmbeddingsFormat = {
       error: { code: error.status, message: error.publicMessage, metadata: error.publicMetadata },
     }),
 }
+
+/** An empty name is none. */
+const named = (name: string | null | undefined): string | null => (name === undefined || name === '' ? null : name)
 
 /**
  * The shortest input that the schema accepts or refuses for the same reason: lists hold tokens by the hundred thousand, and a

@@ -61,6 +61,10 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(firstFault(() => call.prompt())[0]).toBe('invalid_prompt')
   })
 
+  test('an empty `user` or `session_id` is as none', () => {
+    expect(read(dialect, { ...INPUT, model: 'a/b', user: '', session_id: '' })).toMatchObject({ user: null, sessionId: null })
+  })
+
   test.each<[string, object]>([
     ['model', {}],
     ['model', { model: null, models: [] }],

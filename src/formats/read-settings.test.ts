@@ -101,6 +101,10 @@ describe('a setting has its value and the field that the client wrote', () => {
     ['messages', { stop_sequences: ['x'] }, { stop: set('stop_sequences', ['x']) }],
     ['messages', { metadata: { user_id: 'm' }, user: 'u' }, { user: set('metadata.user_id', 'm') }],
     ['messages', { metadata: { user_id: null }, user: 'u' }, { user: set('user', 'u') }],
+    ['messages', { metadata: { user_id: '' }, user: 'u' }, { user: set('user', 'u') }],
+    ['messages', { metadata: { user_id: '' }, user: '' }, {}],
+    ['chat', { user: '', safety_identifier: '' }, {}],
+    ['responses', { user: '', safety_identifier: '' }, {}],
     [
       'messages',
       { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
@@ -266,6 +270,17 @@ test('a choice among some of the tools leaves the others out', () => {
     otherFields: [],
   })
 })
+
+test.each(['service:tool_search', 'openrouter:tool_search', 'tool_search'])(
+  'a choice among some of the tools keeps the search %s where one of them is searched for',
+  (search) => {
+    const tools = [{ type: search }, { type: 'function', name: 'hidden', defer_loading: true }, { type: 'function', name: 'shown' }]
+    const among = (name: string) =>
+      parse('responses', { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name }] } }).tools
+    expect(among('hidden')).toMatchObject([{ kind: search }, { name: 'hidden' }])
+    expect(among('shown')).toMatchObject([{ name: 'shown' }])
+  },
+)
 
 test.each<['chat' | 'messages', object]>([
   ['chat', { type: 'function', function: { name: 'f' } }],

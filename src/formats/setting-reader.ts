@@ -47,6 +47,9 @@ const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) =
   logprobs: (wanted) => (wanted ? true : undefined),
   outputModalities: (kinds) => (kinds.every((kind) => kind === 'text') ? undefined : kinds),
   truncation: (mode) => (mode === 'disabled' ? undefined : mode),
+  // An empty name is none: some providers refuse one.
+  user: (name) => (name === '' ? undefined : name),
+  safetyIdentifier: (name) => (name === '' ? undefined : name),
   // `fast` is another name of `priority` (docs/contract/requests.md#shared-fields); `auto` is what every provider does by itself.
   serviceTier: (tier) => (tier === 'auto' ? undefined : tier === 'fast' ? 'priority' : tier),
 }

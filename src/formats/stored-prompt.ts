@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { ClientDialect } from '../canonical/call.ts'
 import { presetSlug, type PresetContent } from '../contract/preset.ts'
 import { invalidRequest, validate } from '../contract/validate.ts'
+import { beginning } from '../lib/beginning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import {
@@ -39,7 +40,7 @@ export interface StoredPrompt {
 /** Null where the request names no stored prompt. Throws `invalid_request`. */
 export const readStoredPrompt = (dialect: ClientDialect, body: JsonBody): StoredPrompt | null => {
   const prompt = dialect === 'messages' ? null : (body.value('prompt') ?? null)
-  // Chat Completions has a text of that name in old clients, which means something else.
+  // Old clients of Chat Completions have a text of that name: it names no preset, and is refused as where this is off (decisions/0142).
   if (prompt === null || (dialect === 'chat' && !isObject(prompt))) return null
   const { id, prompt_id, version, variables } = validate(promptReference, prompt, ['prompt'])
   return { id: id ?? prompt_id ?? '', version: version ?? null, variables: variables ?? {} }
@@ -73,7 +74,7 @@ const readValues = (template: PromptTemplate, systemPrompt: string | null, given
   const places = placesOf(template, systemPrompt)
   const names = new Set([...Object.keys(template.variables), ...places.keys()])
   const faults: { path: string; message: string }[] = []
-  const fault = (name: string, message: string): void => void faults.push({ path: `prompt.variables.${name.slice(0, 64)}`, message })
+  const fault = (name: string, message: string): void => void faults.push({ path: `prompt.variables.${beginning(name, 64)}`, message })
   const values = new Map<string, string | PromptPart>()
   for (const name of Object.keys(given))
     if (!names.has(name)) fault(name, `The prompt has no such variable; it has ${[...names].join(', ') || 'none'}.`)

@@ -1,6 +1,7 @@
 /** Tools, and which of them the model may or must call, as the three dialects share them. */
 import { builtInFunction, builtInTool } from '../canonical/built-in-tools.ts'
 import type { CustomTool, FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
+import { serverToolName } from '../canonical/server-tool-name.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import {
   child,
@@ -138,8 +139,16 @@ const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readon
       return JSON.stringify(['provider', type])
     }),
   )
-  return tools.filter((tool) => namesOf(tool).some((name) => names.has(name)))
+  const named = new Set(tools.filter((tool) => namesOf(tool).some((name) => names.has(name))))
+  // A model that may call a function which it has to search for needs the search too.
+  const searches = [...named].some((tool) => tool.type === 'function' && tool.deferred === true)
+  return tools.filter((tool) => named.has(tool) || (searches && isToolSearch(tool)))
 }
+
+const isToolSearch = (tool: Tool): boolean =>
+  tool.type === 'provider' && (tool.kind === TOOL_SEARCH || serverToolName(tool.kind) === TOOL_SEARCH)
+
+const TOOL_SEARCH = 'tool_search'
 
 /** The names that such a subset may have. */
 const namesOf = (tool: Tool): readonly string[] => {

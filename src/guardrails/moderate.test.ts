@@ -7,7 +7,7 @@ import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
 import { type SafeRequest, UnsafeRequest } from '../providers/safe-fetch.ts'
 import type { Moderation } from './effective.ts'
-import { createModerate, middleTruncated } from './moderate.ts'
+import { createModerate } from './moderate.ts'
 import { moderationSettings } from './moderation-settings.ts'
 
 const origin = { guardrailId: 'guardrail-1', scope: 'member' } as const
@@ -97,6 +97,15 @@ describe('an OpenAI-style endpoint', () => {
     expect(pipeline).toMatchObject([{ data: { action: 'flagged' } }])
   })
 
+  test('no character is split: neither where a flagged text is cut for the client, nor where a long one is cut for the endpoint', async () => {
+    const text = `${'🙂'.repeat(49)}x${'🙂'.repeat(30_000)}`
+    const { failure, sent } = await go('openai', { body: { results: [{ flagged: true, categories: {} }] } }, { texts: [text] })
+    expect(String(failure?.metadata['flagged_input']).isWellFormed()).toBe(true)
+    const { input } = JSON.parse(String(sent[0]?.body)) as { input: string[] }
+    expect(input.join('')).toBe(text)
+    expect(input.every((piece) => piece.isWellFormed() && piece.length <= 30_000)).toBe(true)
+  })
+
   test('the piece that was flagged is shown, at most 100 characters of it, without its middle', async () => {
     const long = `${'a'.repeat(200)}${'b'.repeat(200)}`
     const { failure } = await go(
@@ -157,9 +166,4 @@ describe('without a verdict', () => {
   test('what is too long to be judged as a whole is refused', async () => {
     expect((await go('openai', { body: { results: [{ flagged: false }] } }, { texts: ['x'.repeat(1_000_001)] })).failure?.status).toBe(503)
   })
-})
-
-test('a text is cut in its middle to the very length', () => {
-  expect(middleTruncated('x'.repeat(100), 100)).toBe('x'.repeat(100))
-  expect(middleTruncated('0123456789abc', 10)).toBe('0123...abc')
 })

@@ -1,8 +1,10 @@
 /** Asks the moderation endpoints that a caller's guardrails name, before anything reaches a provider (docs/contract/errors.md#moderation). */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
+import { beginning } from '../lib/beginning.ts'
 import { signatureHeader } from '../lib/body-signature.ts'
 import type { Clock } from '../lib/clock.ts'
+import { excerpt } from '../lib/excerpt.ts'
 import { isObject } from '../lib/json.ts'
 import type { SafeFetch } from '../providers/safe-fetch.ts'
 import type { Moderation } from './effective.ts'
@@ -38,7 +40,7 @@ export const createModerate =
       throw new GatewayError('content_policy_violation', `Request blocked by moderation: ${outcome.reasons.join(', ')}`, {
         metadata: {
           reasons: outcome.reasons,
-          flagged_input: middleTruncated(outcome.text, FLAGGED_MAX),
+          flagged_input: excerpt(outcome.text, FLAGGED_MAX),
           provider_name: settings.endpoints[moderation.endpoint]?.name ?? moderation.endpoint,
           model_slug: input.model,
         },
@@ -84,9 +86,15 @@ const judge = async (
 
 const piecesOf = (texts: readonly string[]): readonly string[] => {
   if (texts.reduce((sum, { length }) => sum + length, 0) > INPUT_MAX) throw new Error('The input is too long to be moderated.')
-  return texts.flatMap((text) =>
-    Array.from({ length: Math.ceil(text.length / PIECE_MAX) }, (_, at) => text.slice(at * PIECE_MAX, (at + 1) * PIECE_MAX)),
-  )
+  return texts.flatMap((text) => [...cut(text)])
+}
+
+function* cut(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const piece = beginning(text.slice(at, at + PIECE_MAX + 1), PIECE_MAX)
+    yield piece
+    at += piece.length
+  }
 }
 
 const ask = async (
@@ -144,13 +152,6 @@ const webhookVerdict = (answer: Readonly<Record<string, unknown>>, texts: readon
   if (!flagged) return null
   const given = Array.isArray(reasons) ? reasons.filter((reason) => typeof reason === 'string').slice(0, 20) : []
   return { reasons: given.length === 0 ? ['flagged'] : given, text: typeof reported === 'string' ? reported : (texts.at(-1) ?? '') }
-}
-
-/** At most `max` characters: the beginning and the end, with `...` between. */
-export const middleTruncated = (text: string, max: number): string => {
-  if (text.length <= max) return text
-  const kept = max - 3
-  return `${text.slice(0, Math.ceil(kept / 2))}...${text.slice(text.length - Math.floor(kept / 2))}`
 }
 
 const stageOf = ({ origin, endpoint }: Moderation, { reasons }: Verdict, blocks: boolean): PipelineStage => ({

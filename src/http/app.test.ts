@@ -316,6 +316,26 @@ describe('what is not there', () => {
     }
   })
 
+  test.each<[string, string, number, string]>([
+    ['GET', 'responses', 405, 'invalid_request'],
+    ['GET', 'responses/x', 404, 'not_found'],
+    ['DELETE', 'responses', 405, 'invalid_request'],
+  ])('%s %s: %d, with the type at the top as every refusal of Responses has it', async (method, path, expected, type) => {
+    for (const base of ['/api/v1', '/v1']) {
+      const { status, json } = await ask(method, `${base}/${path}`)
+      expect(status).toBe(expected)
+      expect(json).toMatchObject({ error: { code: expected, metadata: { error_type: type } }, error_type: type })
+    }
+  })
+
+  test.each(['chat/completions', 'embeddings'])('405 below %s says in its message what the path answers', async (path) => {
+    const { status, json } = await ask('GET', `/api/v1/${path}`)
+    expect(status).toBe(405)
+    expect(json).toMatchObject({
+      error: { code: 405, message: `/api/v1/${path} answers POST, not GET.`, metadata: { error_type: 'invalid_request' } },
+    })
+  })
+
   test('405 names what the path answers', async () => {
     const { status, headers } = await ask('PUT', '/api/v1/presets/x')
     expect(status).toBe(405)

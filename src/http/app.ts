@@ -382,5 +382,8 @@ const targetOf = (url: string): { path: string; query: string } => {
   return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) }
 }
 
-/** Before a route is known, the shape of an error follows the path's look: an Anthropic client must be able to read its 404. */
-const surfaceOf = (path: string): Surface => (/^(?:\/api)?\/v1\/messages(?:\/|$)/.test(path) ? 'messages' : 'management')
+/** Before a route is known, the shape of an error follows the path's look: a client must be able to read its 404 and 405. */
+const surfaceOf = (path: string): Surface =>
+  SURFACES[/^(?:\/api)?\/v1\/(messages|responses|chat|embeddings)(?:\/|$)/.exec(path)?.[1] ?? ''] ?? 'management'
+
+const SURFACES: Readonly<Record<string, Surface>> = { messages: 'messages', responses: 'responses', chat: 'chat', embeddings: 'chat' }

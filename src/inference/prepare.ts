@@ -20,6 +20,7 @@ import type { RoutingState } from '../routing/routing-state.ts'
 import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.ts'
 import { presetCaching } from './cache/preset-caching.ts'
 import { chooseModels, withImpliedPlugin } from './choose-models.ts'
+import { hasSession } from './has-session.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { readCall } from './read-call.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
@@ -200,9 +201,7 @@ const serveStored = async (
 
 /** The header names the session only where the body does not (docs/contract/headers.md#request-headers). */
 const withSession = ({ body, headers: { sessionId } }: Pick<Received, 'body' | 'headers'>): JsonBody =>
-  sessionId === null || sessionId === '' || (body.value('session_id') ?? null) !== null
-    ? body
-    : body.with({ session_id: JSON.stringify(sessionId) })
+  sessionId === null || sessionId === '' || hasSession(body) ? body : body.with({ session_id: JSON.stringify(sessionId) })
 
 /** Streaming only, and not on Messages, since its events have no place for it (docs/contract/debugging.md#echo). */
 const wantsEcho = ({ dialect, stream, body }: Call): boolean => {

@@ -20,7 +20,7 @@ export const routingMetadata = (admitted: Admitted): JsonObject => {
     strategy: plan.strategy,
     region: null,
     summary: summary(log, succeeded),
-    attempt: attempts.length,
+    attempt: attemptOfStep(log),
     is_byok: bill.cost.isByok,
     endpoints: {
       total: plan.candidates + plan.removed.length,
@@ -77,9 +77,14 @@ const pipelineMember = (pipeline: Prepared['pipeline']): JsonObject =>
 const presetMember = ({ preset }: Pick<Prepared, 'preset'>): JsonObject =>
   preset === null ? {} : { preset: { slug: preset.slug, version: preset.version } }
 
-const summary = ({ attempts, current }: AttemptLog, succeeded: boolean): string => {
+/** An answer that runs tools takes several steps, and each begins to count anew: that is no failure. 0: nobody was asked. */
+const attemptOfStep = ({ attempts, current }: AttemptLog): number => attempts.filter(({ turn }) => turn === current?.turn).length
+
+const summary = (log: AttemptLog, succeeded: boolean): string => {
+  const { current } = log
   if (current === undefined) return 'No provider was tried.'
-  const tries = attempts.length === 1 ? 'the first attempt' : `attempt ${attempts.length}`
+  const number = attemptOfStep(log)
+  const tries = number === 1 ? 'the first attempt' : `attempt ${number}`
   const { name } = current.planned.endpoint.provider
   return succeeded ? `${name} answered at ${tries}.` : `No provider answered; the last one tried was ${name}.`
 }

@@ -1,4 +1,5 @@
 /** Efforts of reasoning, which providers know in part, and budgets, which most know none of. */
+import type { ReasoningSetting } from '../canonical/settings.ts'
 
 const LADDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
@@ -10,6 +11,10 @@ export const nearestEffort = (effort: string, known: readonly string[]): string 
   const lower = LADDER.slice(1, rung).findLast((name) => known.includes(name))
   return lower ?? LADDER.slice(rung + 1).find((name) => known.includes(name)) ?? null
 }
+
+/** The request asks for an answer without thinking. */
+export const thinksNot = ({ enabled, effort, maxTokens }: ReasoningSetting): boolean =>
+  enabled === false || effort === 'none' || (effort === undefined && maxTokens === 0)
 
 /** For a provider that counts no tokens of thinking. */
 export const effortOfBudget = (tokens: number): string => (tokens < 4096 ? 'low' : tokens < 16_384 ? 'medium' : 'high')

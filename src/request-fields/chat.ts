@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'
+import { namedPrompt, previousResponse } from './nothing-stored.ts'
 import { chatMessage } from './schemas/chat-messages.ts'
 import { CHAT_TOOLS, chatToolChoice, chatTools, legacyFunctionCall, legacyFunctions } from './schemas/chat-tools.ts'
 import { audioOutput, chatModalities, chatResponseFormat, prediction, verbosity } from './schemas/output.ts'
@@ -64,4 +65,6 @@ export const CHAT_FIELDS = {
     schema: z.looseObject({ include: optionalFlag }).meta({ deprecated: true, description: 'Ignored: usage is always sent.' }),
     means: 'service',
   },
+  previous_response_id: previousResponse('messages'),
+  prompt: namedPrompt('messages'),
 } as const satisfies FieldTable

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'
+import { nothingStored, previousResponse } from './nothing-stored.ts'
 import { messagesMetadata } from './schemas/attribution.ts'
 import { systemContent } from './schemas/cache.ts'
 import { container } from './schemas/messages-container.ts'
@@ -57,4 +58,6 @@ export const MESSAGES_FIELDS = {
   },
   context_management: { schema: contextManagement, means: 'contextManagement', presets: 'keep' },
   safeguards: { schema: safeguards, means: 'safeguards', presets: 'keep' },
+  previous_response_id: previousResponse('messages'),
+  prompt: { schema: z.null(nothingStored('messages')), means: 'refused' },
 } as const satisfies FieldTable

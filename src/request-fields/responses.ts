@@ -2,17 +2,16 @@
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'
+import { namedPrompt, nothingStored, previousResponse } from './nothing-stored.ts'
 import { responsesInclude, responsesModalities, responsesText } from './schemas/output.ts'
 import { responsesReasoning } from './schemas/reasoning.ts'
-import { responsesInput, storedPrompt } from './schemas/responses-input.ts'
+import { responsesInput } from './schemas/responses-input.ts'
 import { responsesToolChoice } from './schemas/responses-tool-choice.ts'
 import { RESPONSES_TOOLS, responsesTools, toolSearchAlias } from './schemas/responses-tools.ts'
 import { tokenLimit } from './schemas/sampling.ts'
 import { optionalFlag } from './schemas/scalars.ts'
 import { EVERYWHERE, LENGTH_PARAMETERS, OPENAI, REASONING_PARAMETERS } from './shared.ts'
 import { taggedList } from './tagged-list.ts'
-
-const NOTHING_STORED = 'Nothing is stored here: send the full history in input.'
 
 export const RESPONSES_FIELDS = {
   input: { schema: responsesInput, means: 'conversation', readLater: true },
@@ -35,15 +34,8 @@ export const RESPONSES_FIELDS = {
   truncation: { schema: z.enum(['auto', 'disabled']), means: 'truncation', presets: 'keep' },
   store: { schema: z.literal(false, 'Must be false: responses are not stored.'), means: 'written' },
   background: { schema: z.literal(false, 'Must be false: there is no background processing.'), means: 'refused' },
-  // A preset that continued an earlier response could never work, so it is refused when it is made (docs/contract/presets.md#ignored-fields).
-  previous_response_id: { schema: z.null(NOTHING_STORED), means: 'refused', presets: 'check' },
+  previous_response_id: previousResponse('input'),
   // Names what is stored in the operator's own account.
-  conversation: { schema: z.null(NOTHING_STORED), means: 'refused' },
-  prompt: {
-    schema: storedPrompt.meta({
-      description: 'Names a preset where the file has presets.openai_prompts; refused otherwise. Ignored when a preset is created.',
-    }),
-    means: 'refused',
-    refusal: `Must be null. ${NOTHING_STORED}`,
-  },
+  conversation: { schema: z.null(nothingStored('input')), means: 'refused' },
+  prompt: namedPrompt('input'),
 } as const satisfies FieldTable

@@ -497,6 +497,27 @@ describe('tool search', () => {
     })
   })
 
+  const ALLOWED = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'get_report' }] }
+
+  test('a choice among functions that are searched for keeps the search, and what it finds is among them', async () => {
+    plays(searchFor('service:tool_search', '.*'), { calls: [['get_report', { place: 'Oslo' }]] })
+    const answer = await askSearch('responses', 'service:tool_search', { more: { tool_choice: ALLOWED } })
+    expect(answer.status).toBe(200)
+    expect(asked.map(toolNames)).toEqual([['service_tool_search'], ['service_tool_search', 'get_report']])
+  })
+
+  test('a choice of null is none', async () => {
+    plays(DONE)
+    expect((await askSearch('responses', 'service:tool_search', { more: { tool_choice: null } })).status).toBe(200)
+  })
+
+  test('400: without a search the function is named by its place in the request, whatever tool_choice leaves of the list', async () => {
+    const tools = HIDDEN.map((tool) => functionOf('responses', tool))
+    const answer = await ask('responses', { more: { deferred_tools: null, tools, tool_choice: ALLOWED } })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain('tools[1].defer_loading')
+  })
+
   test.each(['[', '(?=x)', 'x'.repeat(201)])('the pattern %s is told to the model as a fault', async (pattern) => {
     plays({ calls: [['service_tool_search', { pattern }]] }, DONE)
     expect((await askSearch('responses', 'service:tool_search')).status).toBe(200)

@@ -1,4 +1,6 @@
 /** `patchbay keys …`, beside the running service and without one (docs/contract/operating.md#keys-in-the-shell). */
+import { writeFileSync } from 'node:fs'
+
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -128,6 +130,47 @@ test('without a service running, on a new data directory: the key works once it 
   const { stdout } = await services.run(['keys', 'create', '--kind', 'management', '--name', 'First', '--data-dir', dataDir])
   const started = await services.start({ dataDir })
   expect((await call(started, 'GET', '/presets', { key: stdout.trim() })).status).toBe(200)
+})
+
+describe('exit 2, and nothing is done: the configuration file of a verb is at fault', () => {
+  const VERBS = [
+    'keys list',
+    'keys create --kind inference --name x',
+    `keys revoke ${'0'.repeat(64)}`,
+    'secret rotate',
+    'secret retire',
+    'credits add 1',
+    'credits show',
+    'ledger audit',
+    'catalogue show',
+    'catalogue forget litellm',
+    'login',
+    'backup nowhere',
+    'restore nowhere',
+  ]
+
+  test.each(VERBS)('%s', async (verb) => {
+    const config = `${services.directory()}/broken.yaml`
+    writeFileSync(config, 'a: [')
+    const { code, stdout, stderr } = await services.run([...verb.split(' '), '--data-dir', service.dataDir, '--config', config])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(new RegExp(`^patchbay: ${config}: not valid YAML at line 1, [^\\n]+\\n$`))
+  })
+
+  test('also one that is not there, or says what no file can', async () => {
+    const missing = await keys('list', '--config', 'nofile.yaml')
+    expect([missing.code, missing.stderr]).toEqual([2, 'patchbay: nofile.yaml: the configuration file cannot be read (ENOENT).\n'])
+    const config = `${services.directory()}/wrong.yaml`
+    writeFileSync(config, 'sandbox: perhaps\n')
+    const wrong = await keys('list', '--config', config)
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining(`${config}: sandbox: `)])
+  })
+
+  test('a variable of it that this shell does not have is no fault: no verb of keys needs it', async () => {
+    const config = `${services.directory()}/open.yaml`
+    writeFileSync(config, 'providers: { x: { dialects: [openai-chat], base_url: "${NO_SUCH_URL}", api_key: "${NO_SUCH_KEY}" } }\n')
+    expect((await keys('list', '--config', config)).code).toBe(0)
+  })
 })
 
 describe('what a key may do', () => {

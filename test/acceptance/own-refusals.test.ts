@@ -86,6 +86,13 @@ describe('what no provider should have to refuse: 400 that names the field, and 
     ['/messages', 'messages', { messages: [{ role: 'user', content: [{ type: 'text', text: '' }] }], system: 'Be brief.', max_tokens: 9 }],
     ['/messages', 'max_tokens', { ...PROMPT, max_tokens: '9' }],
     ['/responses', 'input', { input: [] }],
+    ['/chat/completions', 'prompt', { ...PROMPT, prompt: 'Hi' }],
+    ['/chat/completions', 'prompt', { ...PROMPT, prompt: { id: 'p' } }],
+    ['/chat/completions', 'previous_response_id', { ...PROMPT, previous_response_id: 'resp_1' }],
+    ['/messages', 'prompt', { ...PROMPT, max_tokens: 9, prompt: { id: 'p' } }],
+    ['/messages', 'previous_response_id', { ...PROMPT, max_tokens: 9, previous_response_id: 'resp_1' }],
+    ['/responses', 'prompt', { input: 'Hi', prompt: { id: 'p' } }],
+    ['/responses', 'previous_response_id', { input: 'Hi', previous_response_id: 'resp_1' }],
     ['/responses', 'input', { instructions: 'Be brief.' }],
     ['/chat/completions', 'n', { ...PROMPT, n: '128' }],
     ['/chat/completions', 'n', { ...PROMPT, n: 129 }],
@@ -100,6 +107,11 @@ describe('what no provider should have to refuse: 400 that names the field, and 
       expect(upstream.exchanges.length).toBe(before)
     }
   })
+})
+
+test('null is as none where a field must be null', async () => {
+  const { status } = await ask({ model: 'm/both', prompt: null, previous_response_id: null }, 'body')
+  expect(status).toBe(200)
 })
 
 /** The status line and headers of an answer to a hand-written GET. */

@@ -126,6 +126,14 @@ describe('what is stored', () => {
     expect(answer.preset.designated_version.system_prompt).toBeNull()
   })
 
+  test.each(['responses', 'chat/completions', 'messages'])('200: `prompt` is ignored on %s, whatever it is', async (shape) => {
+    for (const prompt of [{ id: 'pmpt_1' }, 'Once upon a time', 7]) {
+      const answer = await savePreset(service, 'prompting', { model: 'sandbox/echo', max_tokens: 9, prompt }, shape)
+      expect(answer.status).toBe(200)
+      expect(answer.preset.designated_version.config).not.toHaveProperty('prompt')
+    }
+  })
+
   test('200: null fields are absent from the config', async () => {
     const answer = await savePreset(service, 'nulls', {
       model: 'sandbox/echo',
@@ -304,6 +312,16 @@ describe('refusals', () => {
     'more than 30 tool calls': { body: { model: 'sandbox/echo', max_tool_calls: 31 }, path: 'max_tool_calls' },
     'a previous response, which nobody stored': {
       body: { model: 'sandbox/echo', previous_response_id: 'resp_1' },
+      path: 'previous_response_id',
+    },
+    'a previous response in a chat body': {
+      body: { model: 'sandbox/echo', previous_response_id: 'resp_1' },
+      shape: 'chat/completions',
+      path: 'previous_response_id',
+    },
+    'a previous response in a Messages body': {
+      body: { model: 'sandbox/echo', max_tokens: 5, previous_response_id: 'resp_1' },
+      shape: 'messages',
       path: 'previous_response_id',
     },
     'a body that is an array': { body: [] },

@@ -74,6 +74,13 @@ describe.each(Object.entries(INTERFACES))('%s', (name, [path, body]) => {
     })
   }
 
+  test('an empty session and user are as none: the header names the session, and nobody the user', async () => {
+    const names = { session_id: '', user: '' }
+    const answer = await infer(service, { model: 'fake/good', ...body, ...names }, { path, headers: { 'x-session-id': 'of-the-header' } })
+    expect(answer.status).toBe(200)
+    expect(await recordOf(answer.headers.get('x-generation-id'))).toMatchObject({ session_id: 'of-the-header', external_user: null })
+  })
+
   test('the status in the record is the one that the client was told', async () => {
     failing(503)
     const answer = await infer(service, { model: 'fake/alone', ...body }, { path, headers: { 'x-service-provider-failure': 'body' } })

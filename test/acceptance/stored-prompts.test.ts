@@ -85,6 +85,14 @@ describe('a request that names a prompt', () => {
     expect(JSON.stringify(answer.json)).toContain('and this')
   })
 
+  test('400: a text of that name on Chat Completions, and any prompt on Messages, name no preset', async () => {
+    const chat = await infer(service, { model: 'sandbox/echo', prompt: 'Once', messages: [{ role: 'user', content: 'and this' }] })
+    expect([chat.status, chat.text.includes('prompt: Must be null')]).toEqual([400, true])
+    const body = { model: 'sandbox/echo', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], prompt: { id: 'pmpt_text' } }
+    const messages = await infer(service, body, { path: '/messages' })
+    expect([messages.status, messages.text.includes('"prompt')]).toEqual([400, true])
+  })
+
   test('pins a version by the label that the import set, or else by its number', async () => {
     const used = async (version: string | null) => {
       const { headers } = await call(service, 'POST', '/responses', {

@@ -249,6 +249,18 @@ describe('counting', () => {
     expect(first.last.text).toBe(written.replace('"t/unpriced"', '"a"'))
   })
 
+  test.each([false, true])(
+    'steps of an answer in which nothing failed are no attempts: the last one answered at its first (streamed: %p)',
+    async (stream) => {
+      first.script(playing([CLOCK], [CLOCK], 'Done.'))
+      const answer = await ask({ stream })
+      const last = streamEvents(answer.text).findLast(({ data }) => typeof data === 'object' && data !== null && 'service_metadata' in data)
+      const { service_metadata: metadata } = stream ? ((last?.data ?? {}) as AnswerWire) : wire(answer)
+      expect(metadata).toMatchObject({ attempt: 1, summary: 'One answered at the first attempt.' })
+      expect(metadata.attempts).toHaveLength(3)
+    },
+  )
+
   test('a request without tools tells none, and the figures of the service tell those that ran', async () => {
     const { usage, service_metadata: metadata } = wire(await ask({ tools: [] }))
     expect(usage).not.toHaveProperty('server_tool_use_details')
@@ -448,7 +460,9 @@ describe('failures', () => {
       expect(answer.text).toContain('Done.')
       expect(second.last.body.model).toBe('a')
       expect(engine.exchanges.length - searches).toBe(1)
-      const { attempts } = wire(answer).service_metadata
+      const { attempts, attempt, summary } = wire(answer).service_metadata
+      const ofLastStep = attempts.filter(({ step }) => step === 2).length
+      expect([attempt, summary]).toEqual([ofLastStep, `Two answered at attempt ${ofLastStep}.`])
       expect(attempts.at(0)).toMatchObject({ provider: 'One', status: 200, step: 1 })
       expect(attempts.at(-1)).toMatchObject({ provider: 'Two', status: 200, step: 2 })
     },

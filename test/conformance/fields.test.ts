@@ -68,6 +68,8 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     max_tool_calls: 3,
     transforms: ['middle-out'],
     usage: { include: true },
+    previous_response_id: 'resp_1',
+    prompt: { id: 'p' },
   },
   responses: {
     ...settingSamples('responses'),
@@ -111,6 +113,8 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     safeguards: [{ type: 'x' }],
     container: { skills: [{ type: 'anthropic', skill_id: 'pptx' }] },
     mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }],
+    previous_response_id: 'resp_1',
+    prompt: { id: 'p' },
   },
 }
 

@@ -15,9 +15,11 @@ export const readMessagesSettings = (root: Node, choice: Node | null, outputConf
 const readUser = (root: Node): Reading<string> | undefined => {
   const metadata = optionalChild(root, 'metadata')
   // The service's records keep this one where both are there.
-  const other = text(root, 'user')
-  return (metadata === null ? undefined : text(metadata, 'user_id')) ?? other
+  const other = named(text(root, 'user'))
+  return (metadata === null ? undefined : named(text(metadata, 'user_id'))) ?? other
 }
+
+const named = (name: Reading<string> | undefined): Reading<string> | undefined => unless(name, (value) => value === '')
 
 /** `standard_only` is elsewhere called the default tier; the fast speed is a tier by another name (docs/contract/messages.md#request). */
 const readServiceTier = (root: Node): Reading<string> | undefined => {

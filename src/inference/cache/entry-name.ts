@@ -6,6 +6,7 @@ import { createHash, createHmac } from 'node:crypto'
 
 import type { JsonBody } from '../../lib/json-body.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
+import { hasSession } from '../has-session.ts'
 import type { Planned } from '../stages.ts'
 
 /** Entries of another form have other names. */
@@ -46,5 +47,5 @@ function* digest(body: JsonBody): Steps<string> {
 
 /** The session that a header names is in the body by now. Headers do not count. */
 function* withoutSentSession({ body, call, headers }: NamedRequest): Steps<JsonBody> {
-  return headers.sessionId === null || body.has('session_id') ? call.body : yield* call.body.changing({ session_id: null })
+  return headers.sessionId === null || hasSession(body) ? call.body : yield* call.body.changing({ session_id: null })
 }

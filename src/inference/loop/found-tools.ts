@@ -59,9 +59,9 @@ export const checkToolSearch = ({ dialect, body }: Call, { at, askedAs }: AskedT
         message: `${askedAs} is for Responses and Messages; on Chat Completions use deferred_tools, which searches with any model.`,
       },
     ])
-  const choice = body.value('tool_choice')
+  const choice = body.value('tool_choice') ?? null
   const kind = isObject(choice) ? choice['type'] : choice
-  if (choice !== undefined && kind !== 'auto' && kind !== 'allowed_tools')
+  if (choice !== null && kind !== 'auto' && kind !== 'allowed_tools')
     throw invalidRequest([
       {
         path: 'tool_choice',

@@ -3,8 +3,9 @@
  * `deferred_tools`, with a tool search that the service runs, or with one that a vendor has.
  */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
-import type { Prompt } from '../../canonical/prompt.ts'
+import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
 import { invalidRequest } from '../../contract/validate.ts'
+import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
@@ -70,17 +71,27 @@ const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
 
 /** Where the request has no search, only one vendor knows how to reach these tools. */
 const leftToVendor = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar => {
-  const first = prompt.tools.findIndex(isWithheld)
-  if (first < 0 || searchIn(prompt, call.dialect) !== null) return offer
+  const first = prompt.tools.find(isWithheld)
+  if (first === undefined || searchIn(prompt, call.dialect) !== null) return offer
   const attempts = offer.attempts.filter(
     (planned) => dialectOf(planned, call) === 'anthropic' && planned.endpoint.provider.slug === 'anthropic',
   )
   if (attempts.length > 0) return { ...offer, attempts }
   const hint = call.dialect === 'chat' ? 'add deferred_tools' : 'add a service:tool_search tool, or deferred_tools'
   throw invalidRequest([
-    { path: `tools[${first}].defer_loading`, message: `Only Anthropic finds such tools without a search in the request: ${hint}.` },
+    { path: `${placeOf(first, call)}.defer_loading`, message: `Only Anthropic finds such tools without a search in the request: ${hint}.` },
   ])
 }
+
+/** Where the client wrote it: the list that a model may choose from can be shorter (`allowed_tools`). */
+const placeOf = ({ name }: FunctionTool, { body }: Call): string => {
+  const tools = body.value('tools')
+  const index = Array.isArray(tools) ? tools.findIndex((tool: unknown) => isObject(tool) && nameIn(tool) === name) : -1
+  return index < 0 ? 'tools' : `tools[${index}]`
+}
+
+/** Chat Completions keeps it one level deeper. */
+const nameIn = ({ name, function: inner }: Readonly<Record<string, unknown>>): unknown => name ?? (isObject(inner) ? inner['name'] : null)
 
 const allShown = (tools: OfferedTools): OfferedTools => ({
   ...tools,

@@ -2,7 +2,7 @@
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import { effortOfBudget, nearestEffort } from '../effort.ts'
+import { effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
 import type { ReasoningWords, Vendor } from '../vendor.ts'
 
 /** Members of the request. `field` is where the client wrote the setting. */
@@ -10,12 +10,9 @@ export const encodeReasoning = (value: ReasoningSetting, field: string, vendor: 
   if (vendor.reasoning === 'object') return { reasoning: wholeObject(value) }
   const words = vendor.reasoning
   if (value.summary !== undefined && !vendor.showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
-  if (turnsThinkingOff(value)) return off(words, field, warn)
+  if (thinksNot(value)) return off(words, field, warn)
   return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }
 }
-
-export const turnsThinkingOff = ({ enabled, effort, maxTokens }: ReasoningSetting): boolean =>
-  enabled === false || effort === 'none' || (effort === undefined && maxTokens === 0)
 
 export const wholeObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
   present({

@@ -12,7 +12,8 @@ import { type OpenAiModel, openAiModelOf } from '../openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from '../vendor.ts'
 import { type FunctionPlace, mendedTools } from '../openai-tool-schema.ts'
 import { offerFunctions } from './custom-tools.ts'
-import { encodeReasoning, turnsThinkingOff } from './encode-reasoning.ts'
+import { thinksNot } from '../effort.ts'
+import { encodeReasoning } from './encode-reasoning.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
 
 export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
@@ -237,7 +238,7 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   const reported = fields.reported(field)
   if (model?.reasons === false) {
     fields.remove('reasoning_effort')
-    const asks = Object.keys(setting).some((member) => member !== 'exclude') && !turnsThinkingOff(setting)
+    const asks = Object.keys(setting).some((member) => member !== 'exclude') && !thinksNot(setting)
     if (asks)
       warn({ code: 'unsupported_field', field: reported, message: `${target.upstreamModel} does not think; ${reported} was left out.` })
     return

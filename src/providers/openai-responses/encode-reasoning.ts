@@ -2,7 +2,7 @@
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { effortOfBudget, nearestEffort } from '../effort.ts'
+import { effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 
 /**
@@ -33,10 +33,6 @@ export const encodeReasoning = (
   const isReadable = !exclude && !thinksNot(value) && (summary !== undefined || enabled || maxTokens !== undefined)
   return { ...(effort === undefined ? {} : { effort }), ...(isReadable ? { summary: summary ?? 'auto' } : {}) }
 }
-
-/** The request wants no thinking at all. */
-export const thinksNot = ({ enabled, effort, maxTokens }: ReasoningSetting): boolean =>
-  enabled === false || effort === 'none' || (effort === undefined && maxTokens === 0)
 
 const effortWanted = (value: ReasoningSetting, family: OpenAiModel): string | undefined => {
   if (thinksNot(value)) return 'none'

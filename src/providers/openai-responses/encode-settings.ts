@@ -3,10 +3,10 @@ import type { OutputFormat } from '../../canonical/prompt.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
+import { thinksNot } from '../effort.ts'
 import { SETTING_OUTCOMES } from '../loss-table.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 import type { Translation } from '../translation.ts'
-import { thinksNot } from './encode-reasoning.ts'
 
 export interface SettingsContext {
   readonly model: OpenAiModel

@@ -1,7 +1,8 @@
 /** A model that does exactly what the request prescribes, turn by turn, so that a loop of tools can be tried with it. */
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
-import { answer, type Block } from './answer.ts'
+import { answer } from './answer.ts'
+import type { Block } from './block.ts'
 import { toolCallCount } from './prompt-facts.ts'
 import { sandboxError } from './sandbox-error.ts'
 import type { AgentTurn } from './settings.ts'

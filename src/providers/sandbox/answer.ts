@@ -1,13 +1,11 @@
 /** An answer as the steps of a stream: opened, one piece after the other, its usage and its end. */
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import { usageOf } from '../../canonical/usage.ts'
+import type { Block } from './block.ts'
 import { inputTokenCount } from './prompt-facts.ts'
 import type { SandboxInput, SandboxStep } from './step.ts'
+import { stoppedBlocks } from './stop-sequences.ts'
 import { wordCount, words } from './words.ts'
-
-export type Block =
-  | { readonly type: 'text' | 'reasoning' | 'refusal'; readonly text: string }
-  | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly json: string }
 
 interface AnswerOptions {
   readonly finish?: FinishReason
@@ -24,8 +22,11 @@ interface AnswerOptions {
  * `maxOutputTokens` cuts it short, with finish `length`. Tokens are made as they are said, so that a long answer is never in
  * memory as tokens.
  */
-export function* answer(input: SandboxInput, blocks: readonly Block[], options: AnswerOptions = {}): Generator<SandboxStep> {
-  const { finish = 'stop', firstTokenMs = 0, hiddenReasoningTokens = 0, ending } = options
+export function* answer(input: SandboxInput, whole: readonly Block[], options: AnswerOptions = {}): Generator<SandboxStep> {
+  const { finish = 'stop', firstTokenMs = 0, hiddenReasoningTokens = 0 } = options
+  const { blocks, sequence } = stoppedBlocks(whole, input.prompt.settings.stop?.value ?? [])
+  // Behind the sequence nothing was to be said or to go wrong any more.
+  const ending = sequence === null ? options.ending : undefined
   const tokenMs = input.settings.delayMs ?? options.tokenMs ?? 0
   const allowed = input.maxOutputTokens ?? Number.POSITIVE_INFINITY
   const expected = blocks.reduce((sum, block) => sum + tokenCount(block), 0)
@@ -55,12 +56,15 @@ export function* answer(input: SandboxInput, blocks: readonly Block[], options: 
   if (pending.length > 0) yield frame(...joined(pending))
   const usage = usageOf({ inputFresh, output: said - reasoning, outputReasoning: reasoning + hiddenReasoningTokens })
   if (ending === undefined) {
-    yield frame({ type: 'usage', usage }, { type: 'finish', reason: isWhole ? finish : 'length', native: null })
+    yield frame({ type: 'usage', usage }, finishOf(isWhole ? finish : 'length', isWhole ? sequence : null))
   } else {
     yield frame({ type: 'usage', usage })
     yield ending
   }
 }
+
+const finishOf = (reason: FinishReason, sequence: string | null): ModelEvent =>
+  sequence === null ? { type: 'finish', reason, native: null } : { type: 'finish', reason: 'stop', native: null, stopSequence: sequence }
 
 /** Frames of a text that is said at once, about. */
 const FRAMES_MAX = 500

@@ -15,16 +15,17 @@ export interface SandboxModel {
 
 const CONTEXT_LENGTH = 1_000_000
 
-const ALWAYS = ['max_tokens', 'max_completion_tokens']
+const ALWAYS = ['max_tokens', 'max_completion_tokens', 'stop']
 
 const DESCRIPTIONS: Readonly<Record<SandboxName, { readonly description: string; readonly parameters?: readonly string[] }>> = {
   echo: { description: 'Answers with the text of the last user message; without one, with a description of the request.' },
   lorem: { description: 'Streams a longer text. The body field sandbox sets its length and pace: {"tokens": 500, "delay_ms": 20}.' },
   tools: {
-    description: 'Calls each tool once, in parallel; given their results, answers with them.',
-    parameters: ['tools', 'tool_choice'],
+    description:
+      'Calls each tool once, in parallel, or the first alone where parallel calls are not wanted; given their results, answers with them.',
+    parameters: ['tools', 'tool_choice', 'parallel_tool_calls'],
   },
-  reasoning: { description: 'Thinks, then answers.', parameters: ['reasoning', 'include_reasoning'] },
+  reasoning: { description: 'Thinks, unless the request says not to, then answers.', parameters: ['reasoning', 'include_reasoning'] },
   refusal: { description: 'Declines to answer.' },
   json: { description: 'Answers with JSON that satisfies the requested schema.', parameters: ['response_format', 'structured_outputs'] },
   slow: { description: 'Begins after three seconds and goes on slowly.' },

@@ -18,12 +18,15 @@ export const sandboxProvider: ProviderAdapter = async (attempt, context, take) =
   const { call, target, number, connection, warn } = attempt
   const { clock, sending, turn } = context
   const prompt = call.prompt()
+  // Our own checks, before the provider counts as asked: so they have their real status (docs/contract/errors.md#own-checks).
   refuseFilesById(prompt, { target, ...lossesTo(warn) })
+  refuseSeveralChoices(prompt, target)
+  const settings = readSandboxSettings(call.body.value('sandbox'))
   await sending?.(await encoded(sandboxWire(attempt), attempt, context))
   const steps = sandboxScript(target.upstreamModel, {
     prompt,
     maxOutputTokens: call.maxOutputTokens,
-    settings: readSandboxSettings(call.body.value('sandbox')),
+    settings,
     attempt: number,
   })
   await runScript(steps, clock, connection.signal, take, turn)
@@ -39,6 +42,11 @@ const refuseFilesById = ({ messages }: Prompt, context: Losses & { readonly targ
   for (const { role, parts, at = 'messages' } of messages) {
     for (const part of parts) if (part.type === 'unknown' && part.fileId !== undefined) uncarried(part, { at, role }, context)
   }
+}
+
+/** As every provider that gives one answer does. */
+const refuseSeveralChoices = ({ settings: { candidates } }: Prompt, { providerName }: Target): void => {
+  if (candidates !== undefined) throw new GatewayError('invalid_request', `${candidates.field}: ${providerName} cannot do this.`)
 }
 
 /** Frames that no wait keeps apart come together, up to this many. */

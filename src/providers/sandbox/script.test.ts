@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { Message, OutputFormat, Part, Prompt } from '../../canonical/prompt.ts'
+import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { outputTokens, type Usage } from '../../canonical/usage.ts'
 import { ERROR_TYPES, errorRow, type GatewayError } from '../../errors.ts'
 import { SANDBOX_MODELS } from './models.ts'
@@ -160,6 +161,12 @@ describe('sandbox/tools', () => {
     expect(said(steps('tools'))).toContain('no tool')
   })
 
+  test('calls the first tool alone where the request wants no parallel calls', () => {
+    const settings = (value: boolean) => ({ parallelToolCalls: { value, field: 'parallel_tool_calls' } })
+    expect(calls(steps('tools', { prompt: prompt({ tools, settings: settings(false) }) })).map(({ name }) => name)).toEqual(['weather'])
+    expect(calls(steps('tools', { prompt: prompt({ tools, settings: settings(true) }) }))).toHaveLength(2)
+  })
+
   test('answers with the results of its calls, by the names of the tools; ids of later calls are new', () => {
     const called: Message = { role: 'assistant', parts: [{ type: 'tool-call', id: 'call_sandbox_0', name: 'weather', arguments: '{}' }] }
     const messages = [
@@ -179,6 +186,63 @@ test('sandbox/reasoning thinks, then answers, and counts the two apart', () => {
   expect(said(script, 'reasoning')).toContain('3 words')
   expect(said(script)).toBe('Your message has 3 words.')
   expect(usageOf(script)).toMatchObject({ output: 5, outputReasoning: said(script, 'reasoning').split(' ').length })
+})
+
+test('sandbox/reasoning does not think where the request says so, and keeps its thinking to itself where it says that', () => {
+  const asked = (value: ReasoningSetting) =>
+    steps('reasoning', { prompt: prompt({ settings: { reasoning: { value, field: 'reasoning' } } }) })
+  for (const off of [asked({ enabled: false }), asked({ effort: 'none' }), asked({ maxTokens: 0 })]) {
+    expect([said(off, 'reasoning'), said(off)]).toEqual(['', 'Your message has 3 words.'])
+    expect(usageOf(off)).toMatchObject({ outputReasoning: 0 })
+  }
+  const hidden = asked({ exclude: true })
+  expect(said(hidden, 'reasoning')).toBe('')
+  expect(usageOf(hidden)).toMatchObject(usageOf(steps('reasoning')) ?? {})
+})
+
+describe('a stop sequence', () => {
+  const stopped = (model: string, value: readonly string[], more: Partial<SandboxInput> = {}) =>
+    steps(model, { prompt: prompt({ settings: { stop: { value, field: 'stop' } } }), ...more })
+  const endOf = (script: readonly SandboxStep[]) => eventsOf(script).findLast((event) => event.type === 'finish')
+
+  test('ends the text before it, and is named', () => {
+    const script = stopped('echo', ['words', 'short '])
+    expect(said(script)).toBe('Three ')
+    expect(endOf(script)).toMatchObject({ reason: 'stop', stopSequence: 'short ' })
+    expect(usageOf(script)?.output).toBe(1)
+  })
+
+  test('that is complete first is the one that counts', () => {
+    expect(endOf(stopped('echo', ['short words', 'hort']))).toMatchObject({ stopSequence: 'hort' })
+    expect(said(stopped('echo', ['rds', 'ords']))).toBe('Three short w')
+  })
+
+  test('that does not come, or comes behind the limit, ends nothing', () => {
+    expect(endOf(stopped('echo', ['long', '']))).toEqual({ type: 'finish', reason: 'stop', native: null })
+    expect(endOf(stopped('echo', ['words'], { maxOutputTokens: 1 }))).toEqual({ type: 'finish', reason: 'length', native: null })
+  })
+
+  test('keeps what was to come behind it from happening, and leaves thinking and calls as they are', () => {
+    expect(endOf(stopped('cut', ['dolor']))).toMatchObject({ reason: 'stop', stopSequence: 'dolor' })
+    const thinking = stopped('reasoning', ['message'])
+    expect(said(thinking, 'reasoning')).toContain('message')
+    expect(said(thinking)).toBe('Your ')
+  })
+
+  test('property: the text is a beginning of the whole one and holds no sequence', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 30 }),
+        fc.array(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 3 }),
+        (whole, sequences) => {
+          const messages = [user(text(`x${whole}`))]
+          const script = steps('echo', { prompt: prompt({ messages, settings: { stop: { value: sequences, field: 'stop' } } }) })
+          expect(`x${whole}`.startsWith(said(script))).toBe(true)
+          expect(sequences.some((sequence) => said(script).includes(sequence))).toBe(false)
+        },
+      ),
+    )
+  })
 })
 
 test('sandbox/refusal refuses in its own words, as a completed output', () => {

@@ -5,8 +5,11 @@
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { ERROR_TYPES, type ErrorType, GatewayError } from '../../errors.ts'
+import { beginning } from '../../lib/beginning.ts'
+import { thinksNot } from '../effort.ts'
 import { agentScript } from './agent-script.ts'
-import { answer, type Block } from './answer.ts'
+import { answer } from './answer.ts'
+import type { Block } from './block.ts'
 import { describePrompt, toolResults } from './prompt-facts.ts'
 import { sandboxError } from './sandbox-error.ts'
 import type { SandboxInput, SandboxStep } from './step.ts'
@@ -22,7 +25,7 @@ export const sandboxScript = (model: string, input: SandboxInput): Iterable<Sand
     const type = ERROR_TYPES.find((type) => type === variant)
     if (type !== undefined) return FAILING[name as FailingName](input, type)
   }
-  return [fail(new GatewayError('not_found', `There is no sandbox model "${model.slice(0, 100)}".`))]
+  return [fail(new GatewayError('not_found', `There is no sandbox model "${beginning(model, 100)}".`))]
 }
 
 export type SandboxName = keyof typeof MODELS
@@ -54,7 +57,11 @@ const MODELS = {
   reasoning: (input) => {
     const words = wordCount(lastUserText(input.prompt) ?? '')
     const thought = `The last message of the user has ${words} words. An answer that repeats this number is enough.`
-    return answer(input, [{ type: 'reasoning', text: thought }, text(`Your message has ${words} words.`)])
+    const spoken = text(`Your message has ${words} words.`)
+    const wanted = input.prompt.settings.reasoning?.value ?? {}
+    if (thinksNot(wanted)) return answer(input, [spoken])
+    if (wanted.exclude === true) return answer(input, [spoken], { hiddenReasoningTokens: wordCount(thought) })
+    return answer(input, [{ type: 'reasoning', text: thought }, spoken])
   },
 
   refusal: (input) => answer(input, [{ type: 'refusal', text: 'I cannot help with this request.' }], { finish: 'content_filter' }),
@@ -89,7 +96,7 @@ const fail = (error: GatewayError): SandboxStep => ({ kind: 'fail', error })
 
 const text = (text: string): Block => ({ type: 'text', text })
 
-const echo = (prompt: Prompt): Block => text((lastUserText(prompt) ?? describePrompt(prompt)).slice(0, ECHO_CHARACTERS_MAX))
+const echo = (prompt: Prompt): Block => text(beginning(lastUserText(prompt) ?? describePrompt(prompt), ECHO_CHARACTERS_MAX))
 
 /** An echo of a text of megabytes would keep the process from everything else, and teach a client nothing more. */
 const ECHO_CHARACTERS_MAX = 512 * 1024

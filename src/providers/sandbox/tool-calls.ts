@@ -1,12 +1,13 @@
 import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
-import type { Block } from './answer.ts'
+import type { Block } from './block.ts'
 import { toolCallCount } from './prompt-facts.ts'
 import { valueFor } from './value-from-schema.ts'
 
-/** One call of each tool that may be called, in one turn, with arguments made from its schema. Ids go on through the conversation. */
+/** One call of each tool that may be called, in one turn, or of the first alone where the request wants no parallel calls, with arguments made from its schema. Ids go on through the conversation. */
 export const toolCalls = (prompt: Prompt): Block[] => {
   const before = toolCallCount(prompt)
-  return callable(prompt).map(({ name, parameters }, index) => ({
+  const tools = callable(prompt)
+  return (prompt.settings.parallelToolCalls?.value === false ? tools.slice(0, 1) : tools).map(({ name, parameters }, index) => ({
     type: 'tool-call',
     id: `call_sandbox_${before + index}`,
     name,

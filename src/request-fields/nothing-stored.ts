@@ -1,0 +1,22 @@
+/** Fields that name something kept from an earlier request: nothing is (docs/contract/responses.md#nothing-is-stored). */
+import { z } from 'zod'
+
+import type { RequestField } from './field.ts'
+import { storedPrompt } from './schemas/responses-input.ts'
+
+/** `history`: the field in which a request brings all that was said. */
+export const nothingStored = (history: string): string => `Nothing is stored here: send the full history in ${history}.`
+
+/** A preset that continued an earlier response could never work, so it is refused when it is made (docs/contract/presets.md#ignored-fields). */
+export const previousResponse = (history: string) =>
+  ({ schema: z.null(nothingStored(history)), means: 'refused', presets: 'check' }) as const satisfies RequestField
+
+/** `prompt` of OpenAI's interfaces. */
+export const namedPrompt = (history: string) =>
+  ({
+    schema: storedPrompt.meta({
+      description: 'Names a preset where the file has presets.openai_prompts; refused otherwise. Ignored when a preset is created.',
+    }),
+    means: 'refused',
+    refusal: `Must be null. ${nothingStored(history)}`,
+  }) as const satisfies RequestField
