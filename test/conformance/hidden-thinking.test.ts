@@ -20,7 +20,7 @@ const answered = async (client: ClientDialect, { dialect, stream, bytes }: Recor
 /** As it stands in the answer; each piece of a stream has at least a few characters of it. */
 const inJson = (text: string): string => JSON.stringify(text.slice(0, 24)).slice(1, -1)
 
-const withoutThinking = ({ reasoning: _, ...rest }: Reading): object => rest
+const withoutThinking = (reading: Reading): object => ({ ...reading, reasoning: '' })
 
 for (const recording of ALL_RECORDINGS.filter((each) => !fails(each))) {
   const { dialect, name, stream } = recording
