@@ -22,7 +22,7 @@ import { uniteTools } from './unite-tools.ts'
 export interface AppliedPreset {
   readonly body: JsonBody
   readonly warnings: readonly Warning[]
-  /** Those locks that names in the request could get around; null: none. */
+  /** The locks that names in the request could get around; null: none. */
   readonly locks: RoutingLocks | null
 }
 
