@@ -116,7 +116,7 @@ export const createCallReader = (model: string): CallReader => {
       open.name = name
       open.proof ??= proofs?.get(open.id) ?? thoughtSignature(call, model)
       open.held += json
-      if (name === '' && !isWhole) return true
+      if (name === '' && !isWhole && open.held.length <= HELD_MAX) return true
       return tell(open, events) || isMended || isLate
     },
     heard(event) {
@@ -129,6 +129,9 @@ export const createCallReader = (model: string): CallReader => {
     },
   }
 }
+
+/** Characters of arguments that wait for the name of their call; with more of them it is told without one. */
+const HELD_MAX = 1024 * 1024
 
 /** Some servers give all calls one index, and some of them no ids either. */
 const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {

@@ -216,3 +216,11 @@ describe('usage', () => {
     expect([output, outputReasoning]).toEqual([Number(given['completion_tokens'] ?? 0), 0])
   })
 })
+
+test('arguments of a call that gets no name are held up to a megabyte, and then the call is told without one', () => {
+  const decoder = createChatDecoder('m/one')
+  const piece = (args: string) => ({ choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { arguments: args } }] } }] })
+  const held = Array.from({ length: 8 }, () => decoder.events(piece('x'.repeat(128 * 1024))))
+  expect(held.flat().map(({ type }) => type)).toEqual(['start'])
+  expect(decoder.events(piece('x')).map(({ type }) => type)).toEqual(['tool-call', 'tool-arguments'])
+})
