@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { DESTINATION_TYPE_NAMES, DESTINATION_TYPES, type DestinationConfig, type DestinationType } from '../contract/destination.ts'
 import { invalidRequest, validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 /** As it is stored: complete, and in the spelling of the client that wrote it. */
@@ -19,7 +19,7 @@ export const knownType = (type: string): DestinationType => {
   if (known !== undefined) return known
   throw new GatewayError(
     'invalid_request',
-    `type: "${beginning(type, 64)}" is not supported here. Use one of ${DESTINATION_TYPE_NAMES.join(', ')}; otel-collector serves any other receiver of OTLP.`,
+    `type: "${cutText(type, 64)}" is not supported here. Use one of ${DESTINATION_TYPE_NAMES.join(', ')}; otel-collector serves any other receiver of OTLP.`,
   )
 }
 

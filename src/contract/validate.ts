@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 
 import { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { isExactInteger } from '../lib/exact-json.ts'
 import { inSentences, meantBranch } from './issue-sentence.ts'
 import { knownKeys, nearestKey } from './nearest-key.ts'
@@ -31,7 +31,7 @@ export const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIs
   if (issue.code === 'unrecognized_keys') {
     return issue.keys
       .slice(0, ISSUES_MAX)
-      .map((key) => ({ path: [...path, beginning(key, NAME_SHOWN)], message: unknownMember(schema, path, key) }))
+      .map((key) => ({ path: [...path, cutText(key, NAME_SHOWN)], message: unknownMember(schema, path, key) }))
   }
   const meant = issue.code === 'invalid_union' ? meantBranch(issue.errors) : undefined
   if (meant !== undefined) return meant.flatMap((inner) => faultsOf(schema, value, { ...inner, path: [...path, ...inner.path] }))

@@ -4,7 +4,7 @@ import type { Warning } from '../canonical/warning.ts'
 import { inSentences, meantBranch } from '../contract/issue-sentence.ts'
 import { invalidRequest, messageOf, pathText, valueAt } from '../contract/validate.ts'
 import { nearestKey } from '../contract/nearest-key.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 /**
  * The findings of a check of a body: faults of all its fields, so that one answer names them all, and warnings.
@@ -58,7 +58,7 @@ export const startFindings = (): Findings => {
 }
 
 /** A client's own text, cut to what a message can carry. */
-export const shortText = (text: string): string => (text.length > KEY_LENGTH_MAX ? `${beginning(text, KEY_LENGTH_MAX)}...` : text)
+export const shortText = (text: string): string => (text.length > KEY_LENGTH_MAX ? `${cutText(text, KEY_LENGTH_MAX)}...` : text)
 
 const shortKey = (key: PropertyKey): PropertyKey => (typeof key === 'string' ? shortText(key) : key)
 

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import type { ClientDialect } from '../canonical/call.ts'
 import { presetSlug, type PresetContent } from '../contract/preset.ts'
 import { invalidRequest, validate } from '../contract/validate.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import {
@@ -74,7 +74,7 @@ const readValues = (template: PromptTemplate, systemPrompt: string | null, given
   const places = placesOf(template, systemPrompt)
   const names = new Set([...Object.keys(template.variables), ...places.keys()])
   const faults: { path: string; message: string }[] = []
-  const fault = (name: string, message: string): void => void faults.push({ path: `prompt.variables.${beginning(name, 64)}`, message })
+  const fault = (name: string, message: string): void => void faults.push({ path: `prompt.variables.${cutText(name, 64)}`, message })
   const values = new Map<string, string | PromptPart>()
   for (const name of Object.keys(given))
     if (!names.has(name)) fault(name, `The prompt has no such variable; it has ${[...names].join(', ') || 'none'}.`)

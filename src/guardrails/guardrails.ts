@@ -13,7 +13,7 @@ import type { Slice } from '../contract/paging.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../keys/keys.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
@@ -180,7 +180,7 @@ export const createGuardrails = (parts: {
         const [first = ''] = outcome.unknown
         throw new GatewayError(
           'not_found',
-          `There is no ${kind === 'key' ? 'key with the hash' : 'member with the id'} ${beginning(first, 70)}.`,
+          `There is no ${kind === 'key' ? 'key with the hash' : 'member with the id'} ${cutText(first, 70)}.`,
         )
       }
       return outcome.assigned

@@ -2,7 +2,7 @@
  * Prompt injection by pattern: phrases said outright, with the letters of their words shuffled, with every letter apart,
  * and encoded as base64 or hexadecimal. It finds the attempts that are known; it proves nothing of a text that passes.
  */
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
 import { once } from '../lib/once.ts'
@@ -50,7 +50,7 @@ export function* scanForInjections(text: string): Scan<readonly Injection[]> {
   const { spoken, collapsed, says, saysCollapsed, spacedOut, base64, hex } = patterns()
   const found: Injection[] = []
   const report = (start: number, end: number, read: string): void => {
-    const pattern = beginning(read.slice(0, READ_MAX).toLowerCase().replaceAll(/\s+/g, ' '), PATTERN_SHOWN)
+    const pattern = cutText(read.slice(0, READ_MAX).toLowerCase().replaceAll(/\s+/g, ' '), PATTERN_SHOWN)
     found.push({ start, end, pattern })
   }
   const plain = yield* unshuffle(text)

@@ -1,7 +1,7 @@
 /** Asks the moderation endpoints that a caller's guardrails name, before anything reaches a provider (docs/contract/errors.md#moderation). */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { signatureHeader } from '../lib/body-signature.ts'
 import type { Clock } from '../lib/clock.ts'
 import { excerpt } from '../lib/excerpt.ts'
@@ -91,7 +91,7 @@ const piecesOf = (texts: readonly string[]): readonly string[] => {
 
 function* cut(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
-    const piece = beginning(text.slice(at, at + PIECE_MAX + 1), PIECE_MAX)
+    const piece = cutText(text.slice(at, at + PIECE_MAX + 1), PIECE_MAX)
     yield piece
     at += piece.length
   }

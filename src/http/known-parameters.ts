@@ -1,7 +1,7 @@
 /** A misspelt filter would list everything, so query parameters that a route does not take are refused. */
 import { nearestName } from '../contract/nearest-key.ts'
 import { ISSUES_MAX, invalidRequest, NAME_SHOWN } from '../contract/validate.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { Route } from './route.ts'
 
 /** `workspace_id` has a rule of its own (workspace-scope.ts). */
@@ -16,7 +16,7 @@ export const requireKnownParameters = (route: Route, given: URLSearchParams): vo
   throw invalidRequest(
     unknown
       .slice(0, ISSUES_MAX)
-      .map((name) => ({ path: beginning(name, NAME_SHOWN), message: `Unknown parameter. ${advice(route, known, name)}` })),
+      .map((name) => ({ path: cutText(name, NAME_SHOWN), message: `Unknown parameter. ${advice(route, known, name)}` })),
   )
 }
 

@@ -4,7 +4,7 @@ import type { PipelineStage } from '../canonical/pipeline.ts'
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { RecordedGeneration } from '../contract/generation.ts'
 import type { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
@@ -46,11 +46,11 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
 
 /** The longest name that is recorded, where a client or a provider gave it without a bound of its own. */
 const NAME_MAX = 512
-const bounded = (name: string | null): string | null => (name === null ? null : beginning(name, NAME_MAX))
+const bounded = (name: string | null): string | null => (name === null ? null : cutText(name, NAME_MAX))
 
 /** The length that a provider's sentence may have. */
 const SENTENCE_MAX = 2000
-const sentence = (text: string): string => beginning(text, SENTENCE_MAX)
+const sentence = (text: string): string => cutText(text, SENTENCE_MAX)
 
 const LIST_MAX = 50
 

@@ -2,7 +2,7 @@
  * Walks over JSON text and says where the members or elements of its outermost value stand, without building any value.
  * Linear time: strings are skipped by a search for their end.
  */
-import { beginning } from './beginning.ts'
+import { cutText } from './cut-text.ts'
 import { isAscii, octetsOf } from './octets.ts'
 
 export interface JsonLimits {
@@ -237,7 +237,7 @@ const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
 const LONG_FIELDS: ReadonlySet<string> = new Set([...CONVERSATIONS, 'system', 'tools', 'functions', 'items'])
 
 const tooManyInField = (key: string, { fieldNodes }: JsonLimits): JsonTextError =>
-  new JsonTextError(`The field "${beginning(key, 64)}" of the body holds more than ${fieldNodes} values.`)
+  new JsonTextError(`The field "${cutText(key, 64)}" of the body holds more than ${fieldNodes} values.`)
 
 const skipConversation = (text: string, start: number, budget: Budget): number => {
   const { containers, containersMost } = budget
@@ -487,7 +487,7 @@ const addName = (objects: Names[], at: number, name: string): void => {
   else known.add(name)
 }
 
-const repeatedName = (name: string): JsonTextError => new JsonTextError(`The body names "${beginning(name, 64)}" twice.`)
+const repeatedName = (name: string): JsonTextError => new JsonTextError(`The body names "${cutText(name, 64)}" twice.`)
 
 const nameIn = (text: string, start: number, end: number): string => {
   const name = text.slice(start + 1, end - 1)

@@ -3,7 +3,7 @@
  * says: patterns run in linear time, and a schema that branches without end is given up. What cannot be checked is reported and
  * counts as kept, since a tool whose schema is beyond this check is still its client's tool (decisions/0050).
  */
-import { beginning } from './beginning.ts'
+import { cutText } from './cut-text.ts'
 import { type JsonObject, type JsonValue, isObject } from './json.ts'
 import { createRegex, type Regex } from './regex/finder.ts'
 import { matches } from './regex/matches.ts'
@@ -113,7 +113,7 @@ class Checking {
     const reference = schema['$ref']
     if (typeof reference === 'string') {
       const meant = this.#referred(reference)
-      if (meant === undefined) this.#unchecked.add(`$ref ${beginning(reference, 100)}`)
+      if (meant === undefined) this.#unchecked.add(`$ref ${cutText(reference, 100)}`)
       else this.#check(meant, value, path)
       if (this.#known.oldReferences) return
     }
@@ -156,7 +156,7 @@ class Checking {
 
   /** The beginning of what a schema demands, for a message. */
   #excerpt(value: unknown): string {
-    if (typeof value === 'string') return excerpt(beginning(value, EXCERPT_MAX))
+    if (typeof value === 'string') return excerpt(cutText(value, EXCERPT_MAX))
     if (typeof value !== 'object' || value === null) return excerpt(value)
     const known = this.#known.excerpts.get(value)
     const text = known ?? excerpt(value)
@@ -212,7 +212,7 @@ class Checking {
       this.#known.patterns.set(pattern, regex)
     }
     if (regex !== null) return matches(regex, text, this.#work)
-    this.#unchecked.add(`pattern ${beginning(pattern, 100)}`)
+    this.#unchecked.add(`pattern ${cutText(pattern, 100)}`)
     return null
   }
 
@@ -384,9 +384,9 @@ const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const memberPath = (path: string, key: string): string => `${path}.${beginning(key, 100)}`
+const memberPath = (path: string, key: string): string => `${path}.${cutText(key, 100)}`
 
 const excerpt = (value: unknown): string => {
   const json = JSON.stringify(value)
-  return json.length <= 200 ? json : `${beginning(json, 200)}…`
+  return json.length <= 200 ? json : `${cutText(json, 200)}…`
 }

@@ -1,6 +1,6 @@
 /** Which plugins a request asks for, once its preset and the defaults of its workspace are in it (docs/contract/tools.md#plugins). */
 import { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { PLUGIN_IDS, type PluginId } from './plugin.ts'
@@ -27,6 +27,6 @@ export const askedPlugins = (body: JsonBody): AskedPlugins | null => {
 
 const namedTwice = (at: number, id: string): GatewayError => {
   const path = `plugins[${at}].id`
-  const message = `The plugin "${beginning(id, 100)}" is named twice.`
+  const message = `The plugin "${cutText(id, 100)}" is named twice.`
   return new GatewayError('invalid_request', `${path}: ${message}`, { metadata: { issues: [{ path, message }] } })
 }

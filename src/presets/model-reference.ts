@@ -6,7 +6,7 @@ import { presetLabel, presetSlug } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import { MODEL_NAME_MAX } from '../request-fields/schemas/routing.ts'
 import type { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { VersionReference } from '../storage/preset-store.ts'
 
 export interface ModelReference {
@@ -85,6 +85,6 @@ const readText = (value: unknown, field: string): string | null => {
 }
 
 const SHOWN_MAX = 80
-const shown = (text: string): string => (text.length > SHOWN_MAX ? `${beginning(text, SHOWN_MAX)}...` : text)
+const shown = (text: string): string => (text.length > SHOWN_MAX ? `${cutText(text, SHOWN_MAX)}...` : text)
 
 const malformed = (path: string, message: string): GatewayError => invalidRequest([{ path, message }])

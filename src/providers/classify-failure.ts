@@ -1,6 +1,6 @@
 /** A provider's failure as a row of the error table. What only one dialect says is recognised in that dialect's folder. */
 import { ERRORS, GatewayError, type ErrorType } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { excerpt } from '../lib/excerpt.ts'
 import type { FailureKind } from './failure-sentences.ts'
 import type { Target } from './provider.ts'
@@ -31,7 +31,7 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
   return new GatewayError(type, sentence(failure, kind, target), {
     metadata: {
       provider_name: target.providerName,
-      ...(code === undefined ? {} : { provider_code: beginning(redact(code, target), CODE_MAX) }),
+      ...(code === undefined ? {} : { provider_code: cutText(redact(code, target), CODE_MAX) }),
       ...(failure.raw === '' ? {} : { raw: beginningOf(redact(failure.raw, target), RAW_MAX_BYTES) }),
       ...(type === 'content_policy_violation' ? moderation(failure, target) : {}),
     },
@@ -49,7 +49,7 @@ const moderation = ({ reported }: ProviderFailure, target: Target): Readonly<Rec
   const { reasons = [], flaggedInput = null } = reported
   const reason = reported.words[0] ?? 'content_policy_violation'
   return {
-    reasons: (reasons.length > 0 ? reasons : [reason]).slice(0, REASONS_MAX).map((each) => beginning(redact(each, target), CODE_MAX)),
+    reasons: (reasons.length > 0 ? reasons : [reason]).slice(0, REASONS_MAX).map((each) => cutText(redact(each, target), CODE_MAX)),
     ...(flaggedInput === null ? {} : { flagged_input: excerpt(flaggedInput, FLAGGED_INPUT_MAX) }),
     model_slug: target.modelId,
   }
@@ -111,7 +111,7 @@ const sentence = ({ status, reported }: ProviderFailure, kind: FailureKind, targ
   if (kind === 'our_account')
     return `${providerName} refused the credential that this service holds for it${status === null ? '' : ` (status ${status})`}.`
   const reason =
-    reported.message === null || isEmptyPhrase(reported.message) ? null : beginning(redact(reported.message.trim(), target), MESSAGE_MAX)
+    reported.message === null || isEmptyPhrase(reported.message) ? null : cutText(redact(reported.message.trim(), target), MESSAGE_MAX)
   if (reason !== null) return `${providerName}: ${reason}`
   return status === null
     ? `${providerName} answered with an error that it does not explain.`

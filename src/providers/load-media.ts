@@ -4,7 +4,7 @@
  */
 import type { Part, Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { Attempt, Media, LoadMedia } from './provider.ts'
 import { type SafeFetch, UnsafeRequest } from './safe-fetch.ts'
 
@@ -70,7 +70,7 @@ export const withLoadedMedia = async (attempt: Attempt, load: LoadMedia | undefi
       if (signal.aborted && signal.reason instanceof GatewayError) throw signal.reason
       throw new GatewayError(
         part.type === 'image' ? 'image_download_failed' : 'invalid_request',
-        `${at}: ${beginning(part.url, 200)} could not be fetched: ${thrown.message}.`,
+        `${at}: ${cutText(part.url, 200)} could not be fetched: ${thrown.message}.`,
         {
           cause: thrown,
         },

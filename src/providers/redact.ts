@@ -1,5 +1,5 @@
 /** The part of a provider's own words that may be shown: our credential and everything that looks like one is taken out of them. */
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { Target } from './provider.ts'
 
 /** The look of some vendor's keys. */
@@ -20,7 +20,7 @@ export const SECRETS = new RegExp(
 const READ_MAX = 64 * 1024
 
 export const redact = (reported: string, { apiKey }: Pick<Target, 'apiKey'>): string => {
-  const text = beginning(reported, READ_MAX)
+  const text = cutText(reported, READ_MAX)
   const known = apiKey === null || apiKey.length < 4 ? text : text.replaceAll(apiKey, '[redacted]')
   return known.replace(SECRETS, '[redacted]')
 }

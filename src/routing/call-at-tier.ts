@@ -2,7 +2,7 @@ import { NO_DEARER_TIERS } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { PlannedAttempt } from './plan-attempts.ts'
 
 /**
@@ -52,7 +52,7 @@ const notAskedFor = (field: string, word: unknown, { model, endpoint }: PlannedA
   code: 'unsupported_field',
   field,
   message:
-    `The price of ${typeof word === 'string' ? beginning(word, WORD_SHOWN) : 'that tier'} is not known for ${model.id} at ${endpoint.provider.name}, which was asked at its ordinary tier. ` +
+    `The price of ${typeof word === 'string' ? cutText(word, WORD_SHOWN) : 'that tier'} is not known for ${model.id} at ${endpoint.provider.name}, which was asked at its ordinary tier. ` +
     `The operator can add an endpoint with service_tier: ${word === 'ultrafast' ? word : 'priority'} and its prices.`,
 })
 

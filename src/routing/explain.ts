@@ -1,7 +1,7 @@
 /** Why no provider, or not every one, was asked, in words for people and facts for programs (docs/contract/routing.md#nobody-fits). */
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { Models } from '../models/models.ts'
 
 export interface Removed {
@@ -63,4 +63,4 @@ export const passedOver = ({ model }: Removed): Warning => ({
 export const unheededVariant = (message: string): Warning => ({ code: 'unsupported_field', field: 'model', message })
 
 /** A hostile name is not repeated at length. */
-export const shown = (id: string): string => beginning(id, 200)
+export const shown = (id: string): string => cutText(id, 200)

@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import type { ChallengeMethod, createCodeBody } from '../contract/oauth.ts'
 import { GatewayError } from '../errors.ts'
 import { UNBOUNDED, type Keys } from '../keys/keys.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { crc32 } from '../lib/crc32.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -161,7 +161,7 @@ const settingsOf = (
   const asked = limit ?? null
   const bounded = mostUsd !== null && (asked === null || asked > mostUsd || usage_limit_type === 'daily' || usage_limit_type === 'weekly')
   return {
-    name: key_label ?? beginning(app, 200),
+    name: key_label ?? cutText(app, 200),
     limitNanos: bounded ? nanosOf(Math.min(asked ?? mostUsd, mostUsd)) : asked === null ? null : nanosOf(asked),
     limitReset: bounded ? 'monthly' : (usage_limit_type ?? null),
     expiresAt: expires_at ?? null,

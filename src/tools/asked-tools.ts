@@ -6,7 +6,7 @@ import { serverToolName } from '../canonical/server-tool-name.ts'
 import { SERVER_TOOLS, type ServerTool } from '../canonical/server-tools.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
-import { beginning } from '../lib/beginning.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { AskedTool } from './tool.ts'
 
@@ -19,7 +19,7 @@ export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialec
   if (tool === undefined) {
     throw new GatewayError(
       'invalid_request',
-      `${at}: there is no server tool "${beginning(kind, 100)}"; there are ${SERVER_TOOLS.join(', ')}.`,
+      `${at}: there is no server tool "${cutText(kind, 100)}"; there are ${SERVER_TOOLS.join(', ')}.`,
     )
   }
   if (tool === null) return null

@@ -8,7 +8,7 @@ import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { type PlaceOfThought, placedId } from '../../canonical/place-of-thought.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
@@ -127,7 +127,7 @@ const serverCall = (
   type: SERVER_TOOL_DETAIL,
   tool_name: askedAs,
   arguments: json,
-  result: text.length <= RESULT_MAX ? text : `${beginning(text, RESULT_MAX)}…[truncated]`,
+  result: text.length <= RESULT_MAX ? text : `${cutText(text, RESULT_MAX)}…[truncated]`,
   tool_call_id: callId,
   ...(name === `service_${tool}` ? {} : { instance_name: name }),
   ...named(at, id),

@@ -18,7 +18,7 @@ import {
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { invalidRequest, validate } from '../../contract/validate.ts'
 import type { Files, FilePageOf, ReceivedFile } from '../../files/files.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StoredFile } from '../../storage/file-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
@@ -153,7 +153,7 @@ const receiveForm = async (files: Files, workspaceId: string, parts: AsyncIterab
   try {
     for await (const { name, filename, contentType, content } of parts) {
       if (!Object.hasOwn(uploadForm.shape, name))
-        throw invalidRequest([{ path: beginning(name, 100), message: 'There is no such part: send file.' }])
+        throw invalidRequest([{ path: cutText(name, 100), message: 'There is no such part: send file.' }])
       if (name !== 'file') continue
       if (received !== null) throw invalidRequest([{ path: 'file', message: 'Send one file at a time.' }])
       const file = {

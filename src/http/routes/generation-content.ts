@@ -5,7 +5,7 @@ import { scopeOf } from '../../canonical/reach.ts'
 import { generationContent } from '../../contract/generation-content.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { ContentStore } from '../../storage/content-store.ts'
@@ -88,5 +88,5 @@ const idOf = (request: RouteRequest): string => {
 
 const notStored = async (id: string, scope: string | null, generations: Pick<GenerationStore, 'get'>): Promise<GatewayError> =>
   (await generations.get(id, scope)) === null
-    ? new GatewayError('not_found', `There is no generation "${beginning(id, 128)}".`)
+    ? new GatewayError('not_found', `There is no generation "${cutText(id, 128)}".`)
     : new GatewayError('not_found', 'The contents of this request are not stored.', { metadata: { reason: 'not_stored' } })

@@ -4,7 +4,7 @@ import { scopeOf } from '../../canonical/reach.ts'
 import { generation } from '../../contract/generation.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { GenerationStore } from '../../storage/generation-store.ts'
 import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -29,7 +29,7 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
     await parts.flush()
     const reach = reachOf(request)
     const found = await parts.store.get(generationId(id), scopeOf(reach), reach.onlyUserId)
-    if (found === null) throw new GatewayError('not_found', `There is no generation "${beginning(id, 128)}".`)
+    if (found === null) throw new GatewayError('not_found', `There is no generation "${cutText(id, 128)}".`)
     return jsonResponse({ data: generationResource(found) })
   },
 })

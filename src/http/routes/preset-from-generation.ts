@@ -8,7 +8,7 @@ import { readSaveOptions, saveHeaders, saveQuery } from '../../contract/save-pre
 import { invalidRequest, validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
@@ -83,7 +83,7 @@ const bodyOf = async (id: string, request: RouteRequest, parts: PresetFromGenera
   const reach = reachOf(request)
   await parts.generations.flush()
   const generation = await parts.generations.store.get(id, scopeOf(reach))
-  if (generation === null) throw new GatewayError('not_found', `There is no generation "${beginning(id, 128)}".`)
+  if (generation === null) throw new GatewayError('not_found', `There is no generation "${cutText(id, 128)}".`)
   const { record } = generation
   const shape = presetShape.safeParse(record['interface']).data
   if (shape === undefined) throw invalidRequest([{ path: 'generation_id', message: 'Only requests with a conversation make presets.' }])

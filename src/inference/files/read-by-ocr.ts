@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { objectIn } from '../../lib/json.ts'
 import type { PluginSettings } from '../../plugins/settings.ts'
@@ -55,7 +55,7 @@ export const createReadByOcr = ({ mistral_key: key, mistral_url: url }: PluginSe
     if (!read.success) throw new OcrFailure('the OCR engine gave an answer that cannot be read.', false)
     const { pages } = read.data
     return {
-      text: beginning(pages.map(({ markdown }) => markdown).join('\n\n'), TEXT_MAX),
+      text: cutText(pages.map(({ markdown }) => markdown).join('\n\n'), TEXT_MAX),
       pages: pages.length,
     }
   }

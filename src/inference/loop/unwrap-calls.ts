@@ -1,7 +1,7 @@
 /** Calls of withheld tools in a turn of the model: those that keep to their schemas become ordinary calls of the client's tools. */
 import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
 import { plainJson } from '../../tools/deferred/replayed-calls.ts'
 import { type RefusedCall, type UnwrappedCall, wrappedArguments } from '../../tools/deferred/wrapped-call.ts'
@@ -53,11 +53,11 @@ export const unwrapCalls = (
 const uncheckedWarning = ({ name }: UnwrappedCall, what: string): Warning => ({
   code: 'unsupported_field',
   field: 'tools',
-  message: `The arguments of ${beginning(name, 100)} were not checked for all of its schema: ${what}.`,
+  message: `The arguments of ${cutText(name, 100)} were not checked for all of its schema: ${what}.`,
 })
 
 const leftOut = ({ name, refusal }: RefusedCall): Warning => ({
   code: 'invalid_tool_call',
   field: 'tools',
-  message: `A call${name === null ? '' : ` of ${beginning(name, 100)}`} was left out beside calls that are valid: ${refusal.fault?.message ?? ''}`,
+  message: `A call${name === null ? '' : ` of ${cutText(name, 100)}`} was left out beside calls that are valid: ${refusal.fault?.message ?? ''}`,
 })

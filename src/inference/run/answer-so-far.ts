@@ -4,7 +4,7 @@ import type { Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { IMAGE_CHARACTERS } from './estimated-tokens.ts'
 
@@ -116,7 +116,7 @@ export class AnswerSoFar implements AttemptOutput {
   }
 
   #lack(kind: string): void {
-    this.#leaveOut(`The answer holds a part of type ${beginning(kind, KIND_MAX)}, which could not be translated; it was left out.`)
+    this.#leaveOut(`The answer holds a part of type ${cutText(kind, KIND_MAX)}, which could not be translated; it was left out.`)
   }
 
   /** The client's dialect has no word for a part of the answer. It is too late to refuse, so a strict request gets this warning too. */

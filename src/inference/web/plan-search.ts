@@ -3,7 +3,7 @@ import type { Call } from '../../canonical/call.ts'
 import type { Message, ProviderTool } from '../../canonical/prompt.ts'
 import type { ServerTool } from '../../canonical/server-tools.ts'
 import { GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { hasOfItsOwn } from '../../providers/native-tools.ts'
 import type { Plan, PlannedAttempt } from '../../routing/plan-attempts.ts'
@@ -112,7 +112,7 @@ const SHARED = ['engine', 'max_results', 'max_uses', 'mode', 'user_location', 's
 /** The user's last words, as far as an engine takes them. */
 const questionOf = (messages: readonly Message[]): string => {
   const texts = messages[lastQuestion(messages)]?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return beginning(plainQuery(beginning((texts ?? []).join(' '), QUESTION_READ)), QUERY_MAX)
+  return cutText(plainQuery(cutText((texts ?? []).join(' '), QUESTION_READ)), QUERY_MAX)
 }
 
 /** More than enough for a query, white space left out. */

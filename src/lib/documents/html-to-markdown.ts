@@ -5,7 +5,6 @@
  */
 import { Parser } from 'htmlparser2'
 
-import { beginning } from '../beginning.ts'
 import { cutText } from '../cut-text.ts'
 import { visibleText } from '../visible-text.ts'
 import { Line, MarkdownWriter, type Nesting } from './markdown-writer.ts'
@@ -162,7 +161,7 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
 
     text(said: string): void {
       const element = elements.at(-1)
-      if (element?.name === 'title' && !element.before.isDropped && title.length < TITLE_MAX) title += beginning(said, TITLE_MAX)
+      if (element?.name === 'title' && !element.before.isDropped && title.length < TITLE_MAX) title += cutText(said, TITLE_MAX)
       if (place.isDropped) return
       if (line.length > maxCharacters) isCut = true
       else if (place.isRaw) line.put(said)
@@ -191,7 +190,7 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
       flush()
       const isMain = main.length >= Math.min(MAIN_MIN, rest.length)
       const said = visibleText(isMain ? main.text() : `${main.text()}\n\n${rest.text()}`).trim()
-      const named = beginning(visibleText(title).replace(/\s+/g, ' ').trim(), TITLE_MAX)
+      const named = cutText(visibleText(title).replace(/\s+/g, ' ').trim(), TITLE_MAX)
       return {
         title: named === '' ? null : named,
         text: cutText(said, maxCharacters),

@@ -1,7 +1,6 @@
 /** The text layer of a PDF, page by page. Nothing in it is run, and nothing that it names is fetched. */
 import { getDocumentProxy } from 'unpdf'
 
-import { beginning } from '../beginning.ts'
 import { cutText } from '../cut-text.ts'
 import { visibleText } from '../visible-text.ts'
 import type { PageText } from './html-to-markdown.ts'
@@ -42,6 +41,6 @@ const TITLE_MAX = 300
 
 const titleOf = async (document: Awaited<ReturnType<typeof getDocumentProxy>>): Promise<string | null> => {
   const { info } = await document.getMetadata()
-  const title = 'Title' in info && typeof info.Title === 'string' ? beginning(visibleText(info.Title).trim(), TITLE_MAX) : ''
+  const title = 'Title' in info && typeof info.Title === 'string' ? cutText(visibleText(info.Title).trim(), TITLE_MAX) : ''
   return title === '' ? null : title
 }

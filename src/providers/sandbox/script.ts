@@ -5,7 +5,7 @@
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { ERROR_TYPES, type ErrorType, GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { thinksNot } from '../effort.ts'
 import { agentScript } from './agent-script.ts'
 import { answer } from './answer.ts'
@@ -25,7 +25,7 @@ export const sandboxScript = (model: string, input: SandboxInput): Iterable<Sand
     const type = ERROR_TYPES.find((type) => type === variant)
     if (type !== undefined) return FAILING[name as FailingName](input, type)
   }
-  return [fail(new GatewayError('not_found', `There is no sandbox model "${beginning(model, 100)}".`))]
+  return [fail(new GatewayError('not_found', `There is no sandbox model "${cutText(model, 100)}".`))]
 }
 
 export type SandboxName = keyof typeof MODELS
@@ -96,7 +96,7 @@ const fail = (error: GatewayError): SandboxStep => ({ kind: 'fail', error })
 
 const text = (text: string): Block => ({ type: 'text', text })
 
-const echo = (prompt: Prompt): Block => text(beginning(lastUserText(prompt) ?? describePrompt(prompt), ECHO_CHARACTERS_MAX))
+const echo = (prompt: Prompt): Block => text(cutText(lastUserText(prompt) ?? describePrompt(prompt), ECHO_CHARACTERS_MAX))
 
 /** An echo of a text of megabytes would keep the process from everything else, and teach a client nothing more. */
 const ECHO_CHARACTERS_MAX = 512 * 1024

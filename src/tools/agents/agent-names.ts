@@ -1,7 +1,7 @@
 /** Several advisors, or several subagents, stand side by side: each but one needs a name of its own. */
 import type { ServerTool } from '../../canonical/server-tools.ts'
 import { invalidRequest } from '../../contract/validate.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { AskedTool } from '../tool.ts'
 
 /** Throws `invalid_request` where two of a kind have the same name. */
@@ -19,7 +19,7 @@ export const refuseSameNames = (asked: readonly AskedTool[]): void => {
                 path: at,
                 message: `Only one ${kind} tool can serve as the default. All other ${kind} tools must have a name defined.`,
               }
-            : { path: `${at}.parameters.name`, message: `There is another ${kind} of the name "${beginning(own, 64)}".` },
+            : { path: `${at}.parameters.name`, message: `There is another ${kind} of the name "${cutText(own, 64)}".` },
         ])
       }
       names.add(own)

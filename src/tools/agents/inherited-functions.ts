@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { invalidRequest } from '../../contract/validate.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AwaitedCalls, ToolCaller } from '../tool.ts'
 
@@ -32,7 +32,7 @@ export const inheritedFunctions = (
     const tool = byName.get(name)
     if (tool !== undefined) return tool
     const path = `${at}.inherited_function_names[${index}]`
-    throw invalidRequest([{ path, message: `The request has no function of the name "${beginning(name, 100)}".` }])
+    throw invalidRequest([{ path, message: `The request has no function of the name "${cutText(name, 100)}".` }])
   })
   return [...new Set(named)]
 }

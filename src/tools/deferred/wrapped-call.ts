@@ -1,6 +1,6 @@
 /** A call of a withheld tool: what the model wrote around it is taken off, and put on again when the conversation comes back. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { nearDistance } from '../../lib/edit-distance.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { createSchemaCheck } from '../../lib/json-schema.ts'
@@ -43,7 +43,7 @@ const NO_CALL = failed(
 const unwrapNamed = (name: string, text: string, catalogue: Catalogue): UnwrappedCall | ToolResult => {
   const tool = catalogue.byName.get(name)
   if (tool === undefined)
-    return failed('unknown_tool', `There is no tool ${JSON.stringify(beginning(name, 256))}.`, { nearest: nearest(name, catalogue.tools) })
+    return failed('unknown_tool', `There is no tool ${JSON.stringify(cutText(name, 256))}.`, { nearest: nearest(name, catalogue.tools) })
   const value = readJson(text)
   if (!isObject(value)) return failed('invalid_tool_input', `The arguments of ${name} must be a JSON object.`)
   const { faults, unchecked } = createSchemaCheck(tool.parameters)(value as JsonObject)

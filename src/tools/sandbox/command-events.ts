@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { objectIn } from '../../lib/json.ts'
 import { KeptOutput } from './kept-output.ts'
 
@@ -43,7 +43,7 @@ export const readCommandEvents = async (
     else if (type === 'error') {
       const code = /^-?\d{1,9}$/.test(error?.evalue ?? '') ? Number(error?.evalue) : null
       exitCode = code
-      if (code === null) fault = beginning(error?.evalue ?? error?.ename ?? '', 200)
+      if (code === null) fault = cutText(error?.evalue ?? error?.ename ?? '', 200)
     }
   }
   const lines = new Lines(take)

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { askEngine, type EngineAnswer, readAll } from './engine-api.ts'
@@ -220,7 +220,7 @@ interface Reported {
 const reported = async ({ status, stream }: EngineAnswer): Promise<Reported> => {
   const text = await readAll(stream)
   const found = refusal.safeParse(parsed(text))
-  return { status, text, said: found.success ? beginning(found.data.message, 200) : '' }
+  return { status, text, said: found.success ? cutText(found.data.message, 200) : '' }
 }
 
 const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))

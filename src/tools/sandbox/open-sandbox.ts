@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { type JsonObject, objectIn } from '../../lib/json.ts'
 import { type CommandEvents, readCommandEvents } from './command-events.ts'
@@ -73,7 +73,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
 
   const untilRunning = async ({ id, status }: Listed, signal: AbortSignal): Promise<void> => {
     for (let { state } = status; state !== 'Running';) {
-      if (!COMING.has(state)) throw new SandboxFailure(`The sandbox does not start (${beginning(state, 40)}).`)
+      if (!COMING.has(state)) throw new SandboxFailure(`The sandbox does not start (${cutText(state, 40)}).`)
       await pause(clock, PAUSE_MS)
       signal.throwIfAborted()
       const found = read(described, await manage('GET', `/sandboxes/${id}`, null, signal), [200], 'cannot be found')
@@ -290,6 +290,6 @@ const read = <Schema extends z.ZodType>(
   return found.data
 }
 
-const saidIn = (json: JsonObject | null): string => beginning(refusal.safeParse(json).data?.message ?? '', 200)
+const saidIn = (json: JsonObject | null): string => cutText(refusal.safeParse(json).data?.message ?? '', 200)
 
 const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))

@@ -1,6 +1,5 @@
 /** The text of a page, by its type: pages and PDFs are read in a process of their own, text as it is. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
-import { beginning } from '../../lib/beginning.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { bytesToText } from '../../lib/documents/bytes-to-text.ts'
 import type { PageText } from '../../lib/documents/html-to-markdown.ts'
@@ -31,7 +30,7 @@ export const createReadPage =
     const type = contentType === null ? sniffed(bytes) : (contentType.split(';')[0] ?? '').trim().toLowerCase()
     const charset = /;\s*charset\s*=\s*"?([\w-]{1,40})/i.exec(contentType ?? '')?.[1] ?? null
     const kind = kindOf(type)
-    if (kind === null) throw new NoPage('unsupported_content_type', `Pages of type ${beginning(type, 100) || '(none)'} cannot be read.`)
+    if (kind === null) throw new NoPage('unsupported_content_type', `Pages of type ${cutText(type, 100) || '(none)'} cannot be read.`)
     if (kind === 'text') {
       const shown = COMMENTED.test(type) ? plainText : visibleText
       const text = shown(bytesToText(bytes.subarray(0, maxCharacters * BYTES_PER_CHARACTER), charset))

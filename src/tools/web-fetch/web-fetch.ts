@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import { serverFetchMembers } from '../../request-fields/schemas/web-search.ts'
 import { isExcludedBy, isInDomains, normalDomains } from '../domains.ts'
@@ -106,7 +106,7 @@ const NOT_SEEN = new NoPage(
 const notFetched = (url: string | null, { code, message, status }: NoPage): ToolResult => ({
   fault: { code, message },
   value: {
-    ...(url === null ? {} : { url: beginning(url, 2048) }),
+    ...(url === null ? {} : { url: cutText(url, 2048) }),
     status: 'failed',
     error: message,
     error_code: code,

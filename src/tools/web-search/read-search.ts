@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import { beginning } from '../../lib/beginning.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { normalDomains } from '../domains.ts'
 import type { Place, Search } from './search.ts'
@@ -91,7 +91,7 @@ const placeIn = (location: Readonly<Record<string, unknown>> | undefined): Place
   const place = isObject(location['approximate']) ? location['approximate'] : location
   const text = (name: string): string | null => {
     const value = place[name]
-    return typeof value === 'string' && value !== '' ? beginning(value, PLACE_MAX) : null
+    return typeof value === 'string' && value !== '' ? cutText(value, PLACE_MAX) : null
   }
   const country = text('country')
   return {
