@@ -16,6 +16,7 @@ import type { Pipeline } from '../inference/pipeline.ts'
 import { Refused } from '../inference/refused.ts'
 import { refusalMetadata } from '../inference/routing-metadata.ts'
 import type { Clock } from '../lib/clock.ts'
+import { nextStage } from '../lib/cohort.ts'
 import { atOnce, inTurns } from '../lib/steps.ts'
 import { once } from '../lib/once.ts'
 import { answerHeaders } from './answer-headers.ts'
@@ -107,6 +108,7 @@ class Answer implements StatusReporter {
     const frames: Frame[] = []
     const error = await this.#parts.pipeline.answer(this.#admitted, (batch) => void frames.push(...batch))
     if (error !== null && frames.length === 0) return this.#failure(error)
+    await nextStage
     const failure = error === null || this.#isAnswer(error) ? null : error
     const status = this.#statusFor(error)
     const headers = failure === null ? answerHeaders(this.#admitted) : { ...answerHeaders(this.#admitted), ...errorHeaders(failure) }

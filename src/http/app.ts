@@ -13,6 +13,7 @@ import type { Admission, Permit } from '../limits/admission.ts'
 import type { BodyRoom, BodySpace } from '../limits/body-room.ts'
 import type { AddressRange } from '../lib/address-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
+import { joinCohort } from '../lib/cohort.ts'
 import type { IdSource } from '../lib/id.ts'
 import { once } from '../lib/once.ts'
 import { inTurns } from '../lib/steps.ts'
@@ -252,6 +253,7 @@ export const createApp = (parts: AppParts): App => {
     let response: Response
     let failure: GatewayError | null = null
     let anyOrigin = false
+    await joinCohort()
     try {
       if (!HOST.test(request.headers.get('host') ?? 'localhost')) throw new GatewayError('invalid_request', 'The Host header is malformed.')
       if (request.method === 'OPTIONS')

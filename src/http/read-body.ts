@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { nextStage } from '../lib/cohort.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { joinBytes } from '../lib/join-bytes.ts'
 import { JsonBody, readJsonObject } from '../lib/json-body.ts'
@@ -54,6 +55,7 @@ export const readObject = async (request: Readable, limits: BodyLimits): Promise
 /** The body as JSON whose members are read later, and its length in UTF-8. Throws GatewayError, and JsonTextError for what is not JSON within the limits. */
 export const readJsonBody = async (request: Readable, limits: BodyLimits): Promise<{ readonly body: JsonBody; readonly bytes: number }> => {
   const read = await readBody(request, limits)
+  await nextStage
   const body = read.byteLength <= LARGE_BYTES ? JsonBody.ofBytes(read) : await inTurns(JsonBody.readingBytes(read), limits.pause)
   return { body, bytes: read.byteLength }
 }

@@ -11,6 +11,7 @@ import { measuringInput } from '../canonical/input-size.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { GatewayError } from '../errors.ts'
 import { hidesThinking, hidingThinking } from '../formats/hide-thinking.ts'
+import { nextStage } from '../lib/cohort.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
@@ -101,6 +102,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       if (isLarge) await largeStep().then(() => inTurns(readFields(received), turn))
       prepared = await prepare(received, parts)
       if (prepared.plugins !== null) prepared = await withPlugins(prepared, prepared.plugins, parts)
+      await nextStage
       const screening = screen(prepared, parts)
       screened = screening instanceof Promise ? await screening : screening
       // A preset may make a large request of a small one.
@@ -109,6 +111,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       const planning = plan(screened, parts)
       const planned = isLargeNow ? await inTurns(planning, turn) : atOnce(planning)
       if (isLargeNow) await inTurns(measuring(planned), turn)
+      await nextStage
       const reached = next(planned)
       const result = reached instanceof Promise ? await reached : reached
       if (isLargeNow) await largeStep()
@@ -165,6 +168,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     admitted.connection.limit(parts.totalMs)
     if (hit === null) appointJudge(admitted)
     try {
+      await nextStage
       if (hit !== null) return await replay(admitted, hit, forward)
       const error = wantsHealing(admitted)
         ? await healed(admitted, (pass) => answering(admitted, pass), take)
@@ -173,6 +177,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {
+      await nextStage
       admitted.judge?.addStage()
       const finished = admitted.end()
       parts.settle(finished)

@@ -1,6 +1,7 @@
 /** The way in for requests under a limit: those of one turn of the event loop are decided on in one transaction. */
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { nextStage } from '../lib/cohort.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { HoldStore, LedgerNode } from '../storage/hold-store.ts'
 import type { Admission } from '../storage/admit-requests.ts'
@@ -39,8 +40,6 @@ export interface Admissions {
 type Decision = Refusal | GatewayError | null
 
 const BATCH_MAX = 256
-/** Admissions that are this close to each other are gathered. */
-const BUSY_MS = 2
 /** How long a hold outlives the last word of its node. */
 export const LEASE_MS = 60_000
 
@@ -66,17 +65,17 @@ export const createAdmissions = (parts: {
   const { store, node, clock, inFlight } = parts
   let waiting: Waiting[] = []
   let working = false
-  let lastMs = Number.NEGATIVE_INFINITY
 
   const work = async (): Promise<void> => {
     try {
+      // Those who come with the first are let in with it.
+      await nextStage
       while (waiting.length > 0) {
         const batch = waiting.slice(0, BATCH_MAX)
         waiting = waiting.slice(BATCH_MAX)
         await admitBatch(batch)
       }
     } finally {
-      lastMs = clock.monotonicMs()
       working = false
     }
   }
@@ -197,9 +196,7 @@ export const createAdmissions = (parts: {
         waiting.push({ demand, resolve, reject })
         if (working) return
         working = true
-        // The first after a pause goes at once. Where many come, the rest of this turn of the event loop comes along.
-        if (clock.monotonicMs() - lastMs > BUSY_MS) void work()
-        else clock.after(0, () => void work())
+        void work()
       }),
   }
 }

@@ -1,6 +1,7 @@
 /** The common part of every dialect over JSON: how a request goes out, and how an answer that is refused or whole is read. */
 import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
+import { joinCohort } from '../lib/cohort.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../lib/steps.ts'
@@ -105,6 +106,7 @@ export const readWholeAnswer = async (
   { turn }: Pick<ProviderContext, 'turn'>,
 ): Promise<WholeAnswer> => {
   const text = await response.text(WHOLE_BODY_MAX)
+  await joinCohort()
   let body: unknown
   try {
     body = turn === undefined || text.length <= LARGE_BYTES ? parseExact(text) : await inTurns(parseExactInSteps(text), turn)

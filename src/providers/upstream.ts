@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { joinCohort } from '../lib/cohort.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { UNLIMITED } from '../lib/json-scan.ts'
 import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
@@ -148,6 +149,8 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
         if (reader === undefined || ended) return end()
         try {
           silence.listen()
+          // Pieces that come meanwhile are read as one. Behind the end few come.
+          if (!patience.began()) await joinCohort()
           const { done, value } = await patience.during(reader)
           silence.pause()
           if (done) return end()
