@@ -231,6 +231,19 @@ test('the page is strict, stands in no frame, and shows what the application say
   expect((await fetch(`${service.url}/auth/consent.js`)).headers.get('content-type')).toStartWith('text/javascript')
 })
 
+test('400: the page is asked for with two values of one parameter, of which it could show one and act on the other', async () => {
+  const ask = async (query: string): Promise<number> => (await fetch(`${service.url}/auth?code_challenge=${CHALLENGE}&${query}`)).status
+  expect(await ask('callback_url=https://app.example.com/&limit=1')).toBe(200)
+  for (const query of [
+    'callback_url=https://evil.example/&callback_url=https://app.example.com/',
+    'callback_url=&callback_url=https://app.example.com/',
+    'limit=1000&limit=1',
+    'workspace_id=other&workspace_id=default',
+    'state=a&%73tate=b',
+  ])
+    expect([query, await ask(query)]).toEqual([query, 400])
+})
+
 test('the operator names the hosts that may be called back, and may do without a challenge', async () => {
   const own = await services.start({
     config: 'oauth: { enabled: true, allowed_callback_hosts: [app.example.com], allow_without_pkce: true }',

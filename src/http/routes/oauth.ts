@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { authCode, consentQuery, createCodeBody, exchangeBody, exchangedKey } from '../../contract/oauth.ts'
-import { validate } from '../../contract/validate.ts'
+import { invalidRequest, validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { isAdministrator, isPerson, type Caller } from '../../keys/caller.ts'
@@ -49,6 +49,7 @@ export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts)
     answers: { 200: { description: 'The page, HTML.' } },
     errors: [400],
     handle(request) {
+      requireEachOnce(request.query)
       const given = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
       const requested = validate(z.object(consentQuery), given)
       codes.requireAllowed(requested, settings)
@@ -134,6 +135,12 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
     },
   },
 ]
+
+/** Of two values the page could show one while its script acts on the other. */
+const requireEachOnce = (query: URLSearchParams): void => {
+  const repeated = Object.keys(consentQuery).filter((name) => query.getAll(name).length > 1)
+  if (repeated.length > 0) throw invalidRequest(repeated.map((path) => ({ path, message: 'Name it once.' })))
+}
 
 /** A key with bounds of its own must not make one without them. */
 const requireUnbounded = async (caller: Caller, { keys, guardrails }: Pick<OauthRouteParts, 'keys' | 'guardrails'>): Promise<void> => {
