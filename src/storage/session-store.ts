@@ -208,6 +208,15 @@ export const endSessionsOf = async (transaction: Transaction<Schema>, workspaceI
   await transaction.deleteFrom('sessions').where('workspace_id', '=', workspaceId).where('user_id', '=', userId).execute()
 }
 
+/** What a replaced secret opened ends with it; `but`: the session that replaces it. */
+export const endSessionsOfKey = async (transaction: Transaction<Schema>, keyHash: string, but: string | null): Promise<void> => {
+  await transaction
+    .deleteFrom('sessions')
+    .where('key_hash', '=', keyHash)
+    .$if(but !== null, (query) => query.where('id', '!=', but ?? ''))
+    .execute()
+}
+
 interface NewMember {
   /** Used where the person is no member yet. */
   readonly id: string

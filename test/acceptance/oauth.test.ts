@@ -87,6 +87,20 @@ describe('a code', () => {
     expect([answer.status, answer.error.message]).toEqual([403, 'Invalid code or code_verifier'])
   })
 
+  test('makes no key once the secret that allowed it was replaced; the secret before makes no code, and what was exchanged stays', async () => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'rotates' } })).json as { key: string; data: { hash: string } }
+    const before = keyOf(await exchange({ code: codeOf(await allow(S256, made.key)), code_verifier: VERIFIER }))
+    const code = codeOf(await allow(S256, made.key))
+    await call(service, 'POST', `/keys/${made.data.hash}/rotate`, { body: { grace_seconds: 3600 } })
+    expect((await exchange({ code, code_verifier: VERIFIER })).status).toBe(403)
+    const refused = await allow(S256, made.key)
+    expect([refused.status, refused.error.message]).toEqual([
+      403,
+      'This key was replaced by a rotation, so it cannot create other keys. Use the new one.',
+    ])
+    expect((await chat(before)).status).toBe(200)
+  })
+
   test('needs its verifier, and its method', async () => {
     const code = codeOf(await allow(S256))
     for (const wrong of [{}, { code_verifier: 'x'.repeat(43) }, { code_verifier: CHALLENGE }]) {

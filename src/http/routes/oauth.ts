@@ -144,7 +144,11 @@ const requireEachOnce = (query: URLSearchParams): void => {
 
 /** A key with bounds of its own must not make one without them. */
 const requireUnbounded = async (caller: Caller, { keys, guardrails }: Pick<OauthRouteParts, 'keys' | 'guardrails'>): Promise<void> => {
-  if (isPerson(caller) || isAdministrator(caller)) return
+  if (isPerson(caller)) return
+  if (caller.isReplaced) {
+    throw new GatewayError('permission_denied', 'This key was replaced by a rotation, so it cannot create other keys. Use the new one.')
+  }
+  if (isAdministrator(caller)) return
   const { record } = await keys.get(caller.workspaceId, caller.hash)
   const applied = (await guardrails.effective(caller))?.applied ?? []
   const isBounded =
