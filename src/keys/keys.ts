@@ -110,6 +110,8 @@ export interface Keys {
    * `permission_denied` where somebody has disabled it.
    */
   playground(person: { readonly workspaceId: string; readonly userId: string }, by: ChangedBy): Promise<Principal>
+  /** Says whether the person has such a key and may not use it now: it is disabled. */
+  isKeptOut(person: { readonly workspaceId: string; readonly userId: string }): Promise<boolean>
   /** Throws `not_found`, as the next two do, also for a key outside of the scope: one workspace, or null for all. */
   get(scope: string | null, hash: string, onlyUserId?: string | null): Promise<KeyWithUsage>
   /** The key as it is at the door, also one that is not let in now. */
@@ -268,6 +270,10 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       if (principal === null)
         throw new GatewayError('permission_denied', 'Your key for the playground is disabled. An admin of the workspace can enable it.')
       return principal
+    },
+    async isKeptOut({ workspaceId, userId }) {
+      const record = await store.playground(workspaceId, userId)
+      return record !== null && admit(record) === null
     },
     get: async (scope, hash, onlyUserId = null) => withUsage(await find(scope, hash, onlyUserId)),
     principalOf,

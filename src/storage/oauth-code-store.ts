@@ -85,3 +85,13 @@ export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash
     .where('key_settings', 'like', `%"allowedBy":"${keyHash}"%`)
     .execute()
 }
+
+/** Those of the person that nobody has exchanged. */
+export const deleteCodesOfPerson = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
+  await transaction
+    .deleteFrom('oauth_codes')
+    .where('used_at', 'is', null)
+    .where('workspace_id', '=', workspaceId)
+    .where('user_id', '=', userId)
+    .execute()
+}

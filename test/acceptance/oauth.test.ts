@@ -1,5 +1,5 @@
 /** An application gets a key of a person who allows it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 
 import { call, infer, type Answer } from '../support/calls.ts'
@@ -194,6 +194,47 @@ describe('what is allowed', () => {
     await exchange({ code: codeOf(made), code_verifier: VERIFIER })
     const { data } = (await member.ask('GET', '/keys?q=of%20mia')).json as { data: readonly object[] }
     expect(data[0]).toMatchObject({ limit: 5, limit_reset: 'monthly', creator_user_id: 'mia' })
+  })
+
+  describe('of a member', () => {
+    let own: StartedService
+    beforeEach(async () => {
+      own = await services.start({ config: 'oauth: { enabled: true }' })
+    })
+    const exchanged = async (code: string): Promise<number> =>
+      (await call(own, 'POST', '/auth/keys', { key: null, body: { code, code_verifier: VERIFIER } })).status
+
+    test('403: a member whose key for the playground is disabled, also with a code of before', async () => {
+      const member = await signInAs(own, { user_id: 'otto' })
+      const code = codeOf(await member.ask('POST', '/auth/keys/code', { body: S256 }))
+      const said = { body: { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] } }
+      expect((await member.ask('POST', '/chat/completions', said)).status).toBe(200)
+      const { data } = (await member.ask('GET', '/keys')).json as { data: readonly { hash: string }[] }
+      await call(own, 'PATCH', `/keys/${data[0]?.hash ?? ''}`, { body: { disabled: true } })
+      expect((await member.ask('POST', '/auth/keys/code', { body: S256 })).status).toBe(403)
+      expect(await exchanged(code)).toBe(403)
+    })
+
+    test('403: a member has 20 applications at most, also by codes that were made together', async () => {
+      const member = await signInAs(own, { user_id: 'max' })
+      const codes: string[] = []
+      for (let made = 0; made < 21; made += 1) codes.push(codeOf(await member.ask('POST', '/auth/keys/code', { body: S256 })))
+      const statuses: number[] = []
+      for (const code of codes) statuses.push(await exchanged(code))
+      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 403])
+      const refused = await member.ask('POST', '/auth/keys/code', { body: S256 })
+      expect([refused.status, refused.error.message]).toEqual([403, expect.stringContaining('You have 20 applications already')])
+      const { data } = (await member.ask('GET', '/keys')).json as { data: readonly { hash: string }[] }
+      await call(own, 'DELETE', `/keys/${data[0]?.hash ?? ''}`)
+      expect((await member.ask('POST', '/auth/keys/code', { body: S256 })).status).toBe(200)
+    })
+
+    test('a code that an admin made is none once the admin is a member', async () => {
+      const admin = await signInAs(own, { user_id: 'pia', role: 'admin' })
+      const code = codeOf(await admin.ask('POST', '/auth/keys/code', { body: S256 }))
+      await call(own, 'PATCH', '/workspaces/default/members/pia', { body: { role: 'member' } })
+      expect(await exchanged(code)).toBe(403)
+    })
   })
 
   test('404: another workspace', async () => {

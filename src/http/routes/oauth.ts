@@ -33,9 +33,6 @@ export interface OauthRouteParts {
 const shared = { tag: 'Sign-in', surface: 'management' } as const
 const NO_STORE = { 'cache-control': 'no-store' }
 
-/** The amount that an application of a member may spend in a month: as much as the member's playground. */
-const MEMBER_USD = 5
-
 /** Below the root: what a browser is sent to. */
 export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts): readonly Route[] => [
   {
@@ -101,9 +98,13 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
       codes.requireAllowed(requested, settings)
       await requireUnbounded(caller, { keys, guardrails })
       const workspaceId = await workspaceForNew(request, workspaces, workspace_id)
-      const mostUsd = caller.kind === 'member' ? MEMBER_USD : null
       const keyHash = isPerson(caller) ? null : caller.hash
-      const { code, appId, createdAt } = await codes.make(requested, { workspaceId, userId: caller.userId, keyHash, mostUsd })
+      const { code, appId, createdAt } = await codes.make(requested, {
+        workspaceId,
+        userId: caller.userId,
+        keyHash,
+        isMember: caller.kind === 'member',
+      })
       return jsonResponse({ data: { id: code, app_id: appId, created_at: createdAt } }, { headers: NO_STORE })
     },
   },
