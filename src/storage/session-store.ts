@@ -210,7 +210,7 @@ export const endSessionsOf = async (transaction: Transaction<Schema>, workspaceI
   await transaction.deleteFrom('sessions').where('workspace_id', '=', workspaceId).where('user_id', '=', userId).execute()
 }
 
-/** What a replaced secret opened ends with it; `but`: the session that replaces it. */
+/** For the replacement of a key's secret: ends the sessions that the key opened, but the one that replaces it. */
 export const endSessionsOfKey = async (transaction: Transaction<Schema>, keyHash: string, but: string | null): Promise<void> => {
   await transaction
     .deleteFrom('sessions')

@@ -137,7 +137,7 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
   },
 ]
 
-/** Of two values the page could show one while its script acts on the other. */
+/** The page could show one of two values while its script acts on the other. */
 const requireEachOnce = (query: URLSearchParams): void => {
   const repeated = Object.keys(consentQuery).filter((name) => query.getAll(name).length > 1)
   if (repeated.length > 0) throw invalidRequest(repeated.map((path) => ({ path, message: 'Name it once.' })))
