@@ -29,7 +29,10 @@ export const readConfig = (type: DestinationType, given: JsonObject): StoredConf
   return { values: validated(type, respelled(given, snake)), spelling }
 }
 
-/** A member that a patch leaves out, or repeats masked, stays as it was; null clears. */
+/**
+ * A member that a patch leaves out, or repeats masked, stays as it was; null clears. A secret stays for the address that it was entered
+ * for: throws `invalid_request` naming each that would go to another one.
+ */
 export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: JsonObject): StoredConfig => {
   const given = respelled(patch, snake)
   const masked = maskedValues(type, before.values)
@@ -39,8 +42,34 @@ export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: 
   ) as Record<string, JsonValue>
   const headers = given['headers']
   if (isObject(headers)) merged['headers'] = mergeHeaders(before.values['headers'], headers)
-  return { values: validated(type, merged), spelling: before.spelling }
+  const values = validated(type, merged)
+  const entered = new Set([...changes.map(([key]) => key), ...enteredHeaders(headers)])
+  const kept = secretPlaces(type, values).filter((place) => !entered.has(place))
+  if (kept.length > 0 && isElsewhere(before.values, values))
+    throw invalidRequest(kept.map((place) => ({ path: `config.${place}`, message: 'The address is another one: enter this again.' })))
+  return { values, spelling: before.spelling }
 }
+
+/** Members that say where a destination is. */
+const ADDRESSES = ['endpoint', 'url', 'base_url', 'otlp_endpoint'] as const
+
+const isElsewhere = (before: JsonObject, after: JsonObject): boolean =>
+  ADDRESSES.some((name) => originOf(before[name]) !== originOf(after[name]))
+
+const originOf = (address: JsonValue | undefined): string | null =>
+  typeof address === 'string' ? (URL.parse(address)?.origin ?? null) : null
+
+const secretPlaces = (type: DestinationType, values: JsonObject): readonly string[] => [
+  ...Object.keys(values).filter((key) => isSecret(type, key)),
+  ...Object.keys(isObject(values['headers']) ? values['headers'] : {}).map(headerPlace),
+]
+
+const enteredHeaders = (given: JsonValue | undefined): readonly string[] =>
+  Object.entries(isObject(given) ? given : {}).flatMap(([name, value]) =>
+    typeof value === 'string' && MASK.test(value) ? [] : [headerPlace(name)],
+  )
+
+const headerPlace = (name: string): string => `headers.${name}`
 
 /** As it is answered. */
 export const shownConfig = (type: DestinationType, { values, spelling }: StoredConfig): JsonObject => {

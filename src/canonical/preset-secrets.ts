@@ -22,6 +22,16 @@ export const secretsIn = (config: JsonObject): readonly PresetSecret[] => {
   return found
 }
 
+/** A configuration for somebody who may read what a preset says, and none of its credentials. */
+export const withoutCredentials = <Config extends JsonObject>(config: Config): Config => {
+  const credentials = secretsIn(config).filter(({ kind }) => kind === 'credential')
+  // Safe: it differs in texts alone.
+  return withTexts(
+    config,
+    credentials.map(({ path }) => ({ path, value: HIDDEN_MARK })),
+  ) as Config
+}
+
 /** The same value with other texts at these places; a place that it does not have is passed over. */
 export const withTexts = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path' | 'value'>[]): JsonValue =>
   withTextsAt(value, texts, 0)

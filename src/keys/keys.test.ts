@@ -60,6 +60,7 @@ describe('authenticate', () => {
       providerFailure: null,
       externalUser: null,
       limit: null,
+      isReplaced: false,
     }
     expect(await keys.authenticate(key)).toEqual(principal)
     expect(keys.authenticate(key)).toEqual(principal)

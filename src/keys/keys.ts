@@ -30,7 +30,12 @@ export interface Principal {
   readonly externalUser: string | null
   /** The amount that it may spend; null: as much as the budgets around it let it. */
   readonly limit: KeyLimit | null
+  /** It came with the secret before a rotation, which lasts for its grace and begins nothing that lasts longer. */
+  readonly isReplaced: boolean
 }
+
+/** A key as the secret that was sent is known. */
+type KnownKey = KeyRecord & { readonly isReplaced?: true }
 
 /** The caller as budgets know it. */
 export const spenderOf = ({ hash, workspaceId, userId, limit }: Principal): Spender => ({ keyHash: hash, workspaceId, userId, limit })
@@ -105,6 +110,8 @@ export interface Keys {
    * `permission_denied` where somebody has disabled it.
    */
   playground(person: { readonly workspaceId: string; readonly userId: string }, by: ChangedBy): Promise<Principal>
+  /** Says whether the person has such a key and may not use it now: it is disabled. */
+  isKeptOut(person: { readonly workspaceId: string; readonly userId: string }): Promise<boolean>
   /** Throws `not_found`, as the next two do, also for a key outside of the scope: one workspace, or null for all. */
   get(scope: string | null, hash: string, onlyUserId?: string | null): Promise<KeyWithUsage>
   /** The key as it is at the door, also one that is not let in now. */
@@ -142,7 +149,7 @@ export interface KeysParts {
 }
 
 export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): Keys => {
-  const cache = createLoadCache<string, KeyRecord>(CACHE_MAX, clock)
+  const cache = createLoadCache<string, KnownKey>(CACHE_MAX, clock)
   const now = (): string => isoTimestamp(clock.now())
 
   /** In the one form in which instants are stored. */
@@ -153,20 +160,20 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
     return isoTimestamp(instant)
   }
 
-  const admit = (record: KeyRecord | null): Principal | null => {
+  const admit = (record: KnownKey | null): Principal | null => {
     if (record === null || record.disabled) return null
     if (record.expiresAt !== null && Date.parse(record.expiresAt) <= clock.now()) return null
     return principalOf(record)
   }
 
-  const admitUse = (record: KeyRecord | null): Principal | null => {
+  const admitUse = (record: KnownKey | null): Principal | null => {
     const principal = admit(record)
     if (principal !== null) uses.set(principal.hash, clock.now())
     return principal
   }
 
   /** A key that was stored under an older pepper is stored under the newest when it is used. */
-  const load = async (token: string, digest: string): Promise<KeyRecord | null> => {
+  const load = async (token: string, digest: string): Promise<KnownKey | null> => {
     const [current, ...older] = peppers()
     const digests = [digest, ...older.map(({ bytes }) => keyDigest(token, bytes))]
     const record = await store.find(digests, now())
@@ -264,6 +271,10 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
         throw new GatewayError('permission_denied', 'Your key for the playground is disabled. An admin of the workspace can enable it.')
       return principal
     },
+    async isKeptOut({ workspaceId, userId }) {
+      const record = await store.playground(workspaceId, userId)
+      return record !== null && admit(record) === null
+    },
     get: async (scope, hash, onlyUserId = null) => withUsage(await find(scope, hash, onlyUserId)),
     principalOf,
     async update(scope, hash, { expiresAt, ...rest }, by) {
@@ -312,7 +323,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   }
 }
 
-const principalOf = (record: KeyRecord): Principal => ({
+const principalOf = (record: KnownKey): Principal => ({
   hash: record.hash,
   kind: record.kind,
   workspaceId: record.workspaceId,
@@ -323,11 +334,13 @@ const principalOf = (record: KeyRecord): Principal => ({
   providerFailure: record.providerFailure,
   externalUser: record.externalUser,
   limit: limitOf(record),
+  isReplaced: record.isReplaced === true,
 })
 
 /** As the secret before a rotation sees it. */
-const untilRetired = (record: KeyRecord, until: string): KeyRecord => ({
+const untilRetired = (record: KeyRecord, until: string): KnownKey => ({
   ...record,
+  isReplaced: true,
   expiresAt: record.expiresAt !== null && record.expiresAt < until ? record.expiresAt : until,
 })
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
+import { patient } from '../../test/support/patience.ts'
 import { atOnce } from '../lib/steps.ts'
 import { redactBody } from './redact-body.ts'
-import { SECRETS } from './redact.ts'
+import { withoutKeys } from './redact.ts'
 
 const redacted = (body: unknown): unknown => JSON.parse(atOnce(redactBody(JSON.stringify(body))))
 const bytes = (count: number): string => Buffer.alloc(count, 7).toString('base64')
@@ -15,6 +16,14 @@ test.each<[string, unknown, unknown]>([
   ['a file', { file: { file_data: bytes(5), filename: 'a.pdf' } }, { file: { file_data: '[5 bytes]', filename: 'a.pdf' } }],
   ['a proof of thinking', { encrypted_content: bytes(600) }, { encrypted_content: '[600 bytes]' }],
   ['a key in what was said', { text: 'use sk-0123456789abcdef, please' }, { text: 'use [redacted], please' }],
+  ['a signed token', { text: 'x-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_-9!' }, { text: 'x-[redacted]!' }],
+  ['one without its signature', { text: '(eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0)' }, { text: '([redacted])' }],
+  [
+    'what begins like a token',
+    { text: 'eyJhbGciOiJIUzI1NiJ9 eyJhbGciOiJIUzI1NiJ9.short' },
+    { text: 'eyJhbGciOiJIUzI1NiJ9 eyJhbGciOiJIUzI1NiJ9.short' },
+  ],
+  ['a key behind such a beginning', { text: 'eyJhbGciOiJIUzI1NiJ9-sk-0123456789abcdef' }, { text: 'eyJhbGciOiJIUzI1NiJ9-[redacted]' }],
   ['what was said, however long', { text: 'so it is '.repeat(500) }, { text: 'so it is '.repeat(500) }],
   [
     'settings',
@@ -52,9 +61,16 @@ describe('a text of megabytes is shown as a short one', () => {
       fc.property(fc.array(word, { maxLength: 12 }), (words) => {
         // No text of base64 alone.
         const text = `! ${words.join(' ')}`
-        expect(redacted({ text })).toEqual({ text: text.replace(SECRETS, '[redacted]') })
+        expect(redacted({ text })).toEqual({ text: withoutKeys(text) })
       }),
     )
+  })
+
+  test('in linear time, also where each word begins like a token and none is one', () => {
+    const text = `! ${'eyJ-'.repeat(250_000)}`
+    const startedMs = performance.now()
+    expect(redacted({ text })).toEqual({ text })
+    expect(performance.now() - startedMs).toBeLessThan(patient(1000))
   })
 
   test('pictures as their size', () => {

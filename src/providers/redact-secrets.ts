@@ -1,23 +1,21 @@
 /** Takes out of a text, which may be megabytes long, each word that looks like some vendor’s key. */
 import type { Steps } from '../lib/steps.ts'
-import { SECRETS } from './redact.ts'
+import { withoutKeys } from './redact.ts'
 
 /** No key is as long. */
 const PIECE = 128 * 1024
 
 export function* redactSecrets(text: string): Steps<string> {
-  if (text.length <= PIECE) return text.replace(SECRETS, MARK)
+  if (text.length <= PIECE) return withoutKeys(text)
   const pieces: string[] = []
   for (let from = 0; from < text.length;) {
     const to = from + PIECE >= text.length ? text.length : endOfPiece(text, from)
-    pieces.push(text.slice(from, to).replace(SECRETS, MARK))
+    pieces.push(withoutKeys(text.slice(from, to)))
     from = to
     yield
   }
   return pieces.join('')
 }
-
-const MARK = '[redacted]'
 
 /** No key is cut: they have no other signs than these, and one behind `Bearer` ends at the next space or quote. */
 const endOfPiece = (text: string, from: number): number => {

@@ -20,6 +20,8 @@ test.each([
       payer: () => Promise.reject(new Error('a key is asked for')),
       create: () => Promise.reject(new Error('a key is made')),
       revoke: () => Promise.reject(new Error('a key is taken back')),
+      list: () => Promise.reject(new Error('keys are listed')),
+      isKeptOut: () => Promise.reject(new Error('a person is asked for')),
     },
     clock,
     ids: systemIds,
@@ -27,7 +29,7 @@ test.each([
   })
   const { code } = await codes.make(
     { callback_url: 'https://app.example.com/', code_challenge: 'the very words', code_challenge_method: 'plain' },
-    { workspaceId: 'w', userId: 'ada', keyHash: null, mostUsd: null },
+    { workspaceId: 'w', userId: 'ada', keyHash: null, isMember: false },
   )
   clock.advance(afterMs)
   const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import type { z } from 'zod'
 
+import { EVERY_KEY } from '../contract/key-query.ts'
 import type { ChallengeMethod, createCodeBody } from '../contract/oauth.ts'
 import { GatewayError } from '../errors.ts'
 import { UNBOUNDED, type Keys } from '../keys/keys.ts'
@@ -29,8 +30,8 @@ export interface Consent {
   readonly userId: string
   /** The hash of the key by which it was given; null: a person who was signed in gave it. */
   readonly keyHash: string | null
-  /** The amount that the key may spend in a month at most, in US dollars; null: as much as is asked for. */
-  readonly mostUsd: number | null
+  /** A member's keys are bounded, and so are their number and who may have one. */
+  readonly isMember: boolean
 }
 
 export interface Exchange {
@@ -43,6 +44,7 @@ export interface Exchange {
 export interface ApplicationCodes {
   /** Throws `invalid_request` for a wish that the operator does not allow. */
   requireAllowed(requested: Pick<RequestedAccess, 'callback_url' | 'code_challenge'>, settings: OauthSettings): void
+  /** Throws `permission_denied` for a member who may have no more. */
   make(requested: RequestedAccess, consent: Consent): Promise<{ readonly code: string; readonly appId: number; readonly createdAt: string }>
   /** Throws `permission_denied` for a code that is unknown, used, expired or another's, and `invalid_request` for another method. */
   exchange(exchange: Exchange): Promise<{ readonly key: string; readonly userId: string }>
@@ -50,9 +52,14 @@ export interface ApplicationCodes {
 
 const CODE_MS = 10 * 60 * 1000
 
+/** The amount that an application of a member may spend in a month, in US dollars: as much as the member's playground. */
+const MEMBER_USD = 5
+/** So many applications a member may have at once: each may spend as much. */
+const MEMBER_APPLICATIONS = 20
+
 export const createApplicationCodes = (parts: {
   readonly store: OauthCodeStore
-  readonly keys: Pick<Keys, 'create' | 'payer' | 'revoke'>
+  readonly keys: Pick<Keys, 'create' | 'isKeptOut' | 'list' | 'payer' | 'revoke'>
   readonly clock: Clock
   readonly ids: IdSource
   readonly peppers: Peppers
@@ -78,6 +85,14 @@ export const createApplicationCodes = (parts: {
     }
   }
 
+  /** Who is kept out of the playground gets no other key, and nobody gets any number of them. */
+  const requireRoom = async (member: Pick<Consent, 'workspaceId' | 'userId'>): Promise<void> => {
+    if (await keys.isKeptOut(member)) throw new GatewayError('permission_denied', KEPT_OUT)
+    const wanted = { ...EVERY_KEY, purpose: 'application', status: 'active', onlyUserId: member.userId, offset: 0 } as const
+    const { items } = await keys.list({ ...wanted, workspaceId: member.workspaceId, limit: MEMBER_APPLICATIONS })
+    if (items.length >= MEMBER_APPLICATIONS) throw new GatewayError('permission_denied', TOO_MANY)
+  }
+
   return {
     requireAllowed({ callback_url: callback, code_challenge: challenge }, { allowedCallbackHosts, allowWithoutPkce }) {
       const hasCallback = callback !== null && callback !== undefined
@@ -88,7 +103,8 @@ export const createApplicationCodes = (parts: {
         throw new GatewayError('invalid_request', 'callback_url: the operator does not allow this host (oauth.allowed_callback_hosts).')
       }
     },
-    async make(requested, { workspaceId, userId, keyHash, mostUsd }) {
+    async make(requested, { workspaceId, userId, keyHash, isMember }) {
+      if (isMember) await requireRoom({ workspaceId, userId })
       const code = newSecret(TOKEN_BYTES, ids)
       const createdAt = isoTimestamp(clock.now())
       if (requested.expires_at !== null && requested.expires_at !== undefined && !(Date.parse(requested.expires_at) > clock.now())) {
@@ -104,7 +120,11 @@ export const createApplicationCodes = (parts: {
         code_challenge: requested.code_challenge?.replace(/=+$/, '') ?? null,
         code_challenge_method:
           requested.code_challenge === null || requested.code_challenge === undefined ? null : (requested.code_challenge_method ?? 'S256'),
-        key_settings: JSON.stringify({ ...settingsOf(requested, app, mostUsd), allowedBy: keyHash } satisfies KeptSettings),
+        key_settings: JSON.stringify({
+          ...settingsOf(requested, app, isMember ? MEMBER_USD : null),
+          allowedBy: keyHash,
+          isMember,
+        } satisfies KeptSettings),
         created_at: createdAt,
         expires_at: isoTimestamp(clock.now() + CODE_MS),
         used_at: null,
@@ -120,7 +140,9 @@ export const createApplicationCodes = (parts: {
       const { code_challenge: challenge, code_challenge_method: agreed } = record
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
       if (challenge !== null && (verifier === null || !equal(challengeOf(verifier, agreed ?? 'S256'), challenge))) throw invalidCode()
-      const { allowedBy, ...settings } = JSON.parse(record.key_settings) as KeptSettings
+      const { allowedBy, isMember, ...settings } = JSON.parse(record.key_settings) as KeptSettings
+      // Codes may have been made while there was room.
+      if (isMember === true) await requireRoom({ workspaceId: record.workspace_id, userId: record.user_id })
       if (allowedBy !== null && allowedBy !== undefined) await requireWorking(allowedBy)
       if (!(await store.claim(record.id, isoTimestamp(clock.now())))) return refuseReplay(record, requestId)
       const made = await keys.create(
@@ -143,8 +165,8 @@ export const createApplicationCodes = (parts: {
   }
 }
 
-/** `allowedBy`: the hash of the key by which the person allowed it; codes of an older version do not say. */
-type KeptSettings = KeySettings & { readonly allowedBy?: string | null }
+/** `allowedBy`: the hash of the key by which the person allowed it. Codes of an older version say neither. */
+type KeptSettings = KeySettings & { readonly allowedBy?: string | null; readonly isMember?: boolean }
 
 interface KeySettings {
   readonly name: string
@@ -179,6 +201,9 @@ const equal = (one: string, other: string): boolean => {
   const [left, right] = [Buffer.from(one), Buffer.from(other)]
   return left.byteLength === right.byteLength && timingSafeEqual(left, right)
 }
+
+const KEPT_OUT = 'Your key for the playground is disabled, and so you can allow no application. An admin of the workspace can enable it.'
+const TOO_MANY = `You have ${MEMBER_APPLICATIONS} applications already. An admin of the workspace can revoke the keys of those that you no longer use.`
 
 const invalidCode = (): GatewayError => new GatewayError('permission_denied', 'Invalid code or code_verifier')
 

@@ -121,6 +121,7 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
       const principal = await keys.authenticate(key)
       if (principal?.kind === 'inference') throw new GatewayError('authentication', INFERENCE_KEY)
       if (principal?.kind !== 'management') throw new GatewayError('authentication', WRONG_KEY)
+      if (principal.isReplaced) throw new GatewayError('authentication', REPLACED_KEY)
       const { workspaceId, userId, hash } = principal
       const opened = begin(opening, { workspace_id: workspaceId, user_id: userId, role: 'admin', key_hash: hash })
       await store.insert(opened.session, { requestId: opening.requestId, userId, keyHash: hash, sessionId: opened.session.id })
@@ -168,6 +169,7 @@ const USER_AGENT_MAX = 256
 
 const WRONG_LINK = 'This sign-in link is unknown, used or expired. Make a new one: npx patchbay login.'
 const WRONG_KEY = 'This is no management key in force.'
+const REPLACED_KEY = 'This key was replaced by a rotation, and works for its grace alone. Sign in with the new one.'
 const INFERENCE_KEY = 'This is an inference key, with which programs call models. Sign in with a management key (pb_mgmt_…).'
 export const SESSION_ENDED = 'The session is unknown or has ended. Sign in again.'
 

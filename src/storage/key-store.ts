@@ -1,4 +1,4 @@
-import { type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
+import { type RawBuilder, type Selectable, sql, type Transaction, type Updateable } from 'kysely'
 
 import { z } from 'zod'
 
@@ -11,6 +11,9 @@ import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
 import type { ApiKeysTable } from './key-tables.ts'
+import { deleteCodesOfKey } from './oauth-code-store.ts'
+import type { Schema } from './schema.ts'
+import { endSessionsOfKey } from './session-store.ts'
 import { flag } from './sql-values.ts'
 import { usageWindowsAt } from './usage-windows.ts'
 
@@ -88,7 +91,7 @@ export interface KeyStore {
   insertPlayground(key: KeyRecord, by: ChangedBy): Promise<boolean>
   /** The person's key for the playground. */
   playground(workspaceId: string, userId: string): Promise<KeyRecord | null>
-  /** Null if the scope has no such key. */
+  /** Ends the sessions that the key opened, but the one that asks, and the codes that it made. Null if the scope has no such key. */
   rotate(scope: string | null, hash: string, secret: RotatedSecret, now: string, by: ChangedBy): Promise<KeyRecord | null>
   /** By their hashes. An earlier use than the one that is known changes nothing. */
   noteUses(uses: ReadonlyMap<string, string>): Promise<void>
@@ -167,14 +170,23 @@ export const createKeyStore = (database: Database): KeyStore => ({
   },
 
   rotate: (scope, hash, { digest, pepperId, label, retiredUntil }, now, by) =>
-    changeLive(database, { scope, hash, now, by }, 'rotated', ({ digest: replaced }) => ({
-      digest,
-      pepper_id: pepperId,
-      label,
-      retired_digest: replaced,
-      retired_until: retiredUntil,
-      updated_at: now,
-    })),
+    changeLive(
+      database,
+      { scope, hash, now, by },
+      'rotated',
+      ({ digest: replaced }) => ({
+        digest,
+        pepper_id: pepperId,
+        label,
+        retired_digest: replaced,
+        retired_until: retiredUntil,
+        updated_at: now,
+      }),
+      async (transaction) => {
+        await endSessionsOfKey(transaction, hash, by.sessionId ?? null)
+        await deleteCodesOfKey(transaction, hash)
+      },
+    ),
 
   noteUses: (uses) =>
     database.transaction(async (transaction) => {
@@ -246,6 +258,7 @@ const changeLive = (
   { scope, hash, now, by }: { scope: string | null; hash: string; now: string; by: ChangedBy },
   action: 'updated' | 'revoked' | 'rotated',
   changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable>,
+  alongside: (transaction: Transaction<Schema>) => Promise<void> = async () => {},
 ): Promise<KeyRecord | null> =>
   recordChange(database, by, now, async (transaction) => {
     const live = (set: Updateable<ApiKeysTable>) =>
@@ -261,6 +274,7 @@ const changeLive = (
     const before = await live({ hash })
     const after = before === undefined ? undefined : await live(changesOf(before))
     if (before === undefined || after === undefined) return { result: null, audit: null }
+    await alongside(transaction)
     const record = toKey(after)
     return { result: record, audit: audited(action, record, auditView(toKey(before)), action === 'revoked' ? null : auditView(record)) }
   })

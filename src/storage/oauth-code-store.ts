@@ -1,6 +1,7 @@
-import type { Selectable } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 
 import type { Database } from './database.ts'
+import type { Schema } from './schema.ts'
 import type { OauthCodesTable } from './sign-in-tables.ts'
 
 export type OauthCodeRecord = Selectable<OauthCodesTable>
@@ -75,3 +76,22 @@ export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
       return Number(numDeletedRows)
     }),
 })
+
+/** Those that the key allowed and nobody has exchanged: its secret was replaced, and may have been somebody else's. `keyHash`: hex digits. */
+export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash: string): Promise<void> => {
+  await transaction
+    .deleteFrom('oauth_codes')
+    .where('used_at', 'is', null)
+    .where('key_settings', 'like', `%"allowedBy":"${keyHash}"%`)
+    .execute()
+}
+
+/** Those of the person that nobody has exchanged. */
+export const deleteCodesOfPerson = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
+  await transaction
+    .deleteFrom('oauth_codes')
+    .where('used_at', 'is', null)
+    .where('workspace_id', '=', workspaceId)
+    .where('user_id', '=', userId)
+    .execute()
+}

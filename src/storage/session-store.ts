@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from 'kysely'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
+import { deleteCodesOfPerson } from './oauth-code-store.ts'
 import type { Schema } from './schema.ts'
 import type { LoginLinksTable, SessionsTable } from './sign-in-tables.ts'
 
@@ -203,9 +204,19 @@ const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Pr
   await endSessionsOf(transaction, workspace_id, user_id)
 }
 
-/** For a change of the person's role, in its transaction. */
+/** For a change of the person's role, in its transaction. What the person allowed in the role before ends too. */
 export const endSessionsOf = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
+  await deleteCodesOfPerson(transaction, workspaceId, userId)
   await transaction.deleteFrom('sessions').where('workspace_id', '=', workspaceId).where('user_id', '=', userId).execute()
+}
+
+/** For the replacement of a key's secret: ends the sessions that the key opened, but the one that replaces it. */
+export const endSessionsOfKey = async (transaction: Transaction<Schema>, keyHash: string, but: string | null): Promise<void> => {
+  await transaction
+    .deleteFrom('sessions')
+    .where('key_hash', '=', keyHash)
+    .$if(but !== null, (query) => query.where('id', '!=', but ?? ''))
+    .execute()
 }
 
 interface NewMember {

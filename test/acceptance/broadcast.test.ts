@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { call } from '../support/calls.ts'
+import { call, type Answer } from '../support/calls.ts'
 import { type FakeUpstream, proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { filesBelow } from '../support/files-below.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
@@ -141,6 +141,24 @@ describe('management', () => {
     expect(files.some((bytes) => bytes.includes(made.id))).toBe(true)
     for (const bytes of files)
       for (const secret of ['a-long-secret-of-ours', 'token-0123456789abcdef']) expect(bytes.includes(secret)).toBe(false)
+  })
+
+  test('at another address each secret is entered again: none goes where it was not entered for', async () => {
+    const made = await enter({
+      type: 'webhook',
+      config: { url: receiver.url, secret: 'a-long-secret-of-ours', headers: { 'x-token': 'token-0123456789abcdef' } },
+    })
+    const change = (config: object) => call(service, 'PATCH', `${PATH}/${made.id}?skip_test=true`, { body: { config } })
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    const paths = ({ error }: Answer): unknown => (error.metadata['issues'] as { path: string }[]).map(({ path }) => path)
+    for (const config of [{ url }, { ...made.config, url }]) {
+      const refused = await change(config)
+      expect([refused.status, paths(refused)]).toEqual([400, ['config.secret', 'config.headers.x-token']])
+    }
+    expect(paths(await change({ url, secret: 'another-long-secret' }))).toEqual(['config.headers.x-token'])
+    expect((await change({ url: `${receiver.url}/another/path` })).status).toBe(200)
+    expect((await change({ url, secret: 'another-long-secret', headers: null })).status).toBe(200)
+    expect(dataOf(await call(service, 'GET', `${PATH}/${made.id}`)).config).toEqual({ url, method: 'POST', secret: '…' })
   })
 
   test('a name is taken once, and there are at most five of a type', async () => {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
-import { signInAs } from '../support/signed-in.ts'
+import { openSession, signInAs, signInByKey } from '../support/signed-in.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -124,6 +124,20 @@ describe('a rotated key', () => {
     expect((await chat(key)).status).toBe(401)
     expect((await chat(rotated.key)).status).toBe(401)
     expect((await chat(again.key)).status).toBe(200)
+  })
+
+  test('ends the sessions that the key opened, but the one that rotates it; the secret before opens none', async () => {
+    const { key, data } = await make({ name: 'leaked', kind: 'management' })
+    const [thief, owner] = [await signInByKey(service, key), await signInByKey(service, key)]
+    const rotated = (await owner.ask('POST', `/keys/${data.hash}/rotate`, { body: { grace_seconds: 3600 } })).json as Made
+    expect((await thief.ask('GET', '/keys')).status).toBe(401)
+    expect((await owner.ask('GET', '/keys')).status).toBe(200)
+    const refused = await openSession(service, { key })
+    expect([refused.status, refused.error.message]).toEqual([
+      401,
+      'This key was replaced by a rotation, and works for its grace alone. Sign in with the new one.',
+    ])
+    expect((await openSession(service, { key: rotated.key })).status).toBe(201)
   })
 
   test('keeps what it may spend and call', async () => {

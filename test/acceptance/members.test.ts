@@ -65,6 +65,35 @@ test('a member lists and reads active presets, and neither others nor versions, 
     expect([path, (await member.ask(method, path)).status]).toEqual([path, status])
 })
 
+test('a member reads what a preset does, and no credential of its tools', async () => {
+  const body = {
+    model: 'sandbox/echo',
+    instructions: 'Answer briefly.',
+    tools: [
+      {
+        type: 'mcp',
+        server_label: 'crm',
+        server_url: 'https://mcp.example.com/?token=S3CRET',
+        authorization: 'S3CRET',
+        headers: { 'X-Key': 'S3CRET' },
+      },
+      { type: 'hosted_advisor', parameters: { instructions: 'Think like a lawyer.', token: 'S3CRET' } },
+    ],
+  }
+  expect((await call(service, 'POST', '/presets/with-tools/responses', { body })).status).toBe(200)
+  const configOf = (answer: Answer) => (dataOf(answer)['designated_version'] as { config: unknown }).config
+  expect(configOf(await call(service, 'GET', '/presets/with-tools'))).toMatchObject({ tools: body.tools })
+  const member = await signInAs(service, { user_id: 'tools-reader' })
+  const seen = await member.ask('GET', '/presets/with-tools')
+  expect(JSON.stringify(seen.json)).not.toContain('S3CRET')
+  expect(configOf(seen)).toMatchObject({
+    tools: [
+      { type: 'mcp', server_label: 'crm' },
+      { type: 'hosted_advisor', parameters: { instructions: 'Think like a lawyer.' } },
+    ],
+  })
+})
+
 test('404: somebody who is no member, or a workspace out of reach; 403: a member; 400: a role that is none', async () => {
   expect((await patch('nobody', { name: 'x' })).status).toBe(404)
   await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: 'other' } })

@@ -1,5 +1,5 @@
 /** An application gets a key of a person who allows it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 
 import { call, infer, type Answer } from '../support/calls.ts'
@@ -85,6 +85,20 @@ describe('a code', () => {
     expect((await end(made.data.hash)).status).toBe(200)
     const answer = await exchange({ code, code_verifier: VERIFIER })
     expect([answer.status, answer.error.message]).toEqual([403, 'Invalid code or code_verifier'])
+  })
+
+  test('makes no key once the secret that allowed it was replaced; the secret before makes no code, and what was exchanged stays', async () => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'rotates' } })).json as { key: string; data: { hash: string } }
+    const before = keyOf(await exchange({ code: codeOf(await allow(S256, made.key)), code_verifier: VERIFIER }))
+    const code = codeOf(await allow(S256, made.key))
+    await call(service, 'POST', `/keys/${made.data.hash}/rotate`, { body: { grace_seconds: 3600 } })
+    expect((await exchange({ code, code_verifier: VERIFIER })).status).toBe(403)
+    const refused = await allow(S256, made.key)
+    expect([refused.status, refused.error.message]).toEqual([
+      403,
+      'This key was replaced by a rotation, so it cannot create other keys. Use the new one.',
+    ])
+    expect((await chat(before)).status).toBe(200)
   })
 
   test('needs its verifier, and its method', async () => {
@@ -182,6 +196,47 @@ describe('what is allowed', () => {
     expect(data[0]).toMatchObject({ limit: 5, limit_reset: 'monthly', creator_user_id: 'mia' })
   })
 
+  describe('of a member', () => {
+    let own: StartedService
+    beforeEach(async () => {
+      own = await services.start({ config: 'oauth: { enabled: true }' })
+    })
+    const exchanged = async (code: string): Promise<number> =>
+      (await call(own, 'POST', '/auth/keys', { key: null, body: { code, code_verifier: VERIFIER } })).status
+
+    test('403: a member whose key for the playground is disabled, also with a code of before', async () => {
+      const member = await signInAs(own, { user_id: 'otto' })
+      const code = codeOf(await member.ask('POST', '/auth/keys/code', { body: S256 }))
+      const said = { body: { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] } }
+      expect((await member.ask('POST', '/chat/completions', said)).status).toBe(200)
+      const { data } = (await member.ask('GET', '/keys')).json as { data: readonly { hash: string }[] }
+      await call(own, 'PATCH', `/keys/${data[0]?.hash ?? ''}`, { body: { disabled: true } })
+      expect((await member.ask('POST', '/auth/keys/code', { body: S256 })).status).toBe(403)
+      expect(await exchanged(code)).toBe(403)
+    })
+
+    test('403: a member has 20 applications at most, also by codes that were made together', async () => {
+      const member = await signInAs(own, { user_id: 'max' })
+      const codes: string[] = []
+      for (let made = 0; made < 21; made += 1) codes.push(codeOf(await member.ask('POST', '/auth/keys/code', { body: S256 })))
+      const statuses: number[] = []
+      for (const code of codes) statuses.push(await exchanged(code))
+      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 403])
+      const refused = await member.ask('POST', '/auth/keys/code', { body: S256 })
+      expect([refused.status, refused.error.message]).toEqual([403, expect.stringContaining('You have 20 applications already')])
+      const { data } = (await member.ask('GET', '/keys')).json as { data: readonly { hash: string }[] }
+      await call(own, 'DELETE', `/keys/${data[0]?.hash ?? ''}`)
+      expect((await member.ask('POST', '/auth/keys/code', { body: S256 })).status).toBe(200)
+    })
+
+    test('a code that an admin made is none once the admin is a member', async () => {
+      const admin = await signInAs(own, { user_id: 'pia', role: 'admin' })
+      const code = codeOf(await admin.ask('POST', '/auth/keys/code', { body: S256 }))
+      await call(own, 'PATCH', '/workspaces/default/members/pia', { body: { role: 'member' } })
+      expect(await exchanged(code)).toBe(403)
+    })
+  })
+
   test('404: another workspace', async () => {
     await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: 'apart' } })
     const admin = await signInAs(service, { user_id: 'ann', workspace_id: 'apart', role: 'admin' })
@@ -229,6 +284,19 @@ test('the page is strict, stands in no frame, and shows what the application say
   expect(page).toContain('&lt;img')
   expect(page).toContain('app.example.com')
   expect((await fetch(`${service.url}/auth/consent.js`)).headers.get('content-type')).toStartWith('text/javascript')
+})
+
+test('400: the page is asked for with two values of one parameter, of which it could show one and act on the other', async () => {
+  const ask = async (query: string): Promise<number> => (await fetch(`${service.url}/auth?code_challenge=${CHALLENGE}&${query}`)).status
+  expect(await ask('callback_url=https://app.example.com/&limit=1')).toBe(200)
+  for (const query of [
+    'callback_url=https://evil.example/&callback_url=https://app.example.com/',
+    'callback_url=&callback_url=https://app.example.com/',
+    'limit=1000&limit=1',
+    'workspace_id=other&workspace_id=default',
+    'state=a&%73tate=b',
+  ])
+    expect([query, await ask(query)]).toEqual([query, 400])
 })
 
 test('the operator names the hosts that may be called back, and may do without a challenge', async () => {

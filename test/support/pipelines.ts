@@ -42,6 +42,7 @@ export const PRINCIPAL: Principal = {
   tpmLimit: null,
   providerFailure: null,
   externalUser: null,
+  isReplaced: false,
 }
 
 export const receivedFrom = (

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { authCode, consentQuery, createCodeBody, exchangeBody, exchangedKey } from '../../contract/oauth.ts'
-import { validate } from '../../contract/validate.ts'
+import { invalidRequest, validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { isAdministrator, isPerson, type Caller } from '../../keys/caller.ts'
@@ -33,9 +33,6 @@ export interface OauthRouteParts {
 const shared = { tag: 'Sign-in', surface: 'management' } as const
 const NO_STORE = { 'cache-control': 'no-store' }
 
-/** The amount that an application of a member may spend in a month: as much as the member's playground. */
-const MEMBER_USD = 5
-
 /** Below the root: what a browser is sent to. */
 export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts): readonly Route[] => [
   {
@@ -49,6 +46,7 @@ export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts)
     answers: { 200: { description: 'The page, HTML.' } },
     errors: [400],
     handle(request) {
+      requireEachOnce(request.query)
       const given = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
       const requested = validate(z.object(consentQuery), given)
       codes.requireAllowed(requested, settings)
@@ -100,9 +98,13 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
       codes.requireAllowed(requested, settings)
       await requireUnbounded(caller, { keys, guardrails })
       const workspaceId = await workspaceForNew(request, workspaces, workspace_id)
-      const mostUsd = caller.kind === 'member' ? MEMBER_USD : null
       const keyHash = isPerson(caller) ? null : caller.hash
-      const { code, appId, createdAt } = await codes.make(requested, { workspaceId, userId: caller.userId, keyHash, mostUsd })
+      const { code, appId, createdAt } = await codes.make(requested, {
+        workspaceId,
+        userId: caller.userId,
+        keyHash,
+        isMember: caller.kind === 'member',
+      })
       return jsonResponse({ data: { id: code, app_id: appId, created_at: createdAt } }, { headers: NO_STORE })
     },
   },
@@ -135,9 +137,19 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
   },
 ]
 
+/** The page could show one of two values while its script acts on the other. */
+const requireEachOnce = (query: URLSearchParams): void => {
+  const repeated = Object.keys(consentQuery).filter((name) => query.getAll(name).length > 1)
+  if (repeated.length > 0) throw invalidRequest(repeated.map((path) => ({ path, message: 'Name it once.' })))
+}
+
 /** A key with bounds of its own must not make one without them. */
 const requireUnbounded = async (caller: Caller, { keys, guardrails }: Pick<OauthRouteParts, 'keys' | 'guardrails'>): Promise<void> => {
-  if (isPerson(caller) || isAdministrator(caller)) return
+  if (isPerson(caller)) return
+  if (caller.isReplaced) {
+    throw new GatewayError('permission_denied', 'This key was replaced by a rotation, so it cannot create other keys. Use the new one.')
+  }
+  if (isAdministrator(caller)) return
   const { record } = await keys.get(caller.workspaceId, caller.hash)
   const applied = (await guardrails.effective(caller))?.applied ?? []
   const isBounded =

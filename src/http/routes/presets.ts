@@ -1,6 +1,7 @@
 /** Reading, changing and archiving presets (docs/contract/presets.md#access). */
 import { z } from 'zod'
 
+import { withoutCredentials } from '../../canonical/preset-secrets.ts'
 import { cursorOf } from '../../contract/cursor.ts'
 import { countQuery, listOf, listPaging, mustGoByCursor, wantsCount } from '../../contract/paging.ts'
 import {
@@ -90,7 +91,7 @@ export const presetsGet = (presets: Presets): Route => ({
   method: 'GET',
   path: '/presets/:slug',
   operation: 'getPreset',
-  summary: 'Read a preset with its designated version; members read the active ones',
+  summary: 'Read a preset with its designated version; members read the active ones, without credentials of tools',
   params: { slug: presetSlug },
   query: inWorkspace,
   answers: { 200: { description: 'The preset.', schema: z.object({ data: presetWithVersion }) } },
@@ -98,8 +99,11 @@ export const presetsGet = (presets: Presets): Route => ({
   async handle(request) {
     const slug = slugOf(request)
     const data = await presets.get(reachOf(request).workspaceId, slug)
-    if (hasOnlyActive(request) && data.status !== 'active') return unknownPreset(slug)
-    return jsonInTurns({ data }, request.startTurn())
+    if (!hasOnlyActive(request)) return jsonInTurns({ data }, request.startTurn())
+    if (data.status !== 'active') return unknownPreset(slug)
+    const { designated_version: version } = data
+    const shown = { ...data, designated_version: { ...version, config: withoutCredentials(version.config) } }
+    return jsonInTurns({ data: shown }, request.startTurn())
   },
 })
 
