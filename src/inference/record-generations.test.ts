@@ -3,7 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { nextStage } from '../lib/cohort.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
+import type { Segment } from '../storage/journal.ts'
 import { createGenerationRecorder } from './record-generations.ts'
 
 const record = (id: string | number): GenerationRecord => ({
@@ -216,5 +218,63 @@ describe('close', () => {
     await turn()
     await recorder.close()
     expect([batches.length, clock.waiting]).toEqual([2, 0])
+  })
+})
+
+describe('the journal', () => {
+  const openWith = (append: (entries: readonly string[]) => Segment) => {
+    const clock = createFakeClock()
+    const kept: (readonly string[])[] = []
+    const faults: unknown[] = []
+    const recorder = createGenerationRecorder({
+      clock,
+      write: async () => undefined,
+      onError: (thrown) => faults.push(thrown),
+      journal: {
+        append(entries) {
+          kept.push(entries)
+          return append(entries)
+        },
+        written(segment) {
+          segment.waiting -= 1
+        },
+      },
+    })
+    return { clock, recorder, kept, faults }
+  }
+  const segmentOf = (entries: readonly string[]): Segment => ({ path: '', descriptor: 0, bytes: 0, waiting: entries.length })
+
+  test('holds entries that are settled in one stage by one write, before anything that waited for them goes on', async () => {
+    const { recorder, kept } = openWith(segmentOf)
+    const seen: number[] = []
+    const settle = async (entry: string): Promise<void> => {
+      await nextStage
+      recorder.add(entry)
+    }
+    await Promise.all(['1', '2', '3'].map((entry) => settle(entry).then(() => seen.push(kept.flat().length))))
+    expect([kept, seen]).toEqual([[['1', '2', '3']], [3, 3, 3]])
+  })
+
+  test('holds what is flushed in the same step, and is told of each entry that storage has', async () => {
+    const segments: Segment[] = []
+    const { recorder, kept } = openWith((entries) => {
+      const segment = segmentOf(entries)
+      segments.push(segment)
+      return segment
+    })
+    recorder.add('1')
+    recorder.add('2')
+    await recorder.flush()
+    expect([kept, segments.map(({ waiting }) => waiting)]).toEqual([[['1', '2']], [0]])
+  })
+
+  test('that cannot be written is reported once for its entries, which storage still gets', async () => {
+    const { recorder, faults } = openWith(() => {
+      throw new Error('ENOSPC')
+    })
+    recorder.add('1')
+    recorder.add('2')
+    await recorder.flush()
+    expect(faults).toHaveLength(1)
   })
 })

@@ -22,7 +22,8 @@ const RETRY_MS = 1000
 
 interface Queued {
   readonly entry: string
-  readonly segment: Segment | null
+  /** Null where the journal does not hold it. */
+  segment: Segment | null
 }
 
 export const createGenerationRecorder = (parts: {
@@ -35,6 +36,8 @@ export const createGenerationRecorder = (parts: {
 }): GenerationRecorder => {
   const { write, clock, onError, journal } = parts
   let queue: Queued[] = []
+  /** Those of the queue that the journal has not been asked to hold. */
+  let added: Queued[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
   /** Entries at the front of the queue that are to be written without a pause. */
@@ -53,13 +56,19 @@ export const createGenerationRecorder = (parts: {
     })
   }
 
-  /** Null where the disk does not take it: the entry waits in memory alone. */
-  const keep = (entry: string): Segment | null => {
+  /**
+   * Answers that end together are kept by one write: behind all that is settled in this stage of a cohort, and before any of those
+   * answers goes out, since what an answer waits for is resolved later. Where the disk does not take it, it waits in memory alone.
+   */
+  const keepAdded = (): void => {
+    if (added.length === 0) return
+    const together = added
+    added = []
     try {
-      return journal?.append(entry) ?? null
+      const segment = journal?.append(together.map(({ entry }) => entry)) ?? null
+      for (const queued of together) queued.segment = segment
     } catch (thrown) {
       onError(thrown, queue.length)
-      return null
     }
   }
 
@@ -77,6 +86,7 @@ export const createGenerationRecorder = (parts: {
    * that fails by itself lets the others pass: what is wrong with it is not to keep them from being charged.
    */
   const writeBatch = async (): Promise<boolean> => {
+    keepAdded()
     const batch = queue.slice(0, most)
     queue = queue.slice(batch.length)
     due -= batch.length
@@ -123,7 +133,12 @@ export const createGenerationRecorder = (parts: {
         dropped += 1
         return
       }
-      queue.push({ entry, segment: keep(entry) })
+      const queued: Queued = { entry, segment: null }
+      queue.push(queued)
+      if (journal !== undefined) {
+        if (added.length === 0) queueMicrotask(keepAdded)
+        added.push(queued)
+      }
       schedule(FLUSH_MS)
     },
     flush,

@@ -9,8 +9,8 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSyn
 import { join } from 'node:path'
 
 export interface Journal {
-  /** Keeps the entry, and answers with the file that holds it. Throws what the disk throws. */
-  append(entry: string): Segment
+  /** Keeps the entries by one write, and answers with the file that holds them. Throws what the disk throws, and then has none of them. */
+  append(entries: readonly string[]): Segment
   /** One entry of this file was written to storage. */
   written(segment: Segment): void
   /** Hands over what processes that are gone have left, in portions, and forgets what was taken. */
@@ -64,14 +64,20 @@ export const openJournal = (
   }
 
   return {
-    append(entry) {
+    append(entries) {
       if (active !== null && active.bytes >= SEGMENT_BYTES) {
         if (active.waiting === 0) remove(active)
         active = null
       }
       active ??= begin()
-      active.bytes += writeSync(active.descriptor, `${entry}\n`, active.bytes)
-      active.waiting += 1
+      const lines = Buffer.from(`${entries.join('\n')}\n`)
+      const taken = writeSync(active.descriptor, lines, 0, lines.length, active.bytes)
+      if (taken < lines.length) {
+        ftruncateSync(active.descriptor, active.bytes)
+        throw new Error(`The disk took ${taken} of ${lines.length} bytes of the journal.`)
+      }
+      active.bytes += taken
+      active.waiting += entries.length
       return active
     },
 

@@ -96,9 +96,9 @@ const failingJournal = (fault: Fault, journal: Journal): Journal => {
   }
   return {
     ...journal,
-    append(entry) {
+    append(entries) {
       refuse()
-      return journal.append(entry)
+      return journal.append(entries)
     },
     written(segment) {
       journal.written(segment)
