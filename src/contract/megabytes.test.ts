@@ -10,15 +10,17 @@ import { createWorkspaceBody, updateMemberBody, updateWorkspaceBody } from './wo
 
 const MEGABYTES = 2 * 1024 * 1024
 
-/** Microseconds of the processor in the best of many runs: other work of the machine only adds to each. */
-const leastCpu = (task: () => unknown): number =>
-  Math.min(
-    ...Array.from({ length: 30 }, () => {
+/** Microseconds of the processor in the best of many runs, which take turns: other work of the machine only adds to each. */
+const leastCpu = (tasks: readonly (() => unknown)[]): readonly number[] => {
+  const runs = Array.from({ length: 30 }, () =>
+    tasks.map((task) => {
       const before = threadCpu()
       task()
       return threadCpu() - before
     }),
   )
+  return tasks.map((_, task) => Math.min(...runs.map((run) => run[task] ?? 0)))
+}
 
 test.each([
   ['an address of mail', updateMemberBody, { email: `${'a.'.repeat(MEGABYTES)}@b.example` }, 'email'],
@@ -29,7 +31,8 @@ test.each([
   expect(error?.issues.map(({ code, path }) => [code, path])).toEqual([['too_big', [member]]])
   const measured = z.string().max(320)
   const text = Object.values(body).find((value) => value.length > MEGABYTES)
-  expect(leastCpu(() => schema.safeParse(body))).toBeLessThan(2 * leastCpu(() => measured.safeParse(text)))
+  const [whole = 0, length = 0] = leastCpu([() => schema.safeParse(body), () => measured.safeParse(text)])
+  expect(whole).toBeLessThan(2 * length)
 })
 
 test('10,000 headers of a destination are counted, and not read', () => {

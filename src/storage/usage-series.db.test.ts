@@ -149,10 +149,16 @@ describeEachEngine('minutes', (engine) => {
     const database = await engine.open()
     const usage = createUsageSeries(database)
     await createLedgerStore(database).settle([settlementOf(recordOf(ONE, 0))])
-    const copy = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(MINUTE_RECORDS_MAX)})
+    // In portions, each of which the time for one statement is enough for.
+    const portion = MINUTE_RECORDS_MAX / 10
+    const copy = (
+      from: number,
+    ) => sql`with recursive n(i) as (select ${sql.lit(from + 1)} union all select i + 1 from n where i < ${sql.lit(from + portion)})
       insert into generations (id, created_at, workspace_id, key_hash, model, streamed, cancelled, tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record)
       select 'copy-' || cast(i as text), created_at, workspace_id, key_hash, 'many', 0, 0, 1, 1, 1, 0, '{}' from n, generations where id = 'gen-0'`
-    await database.transaction((transaction) => copy.execute(transaction))
+    await database.transaction(async (transaction) => {
+      for (let from = 0; from < MINUTE_RECORDS_MAX; from += portion) await copy(from).execute(transaction)
+    })
     const minutes: UsageQuery = { ...DAY, interval: 'minute', groupBy: ['model'] }
     expect(await usage.isDense(minutes)).toBe(true)
     expect(await usage.isDense({ ...minutes, only: { model: 'm/1' } })).toBe(false)

@@ -40,7 +40,7 @@ export const consentPage = (asked: Asked, { prefix, nonce }: { readonly prefix: 
 <body>
 <main data-base="${escaped(prefix)}">
 <h1>${app === null ? 'An application' : escaped(app)} asks for a key</h1>
-<p>With it, the application calls models in your name, and you pay.</p>
+<p>With it, the application calls models in your name, and you pay. It also reads, adds and deletes files of the workspace.</p>
 <dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>
 ${app === null ? '' : `<p>The key is sent to <strong>${escaped(app)}</strong>. Allow it only if you began this there.</p>`}
 <p id="who" role="status">Looking who is signed in…</p>
