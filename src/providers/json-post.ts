@@ -1,7 +1,7 @@
 /** The common part of every dialect over JSON: how a request goes out, and how an answer that is refused or whole is read. */
 import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
-import { joinCohort } from '../lib/cohort.ts'
+import { joinCohort, nextStage } from '../lib/cohort.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../lib/steps.ts'
@@ -35,6 +35,8 @@ export const postJson = async (
   { target, connection }: Pick<Attempt, 'target' | 'connection'>,
   { upstream, clock }: ProviderContext,
 ): Promise<UpstreamResponse> => {
+  const sent = body instanceof Promise ? await body : body
+  await nextStage
   const response = await upstream.post({
     url,
     headers: {
@@ -44,7 +46,7 @@ export const postJson = async (
       'accept-encoding': 'identity',
       ...headers,
     },
-    body: body instanceof Promise ? await body : body,
+    body: sent,
     stream,
     // Some answer with a stream where a whole answer was wanted, which is kept until it ends.
     mostBytes: stream ? undefined : WHOLE_BODY_MAX,
@@ -114,6 +116,7 @@ export const readWholeAnswer = async (
     throw unusable(target, 'answered with something that is not JSON.', cause)
   }
   requireFewParts(text, body, target)
+  await nextStage
   return { text, body }
 }
 

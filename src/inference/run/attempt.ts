@@ -4,6 +4,7 @@ import { carriesContent, type Frame, type TakeFrames } from '../../canonical/eve
 import { errorRow, GatewayError } from '../../errors.ts'
 import { screening } from '../../guardrails/screen-output.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { nextStage } from '../../lib/cohort.ts'
 import { isConnectionLack } from '../../providers/own-limits.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
@@ -87,6 +88,7 @@ export const attempt = async (
   }
 
   try {
+    await nextStage
     const call = callAtTier(callFor(request, planned), planned, log.warn)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
