@@ -113,7 +113,9 @@ export const createAdmissions = (parts: {
     const deciding = tryTwice(batch.map(({ demand }) => admissionOf(demand)))
     let decisions: readonly Decision[]
     try {
-      decisions = await watched(deciding, () => turnAllAway(batch, new Error(`Storage did not answer within ${PATIENCE_MS} ms.`)))
+      decisions = await watched(deciding, () =>
+        turnAllAway(batch, new StorageUnavailable(`Storage did not answer within ${PATIENCE_MS} ms.`)),
+      )
     } catch (cause) {
       // Limits hold, or nothing goes: what cannot be counted is not let in.
       forget(cause, requests)
@@ -228,7 +230,7 @@ export const createAdmissions = (parts: {
     grow,
     admit: (demand) =>
       new Promise((resolve, reject) => {
-        if (late) return reject(storageAway(new Error('Storage has not answered those who came before.')))
+        if (late) return reject(storageAway(new StorageUnavailable('Storage has not answered those who came before.')))
         waiting.push({ demand, resolve, reject })
         if (working) return
         working = true
