@@ -150,7 +150,7 @@ describe.skipIf(!HAS_REDIS)('limits in Redis', () => {
     await store.connect()
     await store.ping()
     await admin.send('REPLICAOF', ['127.0.0.1', '1'])
-    await expect(store.ping()).rejects.toThrow('READONLY')
+    expect(await store.ping().then(() => 'written', String)).toContain('READONLY')
     await admin.send('REPLICAOF', ['NO', 'ONE'])
     await store.ping()
     admin.close()
