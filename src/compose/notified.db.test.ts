@@ -1,5 +1,6 @@
 /** Two nodes on one PostgreSQL, whose clocks stand still: no poll of theirs ever runs, so what one learns of the other it was told. */
 import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
@@ -12,6 +13,7 @@ import { UNBOUNDED } from '../keys/keys.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { makeRootSecret } from '../root-secret.ts'
+import { bumpChangeCounter } from '../storage/change-counter.ts'
 import type { Database } from '../storage/database.ts'
 import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { logTo } from '../telemetry/log.ts'
@@ -52,7 +54,7 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
     },
     configFileSchema.parse({}),
     null,
-    {},
+    { OPENAI_API_KEY: 'sk-test' },
   )
   const ask = async (key: string, method: string, path: string, body?: object): Promise<Response> => {
     const answering = service.app.answer(
@@ -126,5 +128,44 @@ describeEachEngine('told by the database alone', (engine) => {
     console.log(`told within ${Math.ceil(presetMs)} ms and ${Math.ceil(keyMs)} ms`)
     await here.close()
     await there.close()
+  })
+
+  test('a price list that another process imports while a node starts is in force on it', async () => {
+    const location = await engine.locate()
+    const [ours, theirs] = [await engine.open(location), await engine.open(location)]
+    const owner = await createWorkspaceStore(ours).ensureDefaults({
+      workspaceId: crypto.randomUUID(),
+      userId: crypto.randomUUID(),
+      now: '2026-11-20T10:00:00.000Z',
+    })
+    const here = await startNode(ours, 'here', owner)
+    const { workspaceId, userId: creatorUserId } = owner
+    const { key } = await here.service.keys.create({ kind: 'inference', name: 'x', workspaceId, creatorUserId, ...UNBOUNDED }, changedBy())
+    const starting = await ours.kysely.transaction().execute(async (transaction) => {
+      // The node has read the lists when it comes to the counter.
+      await sql`lock table change_counter`.execute(transaction)
+      const node = startNode(theirs, 'starting', owner)
+      await timeUntil(async () => {
+        const { rows } = await sql`select 1 from pg_locks where relation = 'change_counter'::regclass and not granted`.execute(ours.kysely)
+        return rows.length > 0
+      })
+      await transaction
+        .insertInto('catalogue_imports')
+        .values({
+          kind: 'litellm',
+          as_of: '2026-11-20',
+          imported_at: '2026-11-20T10:00:00.000Z',
+          models: JSON.stringify({
+            'openai/gpt-7-nova': { endpoints: [{ provider: 'openai', model: 'gpt-7-nova', prices: { prompt: 1, completion: 2 } }] },
+          }),
+        })
+        .execute()
+      await bumpChangeCounter(transaction)
+      return { node }
+    })
+    const node = await starting.node
+    expect((await node.ask(key, 'GET', '/models/openai/gpt-7-nova')).status).toBe(200)
+    await node.close()
+    await here.close()
   })
 })

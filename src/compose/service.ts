@@ -134,6 +134,8 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     parts.lag.start(),
     parts.nodePlaces.start(),
   ]
+  // What another process imported between the first reading of the lists and that of the counter.
+  if (await imports.refresh()) reloadable.rebuild()
   await parts.nodes.join()
   await Promise.all([parts.meter.connect(), parts.answers.connect()])
   const stopsLater = [parts.meter.start(), parts.nodes.start()]

@@ -7,7 +7,7 @@ import type { HoldStore, LedgerNode } from '../storage/hold-store.ts'
 import type { Admission } from '../storage/admit-requests.ts'
 import type { LedgerStore } from '../storage/ledger-store.ts'
 import { windowName, type WindowKey } from '../storage/scope-windows.ts'
-import { StorageConflict } from '../storage/storage-errors.ts'
+import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { decide, type InFlightSettings, type Refusal } from './decide.ts'
 import { expectRoom, type ExpectedRoom } from './expect-room.ts'
 import { refusalError } from './refusal.ts'
@@ -40,6 +40,8 @@ export interface Admissions {
 type Decision = Refusal | GatewayError | null
 
 const BATCH_MAX = 256
+/** Nobody waits longer for storage, nor at all while it owes an answer for that long: those who wait take places from all others. */
+const PATIENCE_MS = 3000
 /** How long a hold outlives the last word of its node. */
 export const LEASE_MS = 60_000
 
@@ -65,6 +67,8 @@ export const createAdmissions = (parts: {
   const { store, node, clock, inFlight } = parts
   let waiting: Waiting[] = []
   let working = false
+  /** Storage has not answered within the patience, and may still. */
+  let late = false
 
   const work = async (): Promise<void> => {
     try {
@@ -80,17 +84,49 @@ export const createAdmissions = (parts: {
     }
   }
 
+  /** Those who stand in line too: they would only wait for the same. */
+  const turnAllAway = (batch: readonly Waiting[], cause: unknown): void => {
+    const all = [...batch, ...waiting]
+    waiting = []
+    for (const { reject } of all) reject(storageAway(cause))
+  }
+
+  /** Calls `onLate` where the answer does not come within the patience, and waits for it all the same. */
+  const watched = async <Answer>(answer: Promise<Answer>, onLate: () => void): Promise<Answer> => {
+    // An answer that has come while this process was busy is read before it counts as late.
+    let cancel = clock.after(PATIENCE_MS, () => {
+      cancel = clock.after(1, () => {
+        late = true
+        onLate()
+      })
+    })
+    try {
+      return await answer
+    } finally {
+      cancel()
+    }
+  }
+
   const admitBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    const requests = batch.map(({ demand }) => demand.id)
+    const deciding = tryTwice(batch.map(({ demand }) => admissionOf(demand)))
     let decisions: readonly Decision[]
     try {
-      decisions = await tryTwice(batch.map(({ demand }) => admissionOf(demand)))
+      decisions = await watched(deciding, () =>
+        turnAllAway(batch, new StorageUnavailable(`Storage did not answer within ${PATIENCE_MS} ms.`)),
+      )
     } catch (cause) {
       // Limits hold, or nothing goes: what cannot be counted is not let in.
-      forget(
-        cause,
-        batch.map(({ demand }) => demand.id),
-      )
-      for (const { reject } of batch) reject(storageAway(cause))
+      forget(cause, requests)
+      if (cause instanceof StorageUnavailable) turnAllAway(batch, cause)
+      else for (const { reject } of batch) reject(storageAway(cause))
+      late = false
+      return
+    }
+    if (late) {
+      // They are gone, and what was written for them is to go too.
+      parts.onUnknown(requests)
+      late = false
       return
     }
     const room = expectRoom(parts)
@@ -193,6 +229,7 @@ export const createAdmissions = (parts: {
     grow,
     admit: (demand) =>
       new Promise((resolve, reject) => {
+        if (late) return reject(storageAway(new StorageUnavailable('Storage has not answered those who came before.')))
         waiting.push({ demand, resolve, reject })
         if (working) return
         working = true

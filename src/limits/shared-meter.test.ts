@@ -273,7 +273,7 @@ describe('a Redis that is none', () => {
         if (!greets) return
         if (text.includes('HELLO')) socket.write('%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n')
         for (const _ of text.matchAll(/\r\nSCRIPT\r\n/g)) socket.write('$3\r\nabc\r\n')
-        if (text.includes('PING')) socket.write('+PONG\r\n')
+        if (text.includes('\r\nSET\r\n')) socket.write('+OK\r\n')
         if (!text.includes('EVALSHA')) return
         if (answer === null) socket.destroy()
         else socket.write(answer)

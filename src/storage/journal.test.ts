@@ -51,6 +51,22 @@ test('a process that ended well leaves no file', () => {
   expect(readdirSync(path)).toEqual([])
 })
 
+test('of two that start at once each hands over what the other has not taken, and neither fails', async () => {
+  const path = directory()
+  for (const pid of [1, 2]) open(path, pid, [1]).append([JSON.stringify(pid)])
+  const [one, other] = [open(path, 8), open(path, 9)]
+  const entries: string[] = []
+  const write = async (portion: readonly string[]): Promise<void> => {
+    entries.push(...portion)
+    await Promise.resolve()
+  }
+  const found = await Promise.all([one.recover(write), other.recover(write)])
+  expect(new Set(entries)).toEqual(new Set(['1', '2']))
+  expect(found.map(({ damaged }) => damaged)).toEqual([0, 0])
+  expect(await open(path, 9).recover(write)).toEqual({ entries: 0, damaged: 0 })
+  expect(readdirSync(path)).toEqual([])
+})
+
 test('a process that still runs is left alone', async () => {
   const path = directory()
   open(path, 7).append([JSON.stringify('of another worker')])

@@ -5,7 +5,7 @@
  *
  * A process has files of its own, named after it. An entry is a line of JSON; a line that was cut is none.
  */
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Journal {
@@ -93,10 +93,14 @@ export const openJournal = (
       const recovered = { entries: 0, damaged: 0 }
       for (const name of left) {
         const path = join(directory, name)
-        const lines = linesOf(readFileSync(path, 'utf8'))
+        const text = textOf(path)
+        // Another process of this directory, which started when we did, has taken it.
+        if (text === null) continue
+        const lines = linesOf(text)
         const entries = lines.filter(isJson)
         for (let start = 0; start < entries.length; start += PORTION) await write(entries.slice(start, start + PORTION))
-        unlinkSync(path)
+        // Or it takes it as we do: what is written twice counts once.
+        rmSync(path, { force: true })
         recovered.entries += entries.length
         recovered.damaged += lines.length - entries.length
       }
@@ -110,6 +114,16 @@ export const openJournal = (
       else closeSync(active.descriptor)
       active = null
     },
+  }
+}
+
+/** Null where there is no such file any more. */
+const textOf = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw thrown
   }
 }
 

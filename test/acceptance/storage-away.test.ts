@@ -3,10 +3,15 @@ import { afterEach, expect, test } from 'bun:test'
 
 import { call, infer, savePreset } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
+import { patient } from '../support/patience.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 
 const services = useServices()
+
+interface KeyWire {
+  readonly data: { readonly budgets: readonly { readonly spend_usd: number }[] }
+}
 
 describeEachEngine('storage that goes away', (engine) => {
   // The database of SQLite is a file of the same process: there is nothing between the two to cut.
@@ -68,6 +73,35 @@ describeEachEngine('storage that goes away', (engine) => {
     expect(performance.now() - startedAt).toBeLessThan(4000)
     relay.restore()
   })
+
+  test('503 within seconds for keys with a limit while the database hangs, however many come; what was held for them is free again', async () => {
+    const { service, relay } = await prepare()
+    const bounded = await makeKey(service, { limit: 1 })
+    const echo = { ...body, model: 'sandbox/echo' }
+    const ask = async (): Promise<{ status: number; ms: number }> => {
+      const startedAt = performance.now()
+      const { status } = await infer(service, echo, { key: bounded.key })
+      return { status, ms: performance.now() - startedAt }
+    }
+    expect((await ask()).status).toBe(200)
+    relay.hang()
+    // Waves, each of which would wait for a connection of its own.
+    const waves: Promise<{ status: number; ms: number }>[] = []
+    for (let wave = 0; wave < 14; wave += 1) {
+      waves.push(...Array.from({ length: 5 }, ask))
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+    const answers = await Promise.all(waves)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
+    expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(4500)
+    relay.restore()
+    await until(async () => (await ask()).status === 200, 'storage to be used again')
+    const heldFor = async (): Promise<unknown> => {
+      const { spend_usd } = ((await call(service, 'GET', '/key', { key: bounded.key })).json as KeyWire).data.budgets[0] ?? {}
+      return spend_usd
+    }
+    await until(async () => (await heldFor()) === 0, 'nothing to be held', patient(20_000))
+  }, 60_000)
 
   test('200: known keys and presets go on when the configuration is reloaded meanwhile', async () => {
     const { service, relay } = await prepare()

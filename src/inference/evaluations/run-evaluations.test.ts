@@ -5,6 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import type { EvaluationEnd, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
+import { StorageUnavailable } from '../../storage/storage-errors.ts'
 import type { OwnAnswer } from '../own-request.ts'
 import { type EvaluationRunnerParts, startEvaluations } from './run-evaluations.ts'
 
@@ -45,11 +46,23 @@ const ANSWER: OwnAnswer = {
 const QUESTION = { dialect: 'chat', body: { messages: [] }, conversation: [], expected: null } as const
 
 /** Runs the evaluation to its end; answers how many turns others were offered. */
-const turnsOf = async (parts: Pick<EvaluationRunnerParts, 'readItem' | 'makeRequest'>): Promise<{ turns: number; end: EvaluationEnd }> => {
+const turnsOf = async (
+  parts: Pick<EvaluationRunnerParts, 'readItem' | 'makeRequest'> & { readonly store?: Partial<EvaluationRunnerParts['store']> },
+): Promise<{ turns: number; end: EvaluationEnd }> => {
   const { promise, resolve } = Promise.withResolvers<EvaluationEnd>()
   let waiting: StoredEvaluation | null = EVALUATION
   let turns = 0
   const stop = startEvaluations({
+    keys: { payer: async () => PRINCIPAL },
+    boundOf: async () => 0,
+    startTurn: () => () => void (turns += 1),
+    flush: async () => undefined,
+    clock: systemClock,
+    ids: systemIds,
+    onError(thrown) {
+      if (!(thrown instanceof StorageUnavailable)) throw thrown
+    },
+    ...parts,
     store: {
       async take() {
         const taken = waiting
@@ -65,18 +78,11 @@ const turnsOf = async (parts: Pick<EvaluationRunnerParts, 'readItem' | 'makeRequ
         resolve(end)
         return true
       },
-      release: async () => undefined,
+      async release() {
+        waiting = EVALUATION
+      },
+      ...parts.store,
     },
-    keys: { payer: async () => PRINCIPAL },
-    boundOf: async () => 0,
-    startTurn: () => () => void (turns += 1),
-    flush: async () => undefined,
-    clock: systemClock,
-    ids: systemIds,
-    onError(thrown) {
-      throw thrown
-    },
-    ...parts,
   })
   const end = await promise
   await stop()
@@ -113,4 +119,64 @@ test('a request that its key may not make fails its item, and the evaluation goe
   const error = new GatewayError('permission_denied')
   const { end } = await turnsOf({ readItem: async () => QUESTION, makeRequest: async () => ({ ...ANSWER, error }) })
   expect(end.state).toBe('done')
+})
+
+const away = (): never => {
+  throw new StorageUnavailable('The database is away.')
+}
+
+test('an answer that storage does not take is kept once it does, and nothing is asked twice', async () => {
+  let [asked, refused] = [0, 0]
+  const kept = new Set<number>()
+  const { end } = await turnsOf({
+    readItem: async () => QUESTION,
+    async makeRequest() {
+      asked += 1
+      return { ...ANSWER, costNanos: 5 }
+    },
+    store: {
+      async keepAnswers(_, position) {
+        if (position < 8 && refused < 16) {
+          refused += 1
+          away()
+        }
+        kept.add(position)
+      },
+    },
+  })
+  expect([end.state, asked, kept.size, refused]).toEqual(['done', 100, 100, 16])
+})
+
+test('an evaluation goes on by itself after a time in which storage takes no results', async () => {
+  let writes = 0
+  const { end } = await turnsOf({
+    readItem: async () => QUESTION,
+    makeRequest: async () => ANSWER,
+    store: {
+      async finishItem() {
+        writes += 1
+        if (writes < 4) away()
+      },
+    },
+  })
+  expect([end.state, end.reason]).toEqual(['done', null])
+})
+
+test('an evaluation goes on by itself after a time in which storage cannot tell what is left of a budget, and no item fails for it', async () => {
+  const error = new GatewayError('provider_overloaded', undefined, { status: 503, cause: new StorageUnavailable('away') })
+  let asked = 0
+  const failed: unknown[] = []
+  const { end } = await turnsOf({
+    readItem: async () => QUESTION,
+    async makeRequest() {
+      asked += 1
+      return { ...ANSWER, error: asked < 4 ? error : null }
+    },
+    store: {
+      async finishItem(_id, _position, { answer }) {
+        if (answer.error !== null) failed.push(answer.error)
+      },
+    },
+  })
+  expect([end.state, end.reason, failed]).toEqual(['done', null, []])
 })

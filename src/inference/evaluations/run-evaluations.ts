@@ -19,6 +19,7 @@ import type {
   StoredEvaluation,
   StoredItem,
 } from '../../storage/evaluation-store.ts'
+import { StorageConflict, StorageUnavailable } from '../../storage/storage-errors.ts'
 import { asFailure } from '../as-failure.ts'
 import type { MakeRequest, OwnAnswer, OwnBody } from '../own-request.ts'
 import type { ItemRequest, ReadItem } from './item-request.ts'
@@ -47,6 +48,8 @@ const RENEW_MS = 3000
 /** At once in this process. */
 const RUNNING_MAX = 2
 const REQUEST_MS = 10 * 60_000
+/** While storage is away. */
+const KEEP_AGAIN_MS = 500
 
 /** Takes up evaluations that run, until it is stopped; it leaves those that it has begun to another process. */
 export const startEvaluations = (parts: EvaluationRunnerParts): (() => Promise<void>) => {
@@ -100,13 +103,22 @@ const runEvaluation = async (
   const giveUp = (): void => over.abort()
   ending.addEventListener('abort', giveUp, { once: true })
   if (ending.aborted) giveUp()
+  // Until its hold runs out nobody else takes it, whether storage answers or not.
+  let cancelGivingUp = clock.after(HELD_MS, giveUp)
   const stopHolding = repeat(
     clock,
     RENEW_MS,
     async () => {
-      if (!(await store.hold(id, holder, isoTimestamp(clock.now() + HELD_MS)))) giveUp()
+      const cancelLater = clock.after(HELD_MS, giveUp)
+      const isHeld = await store.hold(id, holder, isoTimestamp(clock.now() + HELD_MS)).catch((thrown: unknown) => {
+        cancelLater()
+        throw thrown
+      })
+      cancelGivingUp()
+      cancelGivingUp = cancelLater
+      if (!isHeld) giveUp()
     },
-    giveUp,
+    (thrown) => parts.onError(thrown, 'the hold on an evaluation was not renewed'),
   )
   const end = (how: EvaluationEnd): Promise<boolean> =>
     store.end(evaluation, how, isoTimestamp(clock.now()), { requestId: ids.prefixed('eval'), userId: null, keyHash: evaluation.keyHash })
@@ -127,6 +139,7 @@ const runEvaluation = async (
     else throw thrown
   } finally {
     stopHolding()
+    cancelGivingUp()
     ending.removeEventListener('abort', giveUp)
     // Where this fails, the hold runs out by itself.
     await store.release(id, holder).catch((thrown: unknown) => parts.onError(thrown, 'an evaluation is held for some seconds more'))
@@ -144,14 +157,22 @@ interface Running {
 const doItem = async (
   { position, item, answers: before }: StoredItem,
   { evaluation, principal, signal, purse, turn }: Running,
-  { store, readItem, makeRequest, boundOf }: EvaluationRunnerParts,
+  { store, readItem, makeRequest, boundOf, clock }: EvaluationRunnerParts,
 ): Promise<void> => {
   const { id, slug, spec } = evaluation
   let answers = before
   const keep = async (name: string, answer: KeptAnswer): Promise<KeptAnswer> => {
     answers = { ...answers, [name]: answer }
-    await store.keepAnswers(id, position, answers, answer.costNanos)
-    return answer
+    // It was paid for. Where a write was made whose success was not heard of, its cost counts twice: the budget is kept all the same.
+    for (;;) {
+      try {
+        await store.keepAnswers(id, position, answers, answer.costNanos)
+        return answer
+      } catch (thrown) {
+        if (!isStorageAway(thrown) || signal.aborted) throw thrown
+        await new Promise<void>((resolve) => void clock.after(KEEP_AGAIN_MS, resolve))
+      }
+    }
   }
   const ask = async (name: string, request: OwnBody): Promise<KeptAnswer> => {
     const known = answers[name]
@@ -166,6 +187,8 @@ const doItem = async (
     // An item that was cut short is asked again when the evaluation goes on.
     if (signal.aborted) throw new Interrupted(null)
     release(answer.costNanos)
+    // Nobody was asked: it is asked once storage is back.
+    if (answer.costNanos === 0 && isStorageAway(answer.error?.cause)) throw new Interrupted(null)
     if (isUnpaid(answer.error)) throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
     return keep(name, keptOf(answer))
   }
@@ -253,5 +276,9 @@ const inParallel = async <Item>(items: readonly Item[], most: number, work: (ite
   }
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
   const failed = failure as { readonly thrown: unknown } | null
-  if (failed !== null) throw failed.thrown instanceof Interrupted ? failed.thrown : asFailure(failed.thrown)
+  if (failed === null) return
+  throw failed.thrown instanceof Interrupted || isStorageAway(failed.thrown) ? failed.thrown : asFailure(failed.thrown)
 }
+
+/** No reason to end an evaluation: it goes on once storage is back. */
+const isStorageAway = (thrown: unknown): boolean => thrown instanceof StorageUnavailable || thrown instanceof StorageConflict

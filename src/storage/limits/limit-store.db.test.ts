@@ -6,6 +6,7 @@ import { describeEachEngine } from '../../../test/support/databases.ts'
 import { patient } from '../../../test/support/patience.ts'
 import { HAS_REDIS, startRedis } from '../../../test/support/redis.ts'
 import { until } from '../../../test/support/started-service.ts'
+import { openRedis } from '../redis-client.ts'
 import type { Claim, LimitStore } from './limit-store.ts'
 import { createRedisLimits } from './redis-limits.ts'
 
@@ -141,6 +142,20 @@ describe.skipIf(!HAS_REDIS)('limits in Redis', () => {
     await store.connect()
     closers.push(store.close)
     return store
+  })
+
+  test('a server that reads and does not write is away until it writes again', async () => {
+    const { url, stop } = await startRedis()
+    const [store, admin] = [createRedisLimits({ url, prefix: 'test:', node: 'a' }), await openRedis(url)]
+    await store.connect()
+    await store.ping()
+    await admin.send('REPLICAOF', ['127.0.0.1', '1'])
+    expect(await store.ping().then(() => 'written', String)).toContain('READONLY')
+    await admin.send('REPLICAOF', ['NO', 'ONE'])
+    await store.ping()
+    admin.close()
+    await store.close()
+    await stop()
   })
 })
 

@@ -41,6 +41,7 @@ export interface LimitStore {
   readonly asksAlone: boolean
   /** Connects anew. It and `ping` are the methods that are called while the store is away. */
   connect(): Promise<void>
+  /** Writes, where a server may read alone. */
   ping(): Promise<void>
   /** Null: let in, and counted. A request that is refused takes nothing. */
   enter(claim: Claim): Promise<BoundReached | null>

@@ -69,7 +69,8 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
       connection = await connect()
     },
     async ping() {
-      await connected().client.send('PING', [])
+      // A replica, and one whose disk or memory is full, greet and read, and take nothing.
+      await connected().client.send('SET', [`${prefix}written`, '', 'PX', '1000'])
     },
     async enter(claim) {
       const { client, enterSha } = connected()
