@@ -1,27 +1,16 @@
 /** A tab that was open while another version was installed, and asks for a script that is gone. */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 
 import type { Locator, Page } from 'playwright-core'
 
 import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { savePreset } from './calls.ts'
+import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
-const ASSETS = join(import.meta.dir, '../dist/assets')
-
-/** The one script that is loaded late and says this. */
-const lateScript = (words: string): string => {
-  const found = readdirSync(ASSETS).filter(
-    (name) => name.startsWith('chunk-') && name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes(words),
-  )
-  expect({ words, scripts: found.length }).toEqual({ words, scripts: 1 })
-  return found[0] ?? ''
-}
 
 interface Part {
   /** Words that its script alone says. */
@@ -56,7 +45,7 @@ describe.skipIf(BROWSER_PATH === null)('a tab of an earlier version', () => {
     ['reloads itself once for the palette, which opens from then on', PALETTE, true],
     ['says so where the script of the palette is gone for good, and keeps its screen', PALETTE, false],
   ])('%s', async (_, part, comesBack) => {
-    const script = lateScript(part.words)
+    const script = lateScriptWith(part.words)
     let [isGone, documents] = [true, 0]
     const visitor = await signedIn(browser, service, '/settings', {
       before: async (page) => {

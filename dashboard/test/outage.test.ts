@@ -1,6 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { afterAll, describe, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
 
@@ -8,6 +6,7 @@ import { type StartedService, until, useServices } from '../../test/support/star
 import { startTcpRelay, type TcpRelay } from '../../test/support/tcp-relay.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
+import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -21,15 +20,6 @@ const startBehindRelay = async (): Promise<{ service: StartedService; relay: Tcp
   const relay = await startTcpRelay(started.url)
   relays.push(relay)
   return { service: { ...started, url: relay.url.replace(/\/$/, '') }, relay }
-}
-
-const ASSETS = join(import.meta.dirname, '../dist/assets')
-
-/** The script of a screen, by a sentence that only this screen says. */
-const scriptWith = (sentence: string): string => {
-  const found = readdirSync(ASSETS).filter((name) => name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes(sentence))
-  expect({ sentence, scripts: found.length }).toEqual({ sentence, scripts: 1 })
-  return found[0]!
 }
 
 /** The page has fetched every screen that it fetches when it has nothing else to do. */
@@ -65,7 +55,7 @@ describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
     const away = Promise.withResolvers<void>()
     let isAway = true
     const before = async (page: Page): Promise<void> => {
-      await page.route(`**/assets/${scriptWith('No presets yet')}`, async (route) => {
+      await page.route(`**/assets/${lateScriptWith('No presets yet')}`, async (route) => {
         await away.promise
         await (isAway ? route.abort('connectionrefused') : route.continue())
       })

@@ -1,10 +1,13 @@
 /** The playground beside its answers: who pays, settings by column, what a link holds, what is kept as a test, the request as a program. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
+import type { Page } from 'playwright-core'
+
 import { proseAnswer, say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage, savePreset } from './calls.ts'
+import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -85,6 +88,31 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     expect(await page.getByLabel('Temperature').inputValue()).toBe('0.25')
     await page.getByText('reasoning').first().waitFor()
     expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('')
+    visitor.check()
+  })
+
+  test('settings are typed as JSON before the editor is loaded, and the editor that comes takes nothing from who types', async () => {
+    const loading = Promise.withResolvers<void>()
+    const script = `/dashboard/assets/${lateScriptWith('cm-focused')}`
+    const before = async (page: Page): Promise<void> => {
+      await page.route(`**${script}`, async (route) => {
+        await loading.promise
+        await route.continue()
+      })
+    }
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one', { before })
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    const field = page.getByLabel('Settings as JSON')
+    await field.selectText()
+    await page.keyboard.type('{"temperature": 0.')
+    loading.resolve()
+    await page.evaluate(`import('${script}').then(() => undefined)`)
+    await page.keyboard.type('25}')
+    expect(await field.inputValue()).toBe('{"temperature": 0.25}')
+    await page.getByLabel('Message 1', { exact: true }).focus()
+    await page.locator('.cm-content').getByText('0.25').waitFor()
+    await page.getByRole('button', { name: 'Form', exact: true }).click()
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.25')
     visitor.check()
   })
 

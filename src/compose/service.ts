@@ -134,7 +134,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     parts.lag.start(),
     parts.nodePlaces.start(),
   ]
-  // What another process imported between the first reading of the lists and that of the counter.
+  // Another process may have imported one between the first reading of the lists and that of the counter.
   if (await imports.refresh()) reloadable.rebuild()
   await parts.nodes.join()
   await Promise.all([parts.meter.connect(), parts.answers.connect()])

@@ -255,7 +255,7 @@ describe('the journal', () => {
     expect([kept, seen]).toEqual([[['1', '2', '3']], [3, 3, 3]])
   })
 
-  test('holds what is flushed in the same step, and is told of each entry that storage has', async () => {
+  test('holds what is flushed in the same step, and hears of each entry that storage has', async () => {
     const segments: Segment[] = []
     const { recorder, kept } = openWith((entries) => {
       const segment = segmentOf(entries)

@@ -5,7 +5,7 @@
  * decisions/0143.)
  */
 
-/** What more would gain is little, and the first of a cohort waits at each stage for its last. */
+/** More members would gain little, and the first of a cohort waits at each stage for its last. */
 const MEMBERS_MAX = 16
 
 let joining: Promise<void> | null = null

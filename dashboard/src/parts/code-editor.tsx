@@ -49,7 +49,7 @@ const typeOverSelection = EditorView.domEventHandlers({
   },
 })
 
-interface CodeEditorProps {
+export interface CodeEditorProps {
   readonly label: string
   readonly describedBy: string
   readonly value: string
