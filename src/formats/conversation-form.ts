@@ -5,7 +5,8 @@
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { eachOutlined } from '../lib/json-outline.ts'
+import { eachElementOutlined, eachOutlined } from '../lib/json-outline.ts'
+import type { JsonValue } from '../lib/json.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { strictly } from './call-reader.ts'
 import { children, malformedMember, member, type Node, nodeAt, nodesAt, optionalText, requiredText, requiredWord } from './json-node.ts'
@@ -22,7 +23,11 @@ export function* checkForm(client: ClientDialect, body: JsonBody, names: Names):
   if (!raw.startsWith('[')) return
   const check = (item: Node): void => CHECKS[client](item, names)
   if (raw.length > LOOKED_THROUGH_MAX) {
-    yield* strictly(eachOutlined(raw, LEVELS, (item, index) => check(nodeAt(item, `${field}[${index}]`, 'invalid_prompt'))))
+    const checkAt = (item: JsonValue, index: number): void => check(nodeAt(item, `${field}[${index}]`, 'invalid_prompt'))
+    const elements = body.elementsOf(field)
+    yield* strictly(
+      elements === undefined ? eachOutlined(raw, LEVELS, checkAt) : eachElementOutlined(body.searchable, elements, LEVELS, checkAt),
+    )
   } else yield* mapInSteps(nodesAt(body.value(field), field, 'invalid_prompt'), check)
 }
 

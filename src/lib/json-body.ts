@@ -7,7 +7,16 @@
 import { compactPieces } from './compact-json.ts'
 import { isExactInteger, keepingExact } from './exact-json.ts'
 import { joinBytes } from './join-bytes.ts'
-import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
+import {
+  JSON_LIMITS,
+  type JsonElement,
+  type JsonLimits,
+  type JsonMember,
+  JsonTextError,
+  refuseEscapes,
+  refuseRepeated,
+  scanMembers,
+} from './json-scan.ts'
 import { type JsonText, parseInSteps } from './json-steps.ts'
 import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
@@ -139,6 +148,11 @@ export class JsonBody {
   rawSearchable(key: string): string | undefined {
     const member = this.#find(key)
     return member === undefined ? undefined : this.#held.slice(member.start, member.end)
+  }
+
+  /** Where the elements of a list stand in `searchable`; undefined where the scan did not note it. */
+  elementsOf(key: string): readonly JsonElement[] | undefined {
+    return this.#find(key)?.elements
   }
 
   /** Says whether a member's value is the same text in both bodies, held in the same form. */

@@ -1,5 +1,5 @@
 /** The form of JSON text without what it says: for checks that need names and kinds of values, and no long text. */
-import { JsonTextError, type JsonTree, scanElements, scanTree } from './json-scan.ts'
+import { type JsonElement, type JsonSpan, JsonTextError, type JsonTree, scanElements, scanTree, skipString } from './json-scan.ts'
 import type { JsonValue } from './json.ts'
 import { LARGE_BYTES, startPace, type Steps } from './steps.ts'
 
@@ -13,15 +13,60 @@ const PARSED_MAX = 32_768
  * The elements of a list, one after the other. In a large one objects and arrays are opened down to `levels` and empty below,
  * long strings are empty, and numbers are 0. Throws JsonTextError.
  */
-export function* eachOutlined(list: string, levels: number, take: (element: JsonValue, index: number) => void): Steps<void> {
-  const elements = scanElements(list)
+export const eachOutlined = (list: string, levels: number, take: (element: JsonValue, index: number) => void): Steps<void> =>
+  eachElementOutlined(list, scanElements(list), levels, take)
+
+/** The same where it is known where they stand in `text`. */
+export function* eachElementOutlined(
+  text: string,
+  elements: readonly (JsonSpan & Partial<JsonElement>)[],
+  levels: number,
+  take: (element: JsonValue, index: number) => void,
+): Steps<void> {
   const isStep = startPace()
-  for (const [index, { start, end }] of elements.entries()) {
-    if (end - start > LARGE_BYTES) yield* outlinedInSteps(list, scanTree(list, levels, start), (element) => take(element, index))
-    else take(end - start > PARSED_MAX ? outlined(list, scanTree(list, levels, start)) : parsed(list.slice(start, end)), index)
-    if (isStep(end - start)) yield
+  for (const [index, { start, end, values = 0, isFlat = false }] of elements.entries()) {
+    const size = end - start
+    if (size > LARGE_BYTES) yield* outlinedInSteps(text, scanTree(text, levels, start), (element) => take(element, index))
+    else if (size > PARSED_MAX) take(outlined(text, scanTree(text, levels, start)), index)
+    else take((isFlat ? flatOutlined(text, { start, end }, values) : null) ?? parsed(text.slice(start, end)), index)
+    if (isStep(size)) yield
   }
 }
+
+/**
+ * An object that holds no others, as most messages are: its last string, which is the long one in most, ends where the object does. Null
+ * where it has to be parsed: a value is no string, or may not be well formed, or is short and has an escape.
+ */
+const flatOutlined = (text: string, { start, end }: JsonSpan, values: number): JsonValue | null => {
+  if (text.charAt(start) !== '{' || values > FLAT_MAX) return null
+  const outline: Record<string, JsonValue> = {}
+  let at = start
+  for (let left = values; left > 0; left -= 1) {
+    MEMBER.lastIndex = at
+    const name = MEMBER.exec(text)?.[1]
+    if (name === undefined || name === '__proto__') return null
+    const opening = MEMBER.lastIndex - 1
+    const behind = left > 1 ? skipString(text, opening) : end - 1
+    if (behind - opening < 2 || text.charAt(behind - 1) !== '"') return null
+    const said = text.slice(opening + 1, behind - 1)
+    const isLong = said.length > NAME_MAX
+    if (isLong ? MALFORMED.test(said) : !PLAIN.test(said)) return null
+    outline[name] = isLong ? '' : said
+    at = behind
+  }
+  return outline
+}
+
+/** Objects of more members are rare in conversations. */
+const FLAT_MAX = 8
+/** The sign before a member, its name, and the quote that begins its value, without white space between them. */
+// oxlint-disable-next-line no-control-regex
+const MEMBER = /[{,]"([^"\\\0-\x1f]{0,64})":"/y
+// oxlint-disable-next-line no-control-regex
+const PLAIN = /^[^\\\0-\x1f]*$/
+/** A faulty escape, what JSON does not allow in a string, or so many backslashes that a parser has to count them. */
+// oxlint-disable-next-line no-control-regex
+const MALFORMED = /(?<!\\)\\(?:[^"\\/bfnrtu]|u(?![0-9a-fA-F]{4}))|\\\\\\|[\0-\x1f]/
 
 /** One element may have all the parts of a conversation. */
 function* outlinedInSteps(list: string, tree: JsonTree, take: (element: JsonValue) => void): Steps<void> {

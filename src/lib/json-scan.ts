@@ -104,6 +104,16 @@ export interface JsonMember extends JsonSpan {
   readonly keyStart: number
   /** It holds an integer of more digits than a double is sure to keep (lib/exact-json.ts). */
   readonly exact: boolean
+  /** The elements of a conversation in a large text, where none of them is a plain value. */
+  readonly elements?: readonly JsonElement[]
+}
+
+/** An object or an array in a list. */
+export interface JsonElement extends JsonSpan {
+  /** How many values it holds, those within others counted. */
+  readonly values: number
+  /** None of its values holds others. */
+  readonly isFlat: boolean
 }
 
 /** The members of the one object that `text` holds. Throws JsonTextError, also where `names` is once and a name stands twice. */
@@ -121,10 +131,14 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const start = skipColon(text, budget, keyEnd)
     const { longIntegers, nodes } = budget
     const key = nameIn(text, keyStart, keyEnd)
-    const end = CONVERSATIONS.has(key) ? skipConversation(text, start, budget) : skipValue(text, start, budget)
+    const isConversation = CONVERSATIONS.has(key)
+    const elements: JsonElement[] | null = isConversation && text.length > LONG_TEXT ? [] : null
+    const before = budget.nodes
+    const end = isConversation ? skipConversation(text, start, budget, elements) : skipValue(text, start, budget)
     if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
     if (nodes - budget.nodes > limits.fieldNodes && !LONG_FIELDS.has(key)) throw tooManyInField(key, limits)
-    members.push({ key, keyStart, start, end, exact: budget.longIntegers > longIntegers })
+    const member = { key, keyStart, start, end, exact: budget.longIntegers > longIntegers }
+    members.push(elements !== null && areAllValues(elements, before - budget.nodes) ? { ...member, elements } : member)
     at = skipSpace(text, budget, end)
     if (text.charCodeAt(at) === CLOSING_BRACE) break
     at = skipComma(text, budget, at)
@@ -239,17 +253,27 @@ const LONG_FIELDS: ReadonlySet<string> = new Set([...CONVERSATIONS, 'system', 't
 const tooManyInField = (key: string, { fieldNodes }: JsonLimits): JsonTextError =>
   new JsonTextError(`The field "${cutText(key, 64)}" of the body holds more than ${fieldNodes} values.`)
 
-const skipConversation = (text: string, start: number, budget: Budget): number => {
+/** A shorter text is parsed as a whole, and nobody asks where its elements stand. */
+const LONG_TEXT = 32_768
+
+/** `values`: all of the list that holds these elements, itself counted. */
+const areAllValues = (elements: readonly JsonElement[], values: number): boolean =>
+  elements.length > 0 && elements.reduce((sum, element) => sum + 1 + element.values, 1) === values
+
+const skipConversation = (text: string, start: number, budget: Budget, elements: JsonElement[] | null): number => {
   const { containers, containersMost } = budget
   budget.containers = budget.containersMost = budget.limits.conversation
-  const end = skipValue(text, start, budget)
+  const end = skipValue(text, start, budget, elements)
   budget.containers = containers
   budget.containersMost = containersMost
   return end
 }
 
-/** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
-const skipValue = (text: string, start: number, budget: Budget): number => {
+/**
+ * Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. `found` gets the objects and arrays in it
+ * that are not empty, where it is a list.
+ */
+const skipValue = (text: string, start: number, budget: Budget, found: JsonElement[] | null = null): number => {
   const { limits } = budget
   const kind = text.charCodeAt(start)
   // Most values hold no others: nothing is set up for them.
@@ -268,6 +292,10 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
   let elements = 0
   /** The names of the members of each, where they must differ; those of an array are none. */
   const names: Names[] = []
+  /** Of the element of the list that is being passed. */
+  let elementStart = start
+  let nodesBefore = 0
+  let containersBefore = 0
   for (;;) {
     budget.nodes -= 1
     if (budget.nodes < 0) throw tooManyValues(limits)
@@ -285,6 +313,9 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
       if (open.length === 1 && open[0] === CLOSING_BRACKET) {
         elements += 1
         if (elements > limits.elements) throw new JsonTextError(`A list in the body holds more than ${limits.elements} objects and arrays.`)
+        elementStart = at
+        nodesBefore = budget.nodes
+        containersBefore = budget.containers
       }
       const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
       at = skipSpace(text, budget, at + 1)
@@ -320,6 +351,13 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
       open.pop()
       counts.pop()
       names.pop()
+      if (found !== null && open.length === 1 && open[0] === CLOSING_BRACKET)
+        found.push({
+          start: elementStart,
+          end: at,
+          values: nodesBefore - budget.nodes,
+          isFlat: containersBefore === budget.containers,
+        })
     }
   }
 }

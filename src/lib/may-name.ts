@@ -7,13 +7,14 @@ export const mayName = (name: string | RegExp, json: string): boolean =>
 
 /** The same for text of any length. */
 export function* lookForName(name: RegExp, json: string): Steps<boolean> {
-  return (yield* testInSteps(name, json)) || (json.includes(SPELT_BEGINNING) && (yield* testInSteps(SPELT, json)))
+  return (yield* testInSteps(name, json)) || (yield* testInSteps(SPELT, json))
 }
 
 /** Letters, or the signs between words, stand in the text as escapes. They are written so only to hide a word. */
-export const spellsNames = (json: string): boolean => json.includes(SPELT_BEGINNING) && SPELT.test(json)
+export const spellsNames = (json: string): boolean => SPELT.test(json)
 
-const SPELT_BEGINNING = String.raw`\u00`
-
-/** The characters from `@` to the end of ASCII, and the colon of our own types of tools. */
+/**
+ * The characters from `@` to the end of ASCII, and the colon of our own types of tools. The engine finds this alternative ten times as fast
+ * as the four characters that it begins with.
+ */
 const SPELT = /\\u00(?:[4-7]|3[aA])/

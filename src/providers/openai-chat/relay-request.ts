@@ -39,8 +39,9 @@ export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges
   yield
   if (messages !== null) changes['messages'] = messages
   const words = vendor.jsonSchema ? null : formatWords(body.value('response_format'), vendor)
+  if (words === null) return changes
   const said = messages ?? body.raw('messages')
-  if (words !== null && said !== undefined) changes['messages'] = withFirst(words, said)
+  if (said !== undefined) changes['messages'] = withFirst(words, said)
   return changes
 }
 
