@@ -13,7 +13,7 @@ import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
-import { lockedPaths, sameSetting } from '../request-fields/setting-spellings.ts'
+import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
@@ -116,7 +116,7 @@ function* mergeField(dialect: ClientDialect, field: string, { preset, request, l
     return own
   }
   if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return yield* uniteTools(dialect, own, asked)
-  if (asked === null) return sameSetting(dialect, field).some((name) => request(name) !== null) ? null : own
+  if (asked === null) return overriding(dialect, field).some((name) => request(name) !== null) ? null : own
   return here.reduce<JsonValue>((value, { member }) => (member === null ? value : holdMember(value, own, field, member, overruled)), asked)
 }
 
