@@ -11,9 +11,9 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
-import { lockedPaths, sameSetting } from '../request-fields/setting-spellings.ts'
+import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
@@ -116,13 +116,13 @@ function* mergeField(dialect: ClientDialect, field: string, { preset, request, l
     return own
   }
   if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return yield* uniteTools(dialect, own, asked)
-  if (asked === null) return sameSetting(dialect, field).some((name) => request(name) !== null) ? null : own
+  if (asked === null) return overriding(dialect, field).some((name) => request(name) !== null) ? null : own
   return here.reduce<JsonValue>((value, { member }) => (member === null ? value : holdMember(value, own, field, member, overruled)), asked)
 }
 
 /** The request's object with one member as the preset has it. */
 const holdMember = (asked: JsonValue, own: JsonValue, field: string, member: string, overruled: string[]): JsonValue => {
-  if (!isObject(asked)) return asked
+  if (!isObject(asked) || callsNothing(field, asked)) return asked
   const { [member]: wanted = null, ...rest } = asked
   const kept = isObject(own) ? (own[member] ?? null) : null
   if (sameJson(wanted, kept)) return asked
@@ -130,7 +130,23 @@ const holdMember = (asked: JsonValue, own: JsonValue, field: string, member: str
   return kept === null ? rest : { ...rest, [member]: kept }
 }
 
-const sameJson = (one: JsonValue, other: JsonValue): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** Where no tool may be called there is nothing to restrain, and Anthropic refuses a choice of `none` that has a further member. */
+const callsNothing = (field: string, asked: JsonObject): boolean => field === 'tool_choice' && asked['type'] === 'none'
+
+/** The members of an object have no order, so a client that writes the preset's own value asks for no change. */
+const sameJson = (one: JsonValue, other: JsonValue): boolean => {
+  if (Array.isArray(one)) {
+    return (
+      Array.isArray(other) && one.length === other.length && one.every((item: JsonValue, index) => sameJson(item, other[index] ?? null))
+    )
+  }
+  if (!isObject(one) || !isObject(other)) return one === other
+  const members = Object.entries(one)
+  return (
+    members.length === Object.keys(other).length &&
+    members.every(([name, value]) => Object.hasOwn(other, name) && sameJson(value, other[name] ?? null))
+  )
+}
 
 const warnOfLocked = (overruled: readonly string[], { config }: PresetContent): Warning[] => {
   if (config['on_locked'] === 'reject' && overruled.length > 0) {

@@ -3,12 +3,13 @@ import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { ModelResource } from '../contract/model.ts'
 import type { PresetVersionResource } from '../contract/preset.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
+import { isObject } from '../lib/json.ts'
 import { isAdministrator, isPerson, type Caller } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
 import { modelResource, presetAsModel } from '../models/model-resource.ts'
 import { unservedModel, type Models } from '../models/models.ts'
 import type { ListedModel } from '../models/select-models.ts'
-import type { Presets } from '../presets/presets.ts'
+import type { Presets, ServedPreset } from '../presets/presets.ts'
 import { autoStrategy } from '../routing/auto-models.ts'
 import { permits } from '../routing/policy.ts'
 import { resolveModel } from '../routing/resolve-model.ts'
@@ -19,6 +20,8 @@ export interface ListedModels {
   models(caller: Caller): Promise<readonly Listed[]>
   /** Active presets, which a team chose to offer. */
   presets(caller: Caller): Promise<readonly Listed[]>
+  /** One of them, also where the list is too long to hold it; null where there is none. */
+  preset(caller: Caller, slug: string): Promise<Listed | null>
 }
 
 export interface Listed extends ListedModel {
@@ -37,6 +40,12 @@ export const createListedModels = ({
   // Null for an administrator, who sees all of them.
   const policyOf = async (caller: Caller): Promise<RoutingPolicy | null> =>
     isAdministrator(caller) ? null : ((await guardrails.effective(subjectOf(caller)))?.policy ?? null)
+  const asModel = ({ preset, version }: ServedPreset, policy: RoutingPolicy | null): Listed | null => {
+    const model = modelsOf(version, models).find((one) => one.endpoints.length === 0 || permits(one, policy, models))
+    if (model === undefined) return null
+    const { slug, name, description, created_at: createdAt } = preset
+    return listed(model, presetAsModel({ slug, name, description, created: Math.floor(Date.parse(createdAt) / 1000) }, model))
+  }
   return {
     async models(caller) {
       const policy = await policyOf(caller)
@@ -48,12 +57,11 @@ export const createListedModels = ({
     async presets(caller) {
       const policy = await policyOf(caller)
       const served = await presets.served(caller.workspaceId)
-      return served.flatMap(({ preset, version }) => {
-        const model = modelsOf(version, models).find((one) => one.endpoints.length === 0 || permits(one, policy, models))
-        if (model === undefined) return []
-        const { slug, name, description, created_at: createdAt } = preset
-        return [listed(model, presetAsModel({ slug, name, description, created: Math.floor(Date.parse(createdAt) / 1000) }, model))]
-      })
+      return served.flatMap((one) => asModel(one, policy) ?? [])
+    },
+    async preset(caller, slug) {
+      const found = await presets.active(caller.workspaceId, slug)
+      return found === null ? null : asModel(found, await policyOf(caller))
     },
   }
 }
@@ -74,7 +82,11 @@ const listed = (model: Model, resource: ModelResource): Listed => ({
 
 /** Its model and its fallbacks, as far as they are served here. Which one an automatic choice takes is known only with a request. */
 const modelsOf = ({ config }: PresetVersionResource, models: Models): readonly Model[] =>
-  [config['model'], ...(Array.isArray(config['models']) ? config['models'] : [])].flatMap((name) => {
+  [config['model'], ...itemsOf(config['models']), ...itemsOf(config['fallbacks']).map(modelOf)].flatMap((name) => {
     if (typeof name !== 'string') return []
     return autoStrategy(name) === null ? (resolveModel(name, models)?.model ?? []) : unservedModel(name)
   })
+
+const itemsOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [])
+
+const modelOf = (fallback: unknown): unknown => (isObject(fallback) ? fallback['model'] : undefined)

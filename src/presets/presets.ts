@@ -71,7 +71,9 @@ export interface Presets {
   serve(workspaceId: string, slug: string, reference: VersionReference): ServedPreset | Promise<ServedPreset>
   /** The designated version of a preset that there may be, by its bare slug; null where there is none. Throws `permission_denied` for a disabled one. */
   find(workspaceId: string, slug: string): ServedPreset | null | Promise<ServedPreset | null>
-  /** Every active preset with its designated version: the model list. */
+  /** An active preset with its designated version; null where there is none. */
+  active(workspaceId: string, slug: string): Promise<ServedPreset | null>
+  /** The active presets that changed last, up to a thousand, with their designated versions: the model list. */
   served(workspaceId: string): Promise<readonly ServedPreset[]>
   /** Something has changed that it is served by. */
   forget(workspaceId: string, slug: string): void
@@ -97,6 +99,10 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   ): PresetResolution | null | Promise<PresetResolution | null> => {
     const pin = reference.by === 'number' ? reference.number : reference.by === 'label' ? reference.label : ''
     return cache.get(`${prefixOf(workspaceId, slug)}${pin}`, () => store.resolve(workspaceId, slug, reference))
+  }
+  const active = async (workspaceId: string, slug: string): Promise<ServedPreset | null> => {
+    const found = await resolve(workspaceId, slug, { by: 'designation' })
+    return found?.kind === 'found' && found.preset.status === 'active' ? found : null
   }
 
   return {
@@ -175,13 +181,14 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       const found = resolve(workspaceId, slug, { by: 'designation' })
       return found instanceof Promise ? found.then(admitted) : admitted(found)
     },
+    active,
     async served(workspaceId) {
       const all: ServedPreset[] = []
       let after: Position | null = null
       do {
         const page: PresetPage = await store.page({ workspaceId, status: 'active', after, limit: LIST_PAGE })
-        const found = await Promise.all(page.items.map(async ({ slug }) => resolve(workspaceId, slug, { by: 'designation' })))
-        all.push(...found.flatMap((one) => (one?.kind === 'found' && one.preset.status === 'active' ? one : [])))
+        const found = await Promise.all(page.items.map(({ slug }) => active(workspaceId, slug)))
+        all.push(...found.filter((one) => one !== null))
         after = page.next
       } while (after !== null && all.length < LISTED_MAX)
       return all.slice(0, LISTED_MAX)

@@ -51,6 +51,13 @@ export const sameSetting = (client: ClientDialect, field: string): readonly stri
 }
 
 /**
+ * The fields of a request that take the place of a preset's `field`: those that set the same thing, also an older word
+ * that presets do not store. Lists of tools do not: they are united.
+ */
+export const overriding = (client: ClientDialect, field: string): readonly string[] =>
+  field === 'tools' ? [] : (OLDER_WORDS[client].get(field) ?? sameSetting(client, field))
+
+/**
  * The paths of `client` that a lock of a preset of shape `shape` holds. A lock may name a setting as any interface
  * does; the preset's own interface is asked first what the name means. A field that presets do not store and that sets
  * the same thing, such as `functions` beside `tools`, is held too, and so is one that changes what a held field does.
@@ -71,4 +78,18 @@ const otherNames = (client: ClientDialect, path: string): readonly string[] => {
   const means = fieldOf(client, path)?.means
   if (typeof means !== 'string' || WITHOUT_SPELLING.has(means)) return []
   return fieldsWhere((row) => row.means === means && row.presets !== 'keep', [client])
+}
+
+const withOlderWords = (client: ClientDialect): ReadonlyMap<string, readonly string[]> => {
+  const kept = fieldsWhere(({ presets }) => presets === 'keep', [client])
+  const older = kept.map((field) => [field, otherNames(client, field)] as const)
+  return new Map(
+    older.flatMap(([field, names]) => (names.length === 0 ? [] : [[field, [...sameSetting(client, field), ...names]] as const])),
+  )
+}
+
+const OLDER_WORDS: Readonly<Record<ClientDialect, ReadonlyMap<string, readonly string[]>>> = {
+  chat: withOlderWords('chat'),
+  responses: withOlderWords('responses'),
+  messages: withOlderWords('messages'),
 }

@@ -1,10 +1,11 @@
 /** The models behind the names of a request. */
 import type { Call } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
+import type { Warning } from '../canonical/warning.ts'
 import type { Models } from '../models/models.ts'
 import { autoModels, autoStrategy } from './auto-models.ts'
 import type { AskedModel, Variant } from './candidate.ts'
-import { shown, UNKNOWN_MODEL, unknownModels, type Removed } from './explain.ts'
+import { passedOver, shown, UNKNOWN_MODEL, unknownModels, type Removed } from './explain.ts'
 import { withinLocks } from './heed-locks.ts'
 import { PLAIN, resolveModel } from './resolve-model.ts'
 
@@ -15,6 +16,8 @@ export interface AskedModels {
   /** In the order of the request, each once. */
   readonly asked: readonly AskedModel[]
   readonly unknown: readonly Removed[]
+  /** One for each unknown name, with the field that has it. */
+  readonly warnings: readonly Warning[]
   readonly strategy: Strategy
   /** The first one goes on with its conversation, whatever else is remembered of it. */
   readonly isPinned: boolean
@@ -32,6 +35,7 @@ interface Asking {
 export const askedModels = ({ call, models, locks = null }: Asking): AskedModels => {
   const asked = new Map<string, AskedModel>()
   const unknown: Removed[] = []
+  const warnings: Warning[] = []
   const held = new Set<string>()
   let isPinned = false
   let strategy: Strategy = call.models.length > 1 ? 'fallback' : 'direct'
@@ -47,6 +51,7 @@ export const askedModels = ({ call, models, locks = null }: Asking): AskedModels
     const found = resolveModel(name, models)
     if (found === undefined) {
       unknown.push({ model: shown(name), provider: '*', reason: UNKNOWN_MODEL })
+      warnings.push(passedOver(name, fieldNaming(name, call)))
     } else if (!asked.has(found.model.id)) {
       const allowed = withinLocks(name, found, locks)
       if (!sameVariant(found.variant, allowed.variant)) held.add(fieldNaming(name, call))
@@ -55,7 +60,7 @@ export const askedModels = ({ call, models, locks = null }: Asking): AskedModels
     if (strategy === 'direct' && name.startsWith('~')) strategy = 'latest'
   }
   if (unknown.length > 0 && unknown.length === call.models.length) throw unknownModels(call.models, models)
-  return { asked: [...asked.values()], unknown, strategy, isPinned, held: [...held] }
+  return { asked: [...asked.values()], unknown, warnings, strategy, isPinned, held: [...held] }
 }
 
 const sameVariant = (one: Variant, other: Variant): boolean => one === other || JSON.stringify(one) === JSON.stringify(other)

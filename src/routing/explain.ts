@@ -54,10 +54,10 @@ export const noProvider = (names: readonly string[], removed: readonly Removed[]
 /** In the sentence; the metadata has them all. */
 const REPORTED_MAX = 20
 
-export const passedOver = ({ model }: Removed): Warning => ({
+export const passedOver = (model: string, field: string): Warning => ({
   code: 'unsupported_field',
-  field: 'models',
-  message: `The model "${model}" does not exist here; it was passed over.`,
+  field,
+  message: `The model "${shown(model)}" does not exist here; it was passed over.`,
 })
 
 export const unheededVariant = (message: string): Warning => ({ code: 'unsupported_field', field: 'model', message })

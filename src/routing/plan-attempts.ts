@@ -8,7 +8,7 @@ import type { Models } from '../models/models.ts'
 import { askedModels, type Strategy } from './asked-models.ts'
 import { autoStrategy } from './auto-models.ts'
 import { endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
-import { noProvider, passedOver, unheededVariant, type Removed } from './explain.ts'
+import { noProvider, unheededVariant, type Removed } from './explain.ts'
 import { filtersOf } from './filters.ts'
 import type { EndpointKey, HealthView } from './health.ts'
 import { tierNames, warnOfLocks } from './heed-locks.ts'
@@ -108,7 +108,7 @@ const NONE: readonly never[] = []
 const fullPlan = (input: PlanInput): Plan => {
   const { call, locks = null } = input
   const preferences = readPreferences(call)
-  const { asked, unknown, strategy, isPinned, held } = askedModels(input)
+  const { asked, unknown, warnings, strategy, isPinned, held } = askedModels(input)
   const lockWarnings = locks === null ? NONE : warnOfLocks(held, asked, preferences, locks)
   const removed: Removed[] = [...unknown]
   const filters = filtersOf(call, preferences, tierNames(preferences, locks), input.policy ?? null, input.models)
@@ -136,7 +136,7 @@ const fullPlan = (input: PlanInput): Plan => {
     attempts: attempted(ordered, preferences).map((candidate) => plannedAttempt(candidate, preferences)),
     candidates: groups.reduce((sum, group) => sum + group.length, 0),
     removed,
-    warnings: [...lockWarnings, ...warningsOf(asked, unknown)],
+    warnings: [...lockWarnings, ...warnings, ...unheededVariants(asked)],
     strategy,
     searches: asked.some(({ variant }) => variant.searches),
     order: ordered[0]?.why ?? 'only candidate',
@@ -173,7 +173,5 @@ const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier, tierIsSpeed
   return { model, endpoint, key, serviceTier: endpoint.serviceTier ?? (servesTier(model, tier) ? 'default' : otherwise) }
 }
 
-const warningsOf = (asked: readonly AskedModel[], unknown: readonly Removed[]): readonly Warning[] => [
-  ...unknown.map(passedOver),
-  ...asked.flatMap(({ variant }) => (variant.unheeded === null ? [] : [unheededVariant(variant.unheeded)])),
-]
+const unheededVariants = (asked: readonly AskedModel[]): readonly Warning[] =>
+  asked.flatMap(({ variant }) => (variant.unheeded === null ? [] : [unheededVariant(variant.unheeded)]))

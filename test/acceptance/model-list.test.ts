@@ -15,6 +15,7 @@ beforeAll(async () => {
   await savePreset(service, 'plain', { model: 'openai/gpt-5.4' })
   await savePreset(service, 'picked', { model: 'patchbay/auto' })
   await savePreset(service, 'fallback', { models: ['nobody/none', 'claude-opus-4-8'] }, 'chat/completions')
+  await savePreset(service, 'fallbacks', { fallbacks: [{ model: 'nobody/none' }, { model: 'claude-opus-4-8' }] }, 'messages')
   await savePreset(service, 'settings-only', { temperature: 0.1 })
   await savePreset(service, 'unserved', { model: 'nobody/none' })
 })
@@ -37,12 +38,14 @@ describe('what is in it', () => {
     const { data } = await list()
     expect(data.flatMap(({ id }) => (id.startsWith('@preset/') ? [id] : [])).toSorted()).toEqual([
       '@preset/fallback',
+      '@preset/fallbacks',
       '@preset/picked',
       '@preset/plain',
     ])
     const context = (id: string): unknown => data.find((model) => model.id === id)?.['context_length']
     expect(context('@preset/plain')).toBe(context('openai/gpt-5.4') ?? 'no model')
     expect(context('@preset/fallback')).toBe(context('anthropic/claude-opus-4.8') ?? 'no model')
+    expect(context('@preset/fallbacks')).toBe(context('anthropic/claude-opus-4.8') ?? 'no model')
   })
 
   test('nothing whose `links.details` the key may not read, or leads nowhere', async () => {
@@ -84,10 +87,10 @@ describe("a key's guardrails", () => {
   }
 
   test.each([
-    [{ allowed_models: ['anthropic/*'] }, /^(anthropic\/|@preset\/(fallback|picked)$)/],
+    [{ allowed_models: ['anthropic/*'] }, /^(anthropic\/|@preset\/(fallbacks?|picked)$)/],
     [{ allowed_providers: ['openai'] }, /^(openai\/|@preset\/(plain|picked)$)/],
     [{ ignored_providers: ['anthropic', 'deepseek', 'sandbox', 'sandbox-spare'] }, /^(openai\/|@preset\/(plain|picked)$)/],
-    [{ ignored_models: ['openai/*', 'sandbox/*', 'deepseek/*'] }, /^(anthropic\/|@preset\/(fallback|picked)$)/],
+    [{ ignored_models: ['openai/*', 'sandbox/*', 'deepseek/*'] }, /^(anthropic\/|@preset\/(fallbacks?|picked)$)/],
   ])('%j: only what passes them is listed', async (settings, allowed) => {
     const key = await keyWith(settings)
     const expected = (await idsOf()).filter((id) => allowed.test(id))
@@ -232,3 +235,16 @@ describe('GET /model/{author}/{slug}', () => {
     )
   })
 })
+
+test('a preset is read by its name also where the list is too long to hold it', async () => {
+  const crowded = await services.start()
+  await savePreset(crowded, 'oldest', { model: 'sandbox/echo' })
+  for (let made = 0; made < 1000; made += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, i) => savePreset(crowded, `newer-${made + i}`, { model: 'sandbox/echo' })))
+  }
+  const get = (path: string) => call(crowded, 'GET', path, { key: crowded.inferenceKey })
+  expect((await get('/models?limit=1000')).text).not.toContain('"@preset/oldest"')
+  for (const path of ['/models/@preset/oldest', '/models/oldest', '/model/@preset/oldest', '/models/@preset/oldest/endpoints']) {
+    expect([path, (await get(path)).status]).toEqual([path, 200])
+  }
+}, 30_000)

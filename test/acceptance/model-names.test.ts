@@ -121,3 +121,13 @@ describe('the same names elsewhere', () => {
     expect((await count('gpt-5.45')).status).toBe(404)
   })
 })
+
+test.each<[string, string, object]>([
+  ['model', '/chat/completions', { model: 'nobody/none', models: ['gpt-5.4'] }],
+  ['models', '/responses', { model: 'gpt-5.4', models: ['nobody/none'] }],
+  ['fallbacks', '/messages', { model: 'gpt-5.4', fallbacks: [{ model: 'nobody/none' }] }],
+])('the warning about a model that does not exist names the field that has it: %s', async (field, path, models) => {
+  const { json } = await infer(service, { ...questionFor(path), ...models }, { path, headers: { 'X-Service-Dry-Run': 'enabled' } })
+  const message = 'The model "nobody/none" does not exist here; it was passed over.'
+  expect((json as { warnings: unknown }).warnings).toEqual(expect.arrayContaining([{ code: 'unsupported_field', field, message }]))
+})

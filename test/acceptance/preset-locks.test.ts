@@ -166,12 +166,31 @@ describe('what the preset says itself is no conflict', () => {
       { provider: { order: ['fake/priority'] } },
       'up-tier',
     ],
+    [
+      'the same preferences in another order',
+      { model: 'm/one', locked: ['provider'], provider: { only: ['fake'], max_price: { prompt: 5, completion: 6 } } },
+      { provider: { max_price: { completion: 6, prompt: 5 }, only: ['fake'] } },
+      'up-cheap',
+    ],
   ])('%s', async (_, preset, request, model) => {
     await savePreset(service, 'own', { ...preset, on_locked: 'reject', messages: [] }, 'chat/completions')
     const answer = await infer(service, { model: '@preset/own', messages: [user], ...request })
     expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 200 })
     expect(upstream.last.body).toMatchObject({ model })
   })
+})
+
+test.each([
+  ['no tool may be called, and nothing is added to that', { type: 'none' }, { type: 'none' }],
+  ['a tool must be called, and one at a time', { type: 'any' }, { type: 'any', disable_parallel_tool_use: true }],
+])('a lock on calls in parallel, on Messages: %s', async (_, choice, sent) => {
+  const preset = { model: 'm/claude', parallel_tool_calls: false, locked: ['parallel_tool_calls'], messages: [] }
+  await savePreset(service, 'one-by-one', preset, 'chat/completions')
+  const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
+  const request = { model: '@preset/one-by-one', max_tokens: 9, messages: [user], tools, tool_choice: choice }
+  const { json } = await infer(service, request, { path: '/messages', headers: { 'X-Service-Dry-Run': 'enabled' } })
+  expect((json as { upstream_request: { body: object } }).upstream_request.body).toMatchObject({ tool_choice: sent })
+  expect(JSON.stringify(json)).not.toContain(sent.type === 'none' ? 'disable_parallel' : 'locked_field')
 })
 
 test('finds of a search that the preset offers stay', async () => {

@@ -161,6 +161,18 @@ describe('the merge', () => {
     ])
   })
 
+  test.each([
+    ['a function of the same name, and a choice', [{ name: 'a', description: 'request' }], { name: 'a' }, ['request', 'preset']],
+    ['another function', [{ name: 'c', description: 'request' }], 'auto', ['preset', 'preset', 'request']],
+    ['a choice alone', undefined, 'auto', ['preset', 'preset']],
+  ])('the request wins in the older words too: %s', async (_, functions, choice, descriptions) => {
+    await save('older', { model: 'fake/one', tools: [tool('a', 'preset'), tool('b', 'preset')], tool_choice: 'none', messages: [] })
+    const answer = await infer(service, { model: '@preset/older', messages: [user], functions, function_call: choice })
+    expect(answer.status).toBe(200)
+    expect(upstream.last.body.tools?.map((each) => each.function.description)).toEqual(descriptions)
+    expect(upstream.last.body).toMatchObject({ tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice } })
+  })
+
   test("a locked field keeps the preset's value, and the metadata says so", async () => {
     await save('locked', { model: 'fake/one', temperature: 0.1, top_p: 0.5, locked: ['temperature', 'model'], messages: [] })
     const answer = await infer(

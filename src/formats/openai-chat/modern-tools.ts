@@ -11,6 +11,7 @@ import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
 import { atOnce, LARGE_BYTES, mapInSteps, type Steps } from '../../lib/steps.ts'
 import { readAhead } from '../call-reader.ts'
 import type { Written } from '../format.ts'
+import { uniteTools } from '../unite-tools.ts'
 import { writtenInSteps } from '../written-in-steps.ts'
 
 export interface ModernRequest {
@@ -31,7 +32,8 @@ export function* withModernTools(body: JsonBody): Steps<ModernRequest> {
   const history = isList(messages) ? yield* modernHistory(messages, warnings) : messages
   const raw = body.raw('messages')
   yield
-  const modern = legacy ? [...(isList(tools) ? tools : []), ...functions.map(modernTool)] : null
+  // A preset may have brought the tools: a function of the request takes the place of one with its name, as a tool of the request does.
+  const modern = legacy ? yield* uniteTools('chat', isList(tools) ? tools : [], functions.map(modernTool)) : null
   const isSame = history === undefined || messages === undefined || history === messages || raw === undefined
   return {
     body: yield* body.changing({

@@ -164,9 +164,11 @@ const retrieve = async (request: RouteRequest, { models, presets, listed, clock 
 
 /** Throws `not_found`. */
 const presetNamed = async (id: string, caller: Caller, listed: ListedModels): Promise<Listed> => {
-  const preset = (await listed.presets(caller)).find((one) => one.id === id)
-  if (preset !== undefined) return preset
-  throw new GatewayError('not_found', `There is no preset "${shown(id.slice(PRESET_PREFIX.length))}" with a model.`)
+  const name = id.slice(PRESET_PREFIX.length)
+  const slug = bareSlug(name)
+  const preset = slug === null ? null : await listed.preset(caller, slug)
+  if (preset !== null) return preset
+  throw new GatewayError('not_found', `There is no preset "${shown(name)}" with a model.`)
 }
 
 const withPriceAge = (model: Model, clock: Clock): ModelResource => ({
