@@ -75,5 +75,7 @@ const verifiedSecret = async (settings: StorageSettings, facts: FactStore): Prom
   const used = inUseBy(secret, (await facts.establish('secret-check', secretCheck(secret))).value)
   if (used !== null) return used
   const source = settings.secret === null ? secretPath(dataDir) : 'PATCHBAY_SECRET'
-  throw new SettingError(`${source} is not the root secret that this database was made with: its keys could not be verified.`)
+  throw new SettingError(
+    `${source} is not the root secret that this database was made with: its keys could not be verified. Start with that secret.`,
+  )
 }

@@ -56,7 +56,7 @@ const without = (imports: readonly CatalogueImport[], kind: PriceListKind): read
 
 const kindOf = (word: string): PriceListKind => {
   const kind = PRICE_LIST_KINDS.find((one) => one === word)
-  if (kind === undefined) throw new SettingError(`--kind must be one of ${PRICE_LIST_KINDS.join(', ')} (it is ${JSON.stringify(word)}).`)
+  if (kind === undefined) throw new SettingError(`the kind must be one of ${PRICE_LIST_KINDS.join(', ')} (it is ${JSON.stringify(word)}).`)
   return kind
 }
 

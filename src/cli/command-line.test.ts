@@ -25,7 +25,14 @@ const makeDatabase = (): void => {
 describe('a misuse is one sentence on stderr and exit code 2', () => {
   test.each<[string, readonly string[], Record<string, string>, string]>([
     ['an unknown verb', ['sevre'], {}, 'sevre'],
-    ['an unknown flag', ['serve', '--prot', '1'], {}, "unknown option '--prot'"],
+    ['an unknown flag', ['serve', '--prot', '1'], {}, "unknown option '--prot' (Did you mean --port?); see --help."],
+    [
+      'models for a doctor that asks none',
+      ['doctor', '--model', 'openai/gpt-5.4'],
+      {},
+      '--model says which models are asked: it needs --live.',
+    ],
+    ['a kind of price list that is none', ['catalogue', 'forget', 'hosts'], {}, 'the kind must be one of litellm, models.dev, hosted'],
     ['a flag without its value', ['serve', '--port'], {}, "'--port <value>' argument missing"],
     ['a bad flag', ['serve', '--port', 'x'], {}, '--port must be a whole number from 0 to 65535 (it is "x").'],
     ['a bad variable', ['serve'], { PATCHBAY_WORKERS: '0' }, 'PATCHBAY_WORKERS must be a whole number from 1 to 64 (it is "0").'],

@@ -262,7 +262,8 @@ const withRemote = (command: Command): Command =>
     .addHelpText('after', '\nThe management key comes by variable only: PATCHBAY_MANAGEMENT_KEY.')
 
 const faultOf = (thrown: unknown): { text: string; code: number } => {
-  if (thrown instanceof CommanderError) return { text: thrown.message.replace(/^error: /, '').replaceAll('\n', ' '), code: MISUSED }
+  if (thrown instanceof CommanderError)
+    return { text: `${thrown.message.replace(/^error: /, '').replaceAll('\n', ' ')}; see --help.`, code: MISUSED }
   if (thrown instanceof SettingError || thrown instanceof ListenError || thrown instanceof StorageRefused) {
     return { text: thrown.message, code: MISUSED }
   }

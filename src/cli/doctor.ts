@@ -28,6 +28,7 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
   if (!(maxCostUsd > 0 && maxCostUsd <= 100))
     throw new SettingError('--max-cost-usd must be a number of US dollars above 0 and at most 100.')
   if (flags.record !== undefined && flags.live !== true) throw new SettingError('--record keeps what providers answer: it needs --live.')
+  if (flags.model !== undefined && flags.live !== true) throw new SettingError('--model says which models are asked: it needs --live.')
   const isJson = flags.json === true
   const checks: Check[] = []
   const add = (...found: readonly Check[]): void => {

@@ -121,6 +121,7 @@ const refusalOf = (status: number, json: JsonObject | null, asked: string): Remo
       ? [{ path: issue['path'], message: issue['message'] }]
       : [],
   )
-  const said = typeof error['message'] === 'string' ? error['message'] : 'no reason was given'
+  // The management API says the same of every fault of a kind in `message`, and what is wrong in `reason`.
+  const said = [metadata['reason'], error['message']].find((text) => typeof text === 'string') ?? 'no reason was given'
   return new RemoteRefused(status, `${asked} was refused with ${status}: ${said}`, issues)
 }

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { SettingError, type StorageSettings } from '../config.ts'
+import { systemFault } from '../lib/system-fault.ts'
 import { DATABASE_FILE } from '../storage/sqlite.ts'
 
 export const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean =>
@@ -9,5 +10,13 @@ export const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean =>
 
 /** Opening SQLite makes the database: in the wrong directory an empty answer would look like one. Throws SettingError. */
 export const requireData = (settings: StorageSettings): void => {
-  if (!hasData(settings)) throw new SettingError(`there is no Patchbay data in ${settings.dataDir}; use --data-dir to name it.`)
+  if (hasData(settings)) return
+  try {
+    statSync(join(settings.dataDir, DATABASE_FILE))
+  } catch (cause) {
+    const fault = systemFault(cause)
+    if (fault !== 'ENOENT' && fault !== 'ENOTDIR')
+      throw new SettingError(`the data in ${settings.dataDir} cannot be read (${fault}); run this as the user of the service.`, { cause })
+  }
+  throw new SettingError(`there is no Patchbay data in ${settings.dataDir}; use --data-dir to name it.`)
 }

@@ -25,7 +25,7 @@ const openFile = (dataDir: string): EngineConnection => openSqlite({ ...parts, d
 
 /** Makes the file at `path`, whole or not at all, for its owner alone. Throws StorageRefused or StorageUnavailable. */
 export const writeBackup = async ({ databaseUrl, dataDir }: DatabaseLocation, path: string): Promise<void> => {
-  if (existsSync(path)) throw new StorageRefused(`There is a file ${path} already.`)
+  if (existsSync(path)) throw new StorageRefused(`There is a file ${path} already. Choose another path.`)
   await withDraft(dirname(path), async (draft) => {
     const copy = join(draft, basename(path))
     createPrivateFile(copy)

@@ -1,6 +1,7 @@
 /** The data directory and the database file in it, before SQLite opens them. */
 import { closeSync, mkdirSync, openSync, statfsSync } from 'node:fs'
 
+import { systemFault } from '../lib/system-fault.ts'
 import { StorageRefused } from './storage-errors.ts'
 
 /** Only the owner may read: the file holds customers' prompts. SQLite gives -wal and -shm the mode of the database file. */
@@ -20,7 +21,10 @@ export const prepareDataDirectory = (dataDir: string): void => {
   try {
     mkdirSync(dataDir, { recursive: true, mode: DIRECTORY_MODE })
   } catch (cause) {
-    throw new StorageRefused(`The data directory ${dataDir} cannot be made.`, { cause })
+    throw new StorageRefused(
+      `The data directory ${dataDir} cannot be made (${systemFault(cause)}). Choose another --data-dir, or let the user of the service write there.`,
+      { cause },
+    )
   }
   const network = networkFilesystem(filesystemOf(dataDir))
   if (network !== undefined) {
@@ -48,7 +52,7 @@ export const createPrivateFile = (path: string): void => {
     closeSync(openSync(path, 'wx', FILE_MODE))
   } catch (cause) {
     if (isNodeError(cause) && cause.code === 'EEXIST') return
-    throw new StorageRefused(`The file ${path} cannot be made.`, { cause })
+    throw new StorageRefused(`The file ${path} cannot be made (${systemFault(cause)}). Let the user of the service write there.`, { cause })
   }
 }
 

@@ -140,7 +140,10 @@ const cannotOpen = (path: string, cause: unknown): StorageRefused => {
   if (cause instanceof StorageRefused) return cause
   const code = sqliteCode(cause)
   if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
-    return new StorageRefused(`The file ${path} is not a SQLite database, or it is damaged.`, { cause })
+    return new StorageRefused(
+      `The file ${path} is not a SQLite database, or it is damaged. Restore a backup, or choose another --data-dir.`,
+      { cause },
+    )
   }
   return new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
 }

@@ -226,6 +226,15 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
   expect(await presets('diff', path)).toMatchObject({ code: 2, stderr: expect.stringContaining(`${file}: not valid YAML at line`) })
   writeFileSync(file, 'shape: chat\nconfig:\n  model: sandbox/echo\n  temperature: 9\n')
   expect(await presets('push', path)).toMatchObject({ code: 1, stderr: expect.stringContaining('temperature') })
+  writeFileSync(file, 'shape: chat\nconfig:\n  model: sandbox/echo\n  temprature: 1\n')
+  expect(await presets('push', path)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      `${file}:4: config.temprature: A preset of the shape chat keeps no such field. Did you mean "temperature"?`,
+    ),
+  })
+  expect((await call(service, 'GET', '/presets/bad')).status).toBe(404)
+  rmSync(file)
   expect(await presets('diff', join(path, 'nowhere'))).toMatchObject({ code: 2 })
   const without = await services.run(['presets', 'diff', path], { PATCHBAY_URL: service.url })
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('set PATCHBAY_MANAGEMENT_KEY') })
@@ -237,6 +246,8 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
   const nobody = await services.run(['presets', 'diff', path], { PATCHBAY_URL: 'http://127.0.0.1:9', PATCHBAY_MANAGEMENT_KEY: 'x' })
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:9 cannot be reached (ECONNREFUSED).') })
   expect(existsSync(join(path, '.patchbay-lock.json'))).toBe(true)
+  const noWorkspace = await presets('pull', join(services.directory(), 'pulled'), '--workspace', 'nowhere')
+  expect(noWorkspace).toMatchObject({ code: 2, stderr: expect.stringContaining('404: There is no workspace') })
 })
 
 test('exit 1, and no file is touched: another program answers at the address', async () => {

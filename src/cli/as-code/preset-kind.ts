@@ -2,25 +2,37 @@
 import { z } from 'zod'
 
 import { inSentences } from '../../contract/issue-sentence.ts'
+import { nearestName } from '../../contract/nearest-key.ts'
 import { presetShape, presetSlug, presetWithVersion, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { SYSTEM_BLOCKS_KEY } from '../../request-fields/preset-fields.ts'
+import { PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from '../../request-fields/preset-fields.ts'
 import { RemoteRefused, type Remote } from '../remote.ts'
 import type { Document } from './document.ts'
 import { withoutSecrets, withSecrets } from './kept-secrets.ts'
 import type { Kind, PushOptions, RemoteObject } from './kind.ts'
 
-const fileSchema = z.strictObject({
-  slug: presetSlug.optional(),
-  name: z.string().min(1).max(200).optional(),
-  description: z.string().max(2000).nullish(),
-  status: z.enum(['active', 'disabled']).default('active'),
-  shape: presetShape.default('chat'),
-  system_prompt: z.string().nullish(),
-  config: z.record(z.string(), z.json()).default({}),
-})
+const fileSchema = z
+  .strictObject({
+    slug: presetSlug.optional(),
+    name: z.string().min(1).max(200).optional(),
+    description: z.string().max(2000).nullish(),
+    status: z.enum(['active', 'disabled']).default('active'),
+    shape: presetShape.default('chat'),
+    system_prompt: z.string().nullish(),
+    config: z.record(z.string(), z.json()).default({}),
+  })
+  .superRefine(({ shape, config }, { addIssue }) => {
+    // The service ignores what a preset does not keep, so a misspelt field would be lost and then look like drift.
+    const kept = [...PERSISTED_FIELDS[shape], SYSTEM_BLOCKS_KEY]
+    for (const field of Object.keys(config)) {
+      if (kept.includes(field)) continue
+      const near = nearestName(kept, field)
+      const hint = near === null ? '' : ` Did you mean "${near}"?`
+      addIssue({ code: 'custom', path: ['config', field], message: `A preset of the shape ${shape} keeps no such field.${hint}` })
+    }
+  })
 
 type PresetFile = z.output<typeof fileSchema>
 type PresetFields = Omit<PresetFile, 'config'> & { readonly config: JsonObject }
