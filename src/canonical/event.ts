@@ -56,8 +56,8 @@ export type ModelEvent =
   | { readonly type: 'image'; readonly url: string }
   /** Log probabilities of the text just said, in the form that Chat Completions gives them. */
   | { readonly type: 'logprobs'; readonly content: readonly JsonValue[] }
-  /** Output that only the provider's own dialect can express, by its type there. */
-  | { readonly type: 'unknown'; readonly kind: string }
+  /** Output that only the provider's own dialect can express, by its type there; `characters` is the length of the text that it holds. */
+  | { readonly type: 'unknown'; readonly kind: string; readonly characters?: number }
   /** The newest knowledge of the use; a later one replaces an earlier one. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /**

@@ -134,6 +134,29 @@ describe.each(UPSTREAM_DIALECTS)('%s', (dialect) => {
   }
 })
 
+test.each(['chat', 'responses', 'messages'] as const)(
+  '%s: speech that nobody counted is estimated from its transcript, and charged',
+  async (client) => {
+    for (const stream of [false, true]) {
+      const choice = (said: string, finish: string): string =>
+        `{"id":"c","model":"m","choices":[{"index":0,"${stream ? 'delta' : 'message'}":${said},"finish_reason":${finish}}]}`
+      const half = (transcript: string): string => `{"role":"assistant","audio":{"id":"a","data":"AAAA","transcript":"${transcript}"}}`
+      const bytes = stream
+        ? streamBytes('openai-chat', [choice(half('Hello there, '), 'null'), choice(half('whoever.'), 'null'), choice('{}', '"stop"')])
+        : new TextEncoder().encode(choice(half('Hello there, whoever.'), '"stop"'))
+      const reply: Reply = { type: stream ? 'text/event-stream' : 'application/json', pieces: [bytes] }
+      const { run } = await replay({
+        client,
+        upstreams: [{ dialect: 'openai-chat', reply }],
+        body: question(client, stream),
+        prices: PRICES,
+      })
+      expect(run?.bill.usage).toMatchObject({ estimated: true, output: 6 })
+      expect(run?.bill.usage.inputFresh).toBeGreaterThan(0)
+    }
+  },
+)
+
 describe('parts that are more than their whole', () => {
   test.each<[UpstreamDialect, string]>([
     ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"prompt_tokens_details":{"cached_tokens":71}}'],

@@ -102,6 +102,7 @@ export class AnswerSoFar implements AttemptOutput {
           case 'file-text':
             break
           case 'unknown':
+            this.#deliver(event.characters ?? 0)
             if (rewritten || native === undefined) this.#lack(event.kind)
         }
       }

@@ -55,9 +55,11 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     if (annotations !== null) decodeAnnotations(annotations, events)
     const images = listOf(said['images'])
     if (images !== null) decodeImages(images, events)
-    if (!audio && isObject(said['audio'])) {
+    if (isObject(said['audio'])) {
+      const characters = textOf(said['audio']['transcript']).length
+      if (characters > 0) events.push({ type: 'unknown', kind: 'audio', characters })
+      else if (!audio) events.push({ type: 'unknown', kind: 'audio' })
       audio = true
-      events.push({ type: 'unknown', kind: 'audio' })
     }
     const toolCalls = listOf(modernCalls(said))
     for (const [position, call] of toolCalls?.entries() ?? [])

@@ -117,6 +117,12 @@ describe('settings', () => {
     }
   })
 
+  test('the chances of other tokens are asked for with those of the chosen ones, also at a server of which nothing is known', () => {
+    for (const vendor of ['acme', 'vllm', 'openai', 'openrouter']) {
+      expect(request({ settings: settingsOf({ topLogprobs: 3 }) }, vendor)).toMatchObject({ logprobs: true, top_logprobs: 3 })
+    }
+  })
+
   test('parallel calls without tools are not spoken of', () => {
     expect(request({ settings: settingsOf({ parallelToolCalls: false }) }, 'openai')).toEqual({})
   })

@@ -12,7 +12,7 @@ export interface EncodedSettings {
   readonly paths: Readonly<Record<string, string>>
 }
 
-export const encodeSettings = (translation: Translation, { outputLimits }: Vendor): EncodedSettings => {
+export const encodeSettings = (translation: Translation, { accepts, outputLimits }: Vendor): EncodedSettings => {
   const fields: Record<string, JsonValue> = {}
   const paths: Record<string, string> = {}
   // In the order of the table, so that equal requests are equal texts.
@@ -24,5 +24,8 @@ export const encodeSettings = (translation: Translation, { outputLimits }: Vendo
     fields[field] = (name === 'reasoning' ? wholeObject(value as ReasoningSetting) : value) as JsonValue
     paths[field] = translation.prompt.settings[name]?.field ?? name
   }
+  // Responses asks for the chances of other tokens with the number alone; servers of this dialect, vLLM too, refuse it so.
+  // The rules of known vendors do the same where they take the field.
+  if (accepts === 'everything' && fields['top_logprobs'] !== undefined) fields['logprobs'] = true
   return { fields, paths }
 }

@@ -56,7 +56,13 @@ describe('both lanes keep the same rules', () => {
     ],
     [
       'a server of which nothing is known gets what the client says',
-      { vendor: 'own', model: 'm', chat: { top_logprobs: 2 }, settings: { topLogprobs: 2 }, sent: { top_logprobs: 2 } },
+      {
+        vendor: 'own',
+        model: 'm',
+        chat: { logprobs: true, top_logprobs: 2, top_a: 0.5 },
+        settings: { logprobs: true, topLogprobs: 2, topA: 0.5 },
+        sent: { logprobs: true, top_logprobs: 2, top_a: 0.5 },
+      },
     ],
     ...THINKING_MODELS.map((model): [string, Rule] => [
       `${model} takes the newer limit and no sampling`,
@@ -245,6 +251,15 @@ describe('both lanes keep the same rules', () => {
       { sent, reported },
       { sent, reported },
     ])
+  })
+})
+
+test('a server of which nothing is known gets a Chat Completions client’s words as they are', () => {
+  expect(
+    rest(relay('{"model":"a/b","messages":[{"role":"user","content":"Hi"}],"top_logprobs":2}', { vendor: 'own', model: 'm' })),
+  ).toEqual({
+    sent: { top_logprobs: 2 },
+    reported: [],
   })
 })
 
