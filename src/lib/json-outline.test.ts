@@ -32,9 +32,10 @@ const outlinesOf = (body: JsonBody): readonly unknown[] => {
   return outlines.slice(1)
 }
 
-/** Its long strings are empty, as an outline has them; where one is outlined as it is, that is as right. */
+/** Its long strings may be empty and its numbers 0, as an outline has them. */
 const sameForm = (outline: unknown, value: unknown): void => {
   if (typeof value === 'string' && value.length > 9) expect([value, '']).toContainEqual(outline as string)
+  else if (typeof value === 'number') expect(typeof outline).toBe('number')
   else if (Array.isArray(value)) value.forEach((one, index) => sameForm((outline as readonly unknown[])[index], one))
   else if (typeof value === 'object' && value !== null) {
     expect(Object.keys(outline as object)).toEqual(Object.keys(value))

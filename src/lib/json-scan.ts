@@ -191,24 +191,51 @@ export interface JsonTree extends JsonSpan {
 }
 
 /** One pass over a value: its containers are opened down to `levels`, and all positions are those of `text`. Throws JsonTextError. */
-export const scanTree = (text: string, levels: number, from = skipSpace(text, budgetOf(UNLIMITED), 0)): JsonTree => {
+export const scanTree = (text: string, levels: number, from?: number): JsonTree => {
   const budget = budgetOf(UNLIMITED)
-  const first = text.charCodeAt(from)
-  if (levels === 0 || (first !== BRACE && first !== BRACKET)) return { start: from, end: skipValue(text, from, budget) }
-  const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
+  return treeAt(text, levels, from ?? skipSpace(text, budget, 0), budget)
+}
+
+const treeAt = (text: string, levels: number, from: number, budget: Budget): JsonTree => {
+  const first = levels === 0 ? 0 : text.charCodeAt(from)
+  if (first === BRACE) return objectTree(text, levels, from, budget)
+  if (first === BRACKET) return listTree(text, levels, from, budget)
+  return { start: from, end: skipValue(text, from, budget) }
+}
+
+const objectTree = (text: string, levels: number, start: number, budget: Budget): JsonTree => {
   const members = new Map<string, JsonTree>()
-  const elements: JsonTree[] = []
-  let at = skipSpace(text, budget, from + 1)
-  while (text.charCodeAt(at) !== closing) {
-    if (members.size + elements.length > 0) at = skipComma(text, budget, at)
-    const key = at
-    if (first === BRACE) at = skipColon(text, budget, skipString(text, at))
-    const value = scanTree(text, levels - 1, at)
-    if (first === BRACE) members.set(nameIn(text, key, skipString(text, key)), { ...value, nameStart: key })
-    else elements.push(value)
+  let at = skipSpace(text, budget, start + 1)
+  while (text.charCodeAt(at) !== CLOSING_BRACE) {
+    const nameStart = members.size > 0 ? skipComma(text, budget, at) : at
+    const nameEnd = skipString(text, nameStart)
+    const value = treeAt(text, levels - 1, skipColon(text, budget, nameEnd), budget)
+    members.set(nameIn(text, nameStart, nameEnd), { ...value, nameStart })
     at = skipSpace(text, budget, value.end)
   }
-  return first === BRACE ? { start: from, end: at + 1, members } : { start: from, end: at + 1, elements }
+  return { start, end: at + 1, members }
+}
+
+const listTree = (text: string, levels: number, start: number, budget: Budget): JsonTree => {
+  const elements: JsonTree[] = []
+  let at = skipSpace(text, budget, start + 1)
+  while (text.charCodeAt(at) !== CLOSING_BRACKET) {
+    const element = treeAt(text, levels - 1, elements.length > 0 ? skipComma(text, budget, at) : at, budget)
+    elements.push(element)
+    at = skipSpace(text, budget, element.end)
+  }
+  return { start, end: at + 1, elements }
+}
+
+/** The elements of the list that `text` is, each opened down to `levels` when it is asked for: one pass for all. Throws JsonTextError. */
+export function* treesFrom(text: string, levels: number): Generator<JsonTree, void, undefined> {
+  const budget = budgetOf(UNLIMITED)
+  let at = skipSpace(text, budget, skipSpace(text, budget, 0) + 1)
+  for (let first = true; text.charCodeAt(at) !== CLOSING_BRACKET; first = false) {
+    const tree = treeAt(text, levels, first ? at : skipComma(text, budget, at), budget)
+    yield tree
+    at = skipSpace(text, budget, tree.end)
+  }
 }
 
 const QUOTE = 34

@@ -5,7 +5,7 @@
  */
 import { openProof } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { type JsonTree, scanElements, scanTree } from '../../lib/json-scan.ts'
+import { type JsonTree, scanElements, treesFrom } from '../../lib/json-scan.ts'
 import { editElements, editMembers, readMembers } from '../../lib/json-splice.ts'
 import { mapInSteps, startPace, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'
@@ -101,15 +101,13 @@ const roleOf = ({ role }: Message): Turn<Block>['role'] => (role === 'developer'
 /** Null where a message is none that this release knows. */
 function* readMessages(text: string, reading: Reading): Steps<readonly Source[] | null> {
   if (!text.startsWith('[')) return null
-  const elements = scanElements(text)
-  yield
   const sources: Source[] = []
   const isStep = startPace()
-  for (const [index, { start, end }] of elements.entries()) {
-    const source = yield* readMessage(text, scanTree(text, TO_BLOCKS, start), index, reading)
+  for (const tree of treesFrom(text, TO_BLOCKS)) {
+    const source = yield* readMessage(text, tree, sources.length, reading)
     if (source === null) return null
     sources.push(source)
-    if (isStep(end - start)) yield
+    if (isStep(tree.end - tree.start)) yield
   }
   return sources
 }
