@@ -5,6 +5,7 @@
  */
 import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
 import type { Target } from '../provider.ts'
+import { DASHED, UNDASHED, type ToolNameForm } from '../tool-name-form.ts'
 
 export interface ModelFacts {
   /** The rules of a Claude; for anything else the rules of an imitation, with `claude` false. */
@@ -30,6 +31,7 @@ export interface ModelFacts {
   readonly toolChoice: 'any and tool' | 'any' | 'neither'
   /** `status` of a tool's result. */
   readonly resultStatus: boolean
+  readonly toolNames: ToolNameForm
   readonly callIds: 'any' | 'nine-alphanumeric'
   readonly hears: boolean
 }
@@ -80,6 +82,7 @@ const CLAUDE: Facts = {
   singleCalls: false,
   toolChoice: 'any and tool',
   resultStatus: true,
+  toolNames: DASHED,
   callIds: 'any',
   hears: false,
 }
@@ -87,6 +90,7 @@ const CLAUDE: Facts = {
 const NOVA = {
   cachePoints: 'not-by-tools',
   bareSchemas: true,
+  toolNames: UNDASHED,
   schemas: false,
   topK: 'inferenceConfig.topK',
   toolChoice: 'any and tool',
@@ -106,6 +110,7 @@ const OTHER: Facts = {
   singleCalls: false,
   toolChoice: 'any',
   resultStatus: false,
+  toolNames: DASHED,
   callIds: 'any',
   hears: true,
 }
