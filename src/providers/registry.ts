@@ -3,6 +3,7 @@ import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { countAnthropicTokens } from './anthropic/count-tokens.ts'
 import { bedrock } from './bedrock/bedrock.ts'
+import { factsOf } from './bedrock/model-facts.ts'
 import { google } from './google/google.ts'
 import { toolsSentAsFunctions } from './openai-chat/custom-tools.ts'
 import { embeddings } from './openai-chat/embeddings.ts'
@@ -23,7 +24,7 @@ const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
 
 const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
   anthropic: knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
-  bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), { own: null, formFor: () => DASHED })),
+  bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), { own: null, formFor: (target) => factsOf(target).toolNames })),
   google: namingTools(restoringTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
   'openai-chat': knowingMakers(
     namingTools(

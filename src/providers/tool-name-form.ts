@@ -13,5 +13,8 @@ const form = (pattern: string): ToolNameForm => ({
 /** OpenAI and those who followed: "^[a-zA-Z0-9_-]{1,64}$". Anthropic and Bedrock (ToolSpecification) say the same. */
 export const DASHED = form('[a-zA-Z0-9_-]{1,64}')
 
+/** Amazon Nova takes a dash, and then fails to call the tool: "Model produced invalid sequence as part of ToolUse". */
+export const UNDASHED = form('[a-zA-Z0-9_]{1,64}')
+
 /** platform.moonshot.ai, "Tool use"; Google, FunctionDeclaration: "must start with a letter or an underscore", for all of its APIs. */
 export const DASHED_WORD = form('[a-zA-Z_][a-zA-Z0-9_-]{0,62}')

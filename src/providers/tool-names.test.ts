@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
-import { DASHED, DASHED_WORD } from './tool-name-form.ts'
+import { DASHED, DASHED_WORD, UNDASHED } from './tool-name-form.ts'
 import { atOnce } from '../lib/steps.ts'
 import { sentNames as namesInSteps, type ToolName, type ToolNameRules } from './tool-names.ts'
 
@@ -22,7 +22,7 @@ const names = fc.array(toolName, { maxLength: 40 })
 const keyOf = (name: ToolName): string => JSON.stringify([name.namespace ?? null, name.name])
 
 describe('whatever a client calls its tools', () => {
-  for (const form of [DASHED, DASHED_WORD, null]) {
+  for (const form of [DASHED, DASHED_WORD, UNDASHED, null]) {
     for (const namespaces of [false, true]) {
       const rules = { lawful: form?.lawful ?? null, namespaces }
       const provider = `a provider that takes ${form?.lawful.source ?? 'any name'}${namespaces ? ' and namespaces' : ''}`
@@ -59,6 +59,12 @@ describe('whatever a client calls its tools', () => {
     const table = sentNames([{ name: 'a.b' }], { lawful: DASHED.lawful, namespaces: false })
     expect(table?.restored({ name: 'something_else' })).toBeNull()
     expect(table?.restored({ name: 'a.b' })).toBeNull()
+  })
+
+  test('a dash goes where the provider takes none', () => {
+    const table = sentNames([{ name: 'read-file' }, { name: 'read_file' }], { lawful: UNDASHED.lawful, namespaces: false })
+    expect(table?.sent({ name: 'read-file' }).name).toMatch(/^read_file_[0-9a-f]{8}$/)
+    expect(table?.sent({ name: 'read_file' })).toEqual({ name: 'read_file' })
   })
 
   test('names that fit are left alone', () => {

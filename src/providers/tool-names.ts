@@ -90,7 +90,9 @@ const adapted = (own: ToolName, isFree: (form: string) => boolean): string => {
   if ((own.namespace !== undefined || own.builtIn !== undefined) && isFree(joined)) return joined
   const readable = joined.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replace(/^(?![a-zA-Z_])/, '_')
   for (let attempt = 0; ; attempt += 1) {
-    const form = `${readable.slice(0, LENGTH_MAX - DIGEST_LENGTH - 1)}_${digestOf(own, attempt)}`
+    // A dash stays where the provider takes one.
+    const stem = attempt === 0 ? readable : readable.replaceAll('-', '_')
+    const form = `${stem.slice(0, LENGTH_MAX - DIGEST_LENGTH - 1)}_${digestOf(own, attempt)}`
     if (isFree(form)) return form
   }
 }

@@ -168,6 +168,7 @@ const VENDORS: readonly { readonly slug: string; readonly dialect: UpstreamDiale
   { slug: 'anthropic', dialect: 'anthropic', lawful: /^[a-zA-Z0-9_-]{1,64}$/, model: 'claude-sonnet-4-5' },
   { slug: 'google', dialect: 'google', lawful: /^[a-zA-Z_][a-zA-Z0-9_-]{0,62}$/, model: 'gemini-2.5-pro' },
   { slug: 'bedrock', dialect: 'bedrock', lawful: /^[a-zA-Z0-9_-]{1,64}$/, model: 'anthropic.claude-sonnet-4-5' },
+  { slug: 'bedrock', dialect: 'bedrock', lawful: /^[a-zA-Z0-9_]{1,64}$/, model: 'us.amazon.nova-pro-v1:0' },
 ]
 
 const INVENTED = 'made_up'

@@ -3,6 +3,8 @@ import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { startFakeUpstream, type FakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import type { Prompt } from '../../canonical/prompt.ts'
+import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { createUpstream } from '../upstream.ts'
 import { bedrock } from './bedrock.ts'
@@ -24,6 +26,8 @@ interface Asked {
   readonly stream?: boolean
   readonly model?: string
   readonly apiKey?: string
+  readonly prompt?: Partial<Prompt>
+  readonly warn?: (warning: Warning) => void
   /** Called with what was read so far. */
   readonly onRead?: (events: readonly ModelEvent[]) => void
 }
@@ -35,10 +39,10 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
   const upstream = await startFakeUpstream()
   return {
     upstream,
-    async ask(script, { stream = true, model = CLAUDE, apiKey = API_KEY, onRead } = {}) {
+    async ask(script, { stream = true, model = CLAUDE, apiKey = API_KEY, prompt = {}, warn = () => undefined, onRead } = {}) {
       upstream.script(script)
       const clock = createFakeClock()
-      const attempt = attemptOf(promptOf(), () => undefined, { stream })
+      const attempt = attemptOf(promptOf(prompt), warn, { stream })
       const target = { ...targetOf({ model }), baseUrl: upstream.url, apiKey }
       const frames: Frame[] = []
       let error: GatewayError | null = null

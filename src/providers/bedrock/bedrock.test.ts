@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test'
 
 import type { Script } from '../../../test/support/fake-upstream.ts'
 import type { ErrorType, GatewayError } from '../../errors.ts'
+import type { Prompt } from '../../canonical/prompt.ts'
 import { answers, API_KEY, START, startBedrock, streams } from './ask.test-kit.ts'
+import { CLAUDE, GPT, LLAMA, NOVA } from './encode.test-kit.ts'
 import { begin, delta, end, event, exception, message, wholeConversation } from './event-stream.test-kit.ts'
 
 const { upstream, ask } = await startBedrock()
@@ -29,6 +31,47 @@ describe('the request', () => {
   test('of an inference profile by its ARN is one segment of the path', async () => {
     await ask(answers(200, '{}'), { model: 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.x' })
     expect(upstream.last.path).toBe('/v1/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.x/converse-stream')
+  })
+})
+
+describe('a stream beside tools', () => {
+  const tools = [{ type: 'function', name: 'f', description: null, parameters: { type: 'object' } }] as const
+  const content = [{ text: 'So' }, { toolUse: { toolUseId: 'a', name: 'f', input: { x: 1 } } }]
+  const whole = answers(200, JSON.stringify({ output: { message: { role: 'assistant', content } }, stopReason: 'tool_use' }))
+  const asked = async (model: string, prompt: Partial<Prompt>): Promise<[string, string[]]> => {
+    const reported: string[] = []
+    await ask(whole, { model, prompt, warn: ({ code, field }) => reported.push(`${code} ${field}`) })
+    return [upstream.last.path.split('/').at(-1) ?? '', reported]
+  }
+
+  test.each([
+    'us.meta.llama3-3-70b-instruct-v1:0',
+    'us.meta.llama4-maverick-17b-instruct-v1:0',
+    'mistral.mistral-large-2407-v1:0',
+    'us.mistral.pixtral-large-2502-v1:0',
+    'ai21.jamba-1-5-large-v1:0',
+    'us.writer.palmyra-x5-v1:0',
+  ])('is asked of %s as a whole answer, for a stream would be refused', async (model) => {
+    expect(await asked(model, { tools })).toEqual(['converse', ['mapped_field stream']])
+    expect(await asked(model, {})).toEqual(['converse-stream', []])
+  })
+
+  test.each([CLAUDE, NOVA, GPT, 'mistral.mistral-large-3-675b-instruct', 'qwen.qwen3-32b-v1:0', 'deepseek.v3-v1:0'])(
+    'is asked of %s',
+    async (model) => {
+      expect(await asked(model, { tools })).toEqual(['converse-stream', []])
+    },
+  )
+
+  test('that comes whole is told as one', async () => {
+    const { events } = await ask(whole, { model: LLAMA, prompt: { tools } })
+    expect(events).toEqual([
+      START,
+      { type: 'text', text: 'So' },
+      { type: 'tool-call', index: 0, id: 'a', name: 'f' },
+      { type: 'tool-arguments', index: 0, json: '{"x":1}' },
+      { type: 'finish', reason: 'tool_calls', native: 'tool_use' },
+    ])
   })
 })
 
@@ -70,6 +113,12 @@ describe('a stream that fails', () => {
       streams([...said, exception('validationException', { message: 'Input is too long for requested model.' })]),
       'context_length_exceeded',
       /too long/,
+    ],
+    [
+      'ends with a fault that no exception names',
+      streams([...said, message({ ':message-type': 'error', ':error-code': 'InternalError', ':error-message': 'Internal.' }, '')]),
+      'server',
+      /Internal/,
     ],
     ['tells something new', streams([...said, exception('astonishingException', { message: 'Oh' })]), 'unmapped', /Oh/],
   ])('because it %s says so behind what came before', async (_, script, type, sentence) => {

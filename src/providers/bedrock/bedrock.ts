@@ -14,6 +14,7 @@ import type { UpstreamResponse } from '../upstream.ts'
 import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
 import { encoded } from '../encoded.ts'
 import { encodeConverseRequest } from './encode.ts'
+import { answersWhole } from './answers-whole.ts'
 import { converseFailure } from './errors.ts'
 import { EventStreamError, openEventStream, type StreamMessage } from './event-stream.ts'
 import { authorized } from './sign.ts'
@@ -28,13 +29,14 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const { call, target, connection } = attempt
   // Converse takes bytes, and nothing by an address of the web.
+  const stream = call.stream && !answersWhole(attempt)
   const loaded = await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, () => true)
-  const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
+  const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${stream ? 'converse-stream' : 'converse'}`
   const encoding = encoded(encodeConverseRequest(loaded), attempt, context)
   const body = encoding instanceof Promise ? await encoding : encoding
   const headers = {
     'content-type': 'application/json',
-    accept: call.stream ? EVENT_STREAM : 'application/json',
+    accept: stream ? EVENT_STREAM : 'application/json',
     // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
     'accept-encoding': 'identity',
   }
@@ -42,7 +44,7 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
     url,
     headers: await authorized({ url, headers, body }, target.apiKey, context.clock.now()),
     body,
-    stream: call.stream,
+    stream,
     connection,
   })
   if (response.status !== 200) {

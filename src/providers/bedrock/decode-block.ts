@@ -16,12 +16,17 @@ export interface BlockDecoder {
 export interface BlockContext {
   /** The index of the next tool call. */
   nextCall(): number
+  /** UTF-16 units of text in the blocks before. */
+  readonly textStart: number
   /** The model that thought; null where its proof could not be recognised again. */
   readonly provenBy: string | null
 }
 
-export const openBlock = ({ nextCall, provenBy }: BlockContext): BlockDecoder => {
+export const openBlock = ({ nextCall, textStart, provenBy }: BlockContext): BlockDecoder => {
   let call: { readonly index: number; bare: boolean } | null = null
+  // They are sources of the text of their block, of which more may come.
+  const citations: Json[] = []
+  let textLength = 0
   let thinking: { signature: string; readonly redacted: string[] } | null = null
   let picture: { readonly format: string; readonly pieces: string[] } | null = null
 
@@ -46,9 +51,13 @@ export const openBlock = ({ nextCall, provenBy }: BlockContext): BlockDecoder =>
     },
     delta(delta) {
       const { toolUse, reasoningContent, citation, image } = delta
-      if (typeof delta['text'] === 'string') return said('text', delta['text'])
+      if (typeof delta['text'] === 'string') {
+        textLength += delta['text'].length
+        return said('text', delta['text'])
+      }
       if (isObject(reasoningContent)) return thought(reasoningContent)
-      if (isObject(citation)) return [citationEvent(citation)]
+      if (isObject(citation)) citations.push(citation)
+      if (isObject(citation)) return []
       if (isObject(image)) {
         const source = isObject(image['source']) ? image['source'] : {}
         picture ??= { format: 'png', pieces: [] }
@@ -62,8 +71,9 @@ export const openBlock = ({ nextCall, provenBy }: BlockContext): BlockDecoder =>
     },
     close() {
       if (call?.bare === true) return [{ type: 'tool-arguments', index: call.index, json: '{}' }]
-      if (picture !== null) return [{ type: 'image', url: `data:image/${picture.format};base64,${joinedBase64(picture.pieces)}` }]
-      return thinking === null ? [] : [{ type: 'reasoning-end', proof: proofOf(thinking, provenBy) }]
+      if (picture !== null) return [pictureEvent(picture)]
+      if (thinking !== null) return [{ type: 'reasoning-end', proof: proofOf(thinking, provenBy) }]
+      return citations.map((citation) => citationEvent(citation, { start: textStart, end: textStart + textLength }))
     },
   }
 }
@@ -80,8 +90,9 @@ export const wholeBlock = (block: Json, context: BlockContext): ModelEvent[] => 
     return [...decoder.delta({ reasoningContent: readable }), ...decoder.close()]
   }
   if (isObject(citationsContent)) {
-    const texts = objectsOf(citationsContent['content']).flatMap((piece) => said('text', piece['text']))
-    return [...texts, ...objectsOf(citationsContent['citations']).map(citationEvent)]
+    const texts = objectsOf(citationsContent['content']).flatMap((piece) => decoder.delta({ text: piece['text'] }))
+    const sources = objectsOf(citationsContent['citations']).flatMap((citation) => decoder.delta({ citation }))
+    return [...texts, ...sources, ...decoder.close()]
   }
   if (isObject(image)) return [...decoder.open(block), ...decoder.delta(block), ...decoder.close()]
   return typeof block['text'] === 'string' ? decoder.delta(block) : unknownOf(block)
@@ -107,8 +118,14 @@ const proofOf = (
 const joinedBase64 = (pieces: readonly string[]): string =>
   pieces.length === 1 ? (pieces[0] ?? '') : Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64'))).toString('base64')
 
+/** One that was held back has no bytes (ImageBlock, "error"): it is none. */
+const pictureEvent = ({ format, pieces }: { readonly format: string; readonly pieces: readonly string[] }): ModelEvent => {
+  const data = joinedBase64(pieces)
+  return data === '' ? { type: 'unknown', kind: 'image' } : { type: 'image', url: `data:image/${format};base64,${data}` }
+}
+
 /** Sources on the web have an address; those in the client's own documents have none that another dialect could name. */
-const citationEvent = (citation: Json): ModelEvent => {
+const citationEvent = (citation: Json, place: { readonly start: number; readonly end: number }): ModelEvent => {
   const { location } = citation
   const web = isObject(location) && isObject(location['web']) ? textOf(location['web']['url']) : ''
   const source = textOf(citation['source'])
@@ -117,7 +134,7 @@ const citationEvent = (citation: Json): ModelEvent => {
   const content = objectsOf(citation['sourceContent'])
     .map((piece) => textOf(piece['text']))
     .join('')
-  return { type: 'citation', citation: { url, title: textOf(citation['title']) || null, content: content || null, start: null, end: null } }
+  return { type: 'citation', citation: { url, title: textOf(citation['title']) || null, content: content || null, ...place } }
 }
 
 const objectsOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : [])

@@ -57,20 +57,25 @@ describe('a stream', () => {
     [
       'sources of the web',
       [
-        delta(0, { text: 'a' }),
-        delta(0, {
+        delta(0, { text: 'Grüße 👋' }),
+        stop(0),
+        delta(1, { text: 'a' }),
+        delta(1, {
           citation: {
             title: 'T',
             sourceContent: [{ text: 'b' }, { text: 'c' }],
             location: { web: { url: 'https://a.example', domain: 'a.example' } },
           },
         }),
-        delta(0, { citation: { location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } } }),
-        stop(0),
+        delta(1, { citation: { location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } } }),
+        delta(1, { text: 'b' }),
+        stop(1),
       ],
       [
+        { type: 'text', text: 'Grüße 👋' },
         { type: 'text', text: 'a' },
-        { type: 'citation', citation: { url: 'https://a.example', title: 'T', content: 'bc', start: null, end: null } },
+        { type: 'text', text: 'b' },
+        { type: 'citation', citation: { url: 'https://a.example', title: 'T', content: 'bc', start: 8, end: 10 } },
         { type: 'unknown', kind: 'citation' },
       ],
     ],
@@ -83,6 +88,15 @@ describe('a stream', () => {
         stop(0),
       ],
       [{ type: 'image', url: 'data:image/webp;base64,YWI=' }],
+    ],
+    [
+      'a picture that was held back',
+      [
+        event('contentBlockStart', { contentBlockIndex: 0, start: { image: { format: 'png' } } }),
+        delta(0, { image: { error: { message: 'blocked' } } }),
+        stop(0),
+      ],
+      [{ type: 'unknown', kind: 'image' }],
     ],
     [
       'tools that the provider ran itself, and events of another day',
@@ -220,6 +234,7 @@ describe('a whole answer', () => {
       { toolUse: { toolUseId: 'a', name: 'f', input: { x: [1, 'ü'] } } },
       { toolUse: { toolUseId: 'b', name: 'g', input: {} } },
       { image: { format: 'png', source: { bytes: 'AA==' } } },
+      { image: { format: 'png', source: { bytes: '' }, error: { message: 'blocked' } } },
       { hologram: {} },
     ]
     const proof = { format: 'anthropic-claude-v1', model: 'bedrock/it' } as const
@@ -233,12 +248,13 @@ describe('a whole answer', () => {
       { type: 'reasoning-end', proof: { ...proof, kind: 'encrypted', data: 'b3Bh' } },
       { type: 'text', text: 'Hi' },
       { type: 'text', text: ' there' },
-      { type: 'citation', citation: { url: 'https://a.example', title: 'T', content: null, start: null, end: null } },
+      { type: 'citation', citation: { url: 'https://a.example', title: 'T', content: null, start: 2, end: 8 } },
       { type: 'tool-call', index: 0, id: 'a', name: 'f' },
       { type: 'tool-arguments', index: 0, json: '{"x":[1,"ü"]}' },
       { type: 'tool-call', index: 1, id: 'b', name: 'g' },
       { type: 'tool-arguments', index: 1, json: '{}' },
       { type: 'image', url: 'data:image/png;base64,AA==' },
+      { type: 'unknown', kind: 'image' },
       { type: 'unknown', kind: 'hologram' },
       { type: 'usage', usage },
       { type: 'finish', reason: 'tool_calls', native: 'tool_use' },

@@ -18,15 +18,18 @@ export interface ConverseDecoder {
 /** `requestId`: Converse has no other name for an answer. */
 export const createConverseDecoder = (target: Target, requestId: string | null): ConverseDecoder => {
   let calls = 0
+  let textLength = 0
   const blocks = new Map<unknown, BlockDecoder>()
-  const context: BlockContext = {
-    nextCall: () => calls++,
-    provenBy: factsOf(target).rules.claude ? target.modelId : null,
+  const provenBy = factsOf(target).rules.claude ? target.modelId : null
+  const here = (): BlockContext => ({ nextCall: () => calls++, textStart: textLength, provenBy })
+  const counted = (events: ModelEvent[]): ModelEvent[] => {
+    for (const event of events) if (event.type === 'text') textLength += event.text.length
+    return events
   }
   const blockAt = (index: unknown): BlockDecoder => {
     const known = blocks.get(index)
     if (known !== undefined) return known
-    const opened = openBlock(context)
+    const opened = openBlock(here())
     blocks.set(index, opened)
     return opened
   }
@@ -40,7 +43,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
         case 'contentBlockStart':
           return isObject(payload['start']) ? blockAt(index).open(payload['start']) : []
         case 'contentBlockDelta':
-          return isObject(payload['delta']) ? blockAt(index).delta(payload['delta']) : []
+          return isObject(payload['delta']) ? counted(blockAt(index).delta(payload['delta'])) : []
         case 'contentBlockStop': {
           const closed = blocks.get(index)?.close() ?? []
           blocks.delete(index)
@@ -66,7 +69,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
       const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
       return [
         start,
-        ...content.filter(isObject).flatMap((block) => wholeBlock(block, context)),
+        ...content.filter(isObject).flatMap((block) => counted(wholeBlock(block, here()))),
         ...(isObject(usage) ? [{ type: 'usage', usage: decodeUsage(usage, body['serviceTier']) } as const] : []),
         ...endOf(body),
       ]

@@ -1,9 +1,11 @@
 /** The context of every part of the encoder. Claude's part of it is Anthropic's own, whose rules for thinking and sampling are used as they are. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { Growth } from '../../lib/json-size.ts'
 import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'
 import { createGrammarBudget } from '../anthropic/grammar-budget.ts'
 import type { Attempt } from '../provider.ts'
+import { schemaGrowth } from '../google/json-schema.ts'
 import { withLawfulMarks } from '../prompt-marks.ts'
 import { translate } from '../translation.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -11,6 +13,7 @@ import { factsOf, type ModelFacts } from './model-facts.ts'
 
 export interface EncodeContext extends ClaudeContext {
   readonly facts: ModelFacts
+  readonly growth: Growth
   /** Names that documents of this request have: no two may have the same. */
   readonly documentNames: Set<string>
 }
@@ -26,6 +29,7 @@ export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeCon
     rules: facts.rules,
     grammar: createGrammarBudget(),
     facts,
+    growth: schemaGrowth(),
     documentNames: new Set(),
     fieldOf: (name) => prompt.settings[name]?.field ?? name,
   }
@@ -35,11 +39,11 @@ export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeCon
 export const cachePoint = (
   cache: CacheMark | undefined,
   at: string,
-  place: 'blocks' | 'tools',
+  place: 'blocks' | 'tools' | 'result',
   { facts, target, lose, mapped }: EncodeContext,
 ): JsonObject | null => {
   if (cache === undefined) return null
-  if (facts.cachePoints === 'nowhere' || (place === 'tools' && facts.cachePoints === 'not-in-tools')) {
+  if (facts.cachePoints === 'nowhere' || (place !== 'blocks' && facts.cachePoints === 'not-by-tools')) {
     lose(at, `${target.upstreamModel} takes no cache mark here; it was left out.`)
     return null
   }

@@ -216,6 +216,19 @@ describe('cache marks', () => {
     expect(reported).toEqual(['unsupported_field tools[0]'])
   })
 
+  test('do not follow the result of a tool for Nova, which refuses them there', () => {
+    const messages = talk(
+      ['user', 'Go'],
+      ['assistant', { type: 'tool-call', id: 'c', name: 'f', arguments: '{}' }],
+      ['user', { type: 'tool-result', callId: 'c', text: 'r', cache: {} }],
+    )
+    const { sent, reported } = encode({ tools: [f], messages }, { model: NOVA })
+    expect([sent.messages[2]?.content.length, reported]).toEqual([1, ['unsupported_field messages[2]']])
+    expect(encode({ tools: [f], messages }).sent.messages[2]?.content).toHaveLength(2)
+    const whole = encode({ tools: [f], messages, settings: settingsOf({ cacheControl: { type: 'ephemeral' } }) }, { model: NOVA })
+    expect(whole.sent.messages[2]?.content).toHaveLength(1)
+  })
+
   test('for the whole request stand at its end, once', () => {
     const settings = settingsOf({ cacheControl: { type: 'ephemeral' } })
     expect(encode({ settings }).sent.messages[0]?.content).toEqual([{ text: 'Hi' }, point])

@@ -44,7 +44,7 @@ const wordsOf = (context: EncodeContext): BlockWords<Block> => {
       return 'block' in media ? yield* block(media.block) : media.why
     },
     marked(made, part, at) {
-      const point = 'cache' in part ? cachePoint(part.cache, at, 'blocks', context) : null
+      const point = 'cache' in part ? cachePoint(part.cache, at, part.type === 'tool-result' ? 'result' : 'blocks', context) : null
       return point === null ? made : { ...made, json: `${made.json},${JSON.stringify(point)}`, marked: true }
     },
   }

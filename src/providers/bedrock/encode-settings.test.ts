@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { ReasoningSetting } from '../../canonical/settings.ts'
-import { CLAUDE, encode, GPT, LLAMA, NOVA, NOVA_2, settingsOf, type Sent } from './encode.test-kit.ts'
+import { CLAUDE, encode, GPT, LLAMA, MISTRAL, NOVA, NOVA_2, settingsOf, type Sent } from './encode.test-kit.ts'
 
 describe('thinking', () => {
   test.each<[string, string, ReasoningSetting, Omit<Sent, 'messages'>, string[]]>([
@@ -73,5 +73,27 @@ describe('thinking', () => {
     const model = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123'
     const { sent } = encode({ settings: settingsOf({ reasoning: { maxTokens: 2048 } }) }, { model, modelId: 'anthropic/claude-sonnet-4.5' })
     expect(sent.additionalModelRequestFields).toEqual({ thinking: { type: 'enabled', budget_tokens: 2048 } })
+  })
+})
+
+describe('stop sequences', () => {
+  const settings = settingsOf({ stop: ['END'] })
+
+  test.each([CLAUDE, NOVA, LLAMA, MISTRAL])('go to %s', (model) => {
+    const { sent, reported } = encode({ settings }, { model })
+    expect([sent.inferenceConfig, reported]).toEqual([{ stopSequences: ['END'] }, []])
+  })
+
+  test.each([
+    GPT,
+    'qwen.qwen3-coder-480b-a35b-v1:0',
+    'deepseek.v3-v1:0',
+    'moonshotai.kimi-k2.5',
+    'minimax.minimax-m2',
+    'google.gemma-3-27b-it',
+  ])('are left out for %s, which refuses them', (model) => {
+    const { sent, reported } = encode({ settings }, { model })
+    expect([sent.inferenceConfig, reported]).toEqual([undefined, ['unsupported_field stop']])
+    expect(encode({ settings: settingsOf({ stop: [] }) }, { model }).reported).toEqual([])
   })
 })

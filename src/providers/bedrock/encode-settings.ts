@@ -118,6 +118,10 @@ const heldTo1 = (context: EncodeContext): number | undefined => {
 /** The dialect refuses an empty sequence, and Claude one without a visible character. */
 const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
   const stop = context.setting('stop')
+  if (stop !== undefined && stop.length > 0 && !context.facts.stops) {
+    lost('stop', 'takes no stop sequences', context)
+    return undefined
+  }
   const kept = stop?.filter((sequence) => (context.rules.claude ? sequence.trim() : sequence) !== '')
   if (stop !== undefined && kept?.length !== stop.length) lost('stop', 'takes no stop sequence like one of these', context)
   return kept === undefined || kept.length === 0 ? undefined : kept

@@ -118,3 +118,39 @@ describe('tools', () => {
     expect(encode({ tools: [{ ...f, strict: true }] }, { model: NOVA }).reported).toEqual(['unsupported_field tools[0].strict'])
   })
 })
+
+describe('the schema of a tool for Nova, which refuses any other key at its top', () => {
+  const schemaOf = (parameters: object, model = NOVA): unknown[] => {
+    const { sent, reported } = encode({ tools: [{ ...f, parameters }] }, { model })
+    return [sent.toolConfig?.tools[0], reported]
+  }
+  const spec = (json: object): object => ({ toolSpec: { name: 'f', description: 'F', inputSchema: { json } } })
+  const city = { type: 'string', description: 'A city' }
+  const referring = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'F',
+    type: 'object',
+    properties: { from: { $ref: '#/$defs/City' }, to: { $ref: '#/$defs/City' } },
+    required: ['from'],
+    additionalProperties: false,
+    $defs: { City: city },
+  }
+
+  test('has its references written out, and what says nothing to the model left out', () => {
+    expect(schemaOf(referring)).toEqual([spec({ type: 'object', properties: { from: city, to: city }, required: ['from'] }), []])
+    expect(schemaOf(referring, CLAUDE)).toEqual([spec(referring), []])
+  })
+
+  test('tells what it cannot say', () => {
+    const tree = {
+      type: 'object',
+      properties: { root: { $ref: '#/definitions/Node' } },
+      minProperties: 1,
+      definitions: { Node: { type: 'object', properties: { next: { $ref: '#/definitions/Node' } } } },
+    }
+    expect(schemaOf(tree)).toEqual([
+      spec({ type: 'object', properties: { root: { type: 'object', properties: { next: { type: 'object' } } } } }),
+      ['mapped_field tools[0].input_schema'],
+    ])
+  })
+})

@@ -5,6 +5,7 @@ import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { inputSchema } from '../anthropic/encode-tools.ts'
 import { firstOfItsName, refuseChoice } from '../anthropic/lawful-fields.ts'
 import type { Turn } from './encode-conversation.ts'
+import { bareSchema } from './bare-schema.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
 
 export interface EncodedTools {
@@ -75,12 +76,13 @@ const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonO
   const given = isObject(tool.parameters) ? tool.parameters : {}
   const rules = { structuredOutputs: context.facts.schemas }
   const { schema, strict } = inputSchema(given, tool.strict === true, at, { ...context, rules })
+  const sent = context.facts.bareSchemas ? bareSchema(schema, `${at}.input_schema`, context) : schema
   const point = cachePoint(tool.cache, at, 'tools', context)
   const spec: JsonObject = {
     name: tool.name,
     // An empty description is refused.
     ...(tool.description === null || tool.description === '' ? {} : { description: tool.description }),
-    inputSchema: { json: schema as JsonValue },
+    inputSchema: { json: sent as JsonValue },
     ...(strict ? { strict } : {}),
   }
   return point === null ? [{ toolSpec: spec }] : [{ toolSpec: spec }, point]

@@ -51,8 +51,9 @@ const marked = (turns: readonly Turn[], context: EncodeContext): readonly Turn[]
   const asked = context.setting('cacheControl')
   const last = turns.at(-1)
   if (asked === undefined || last === undefined || last.blocks.at(-1)?.marked === true) return turns
+  const isResult = last.blocks.at(-1)?.type === 'toolResult'
   const mark = isObject(asked) && asked['ttl'] === '1h' ? { ttl: '1h' as const } : {}
-  const point = cachePoint(mark, context.fieldOf('cacheControl'), 'blocks', context)
+  const point = cachePoint(mark, context.fieldOf('cacheControl'), isResult ? 'result' : 'blocks', context)
   return point === null
     ? turns
     : [...turns.slice(0, -1), { ...last, blocks: [...last.blocks, { type: 'cachePoint', json: JSON.stringify(point) }] }]

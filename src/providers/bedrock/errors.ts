@@ -74,7 +74,7 @@ const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind: Failu
   ...kinds(424, 'provider_unavailable', 'ModelErrorException', 'ModelStreamErrorException'),
   ...kinds(429, 'rate_limit_exceeded', 'ThrottlingException', 'Throttling', 'TooManyRequestsException', 'ServiceQuotaExceededException'),
   ...kinds(429, 'provider_overloaded', 'ModelNotReadyException'),
-  ...kinds(500, 'server', 'InternalServerException', 'InternalFailure', 'InternalServerError'),
+  ...kinds(500, 'server', 'InternalServerException', 'InternalFailure', 'InternalServerError', 'InternalError'),
   ...kinds(503, 'provider_overloaded', 'ServiceUnavailableException', 'ServiceUnavailable'),
 ])
 

@@ -87,7 +87,7 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   const { thinkingBack } = vendor
   const given = message['reasoning_details']
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
-  const foreign = new Set(details.filter((detail) => isForeign(detail, attempt)))
+  const foreign = foreignOf(details, attempt)
   if (thinkingBack === 'details' || thinkingBack === 'untouched') {
     if (foreign.size === 0) return thinkingBack === 'details' ? withMakersIds(message, details) : message
     lose('did not make the thinking of this turn; it was left out.')
@@ -126,6 +126,25 @@ const withMakersId = (detail: JsonObject): JsonObject => {
   if (place === null) return detail
   return id === null ? rest : { ...rest, id }
 }
+
+/** Clients hand back the pieces of a stream as they came: the proof of a block is in its last one. */
+const foreignOf = (details: readonly JsonObject[], attempt: Attempt): ReadonlySet<JsonObject> => {
+  const foreign = new Set<JsonObject>()
+  let next: JsonObject | null = null
+  for (const detail of details.toReversed()) {
+    const isForeigns = next !== null && foreign.has(next) && isPieceOf(detail, next)
+    if (isForeigns || isForeign(detail, attempt)) foreign.add(detail)
+    next = detail
+  }
+  return foreign
+}
+
+/** Says whether `detail` is text of the block that goes on with `next`. */
+const isPieceOf = (detail: JsonObject, next: JsonObject): boolean =>
+  typeof detail['index'] === 'number' &&
+  detail['index'] === next['index'] &&
+  ['id', 'format'].every((member) => (detail[member] ?? next[member]) === (next[member] ?? detail[member])) &&
+  [detail['signature'], detail['data']].every((proof) => typeof proof !== 'string' || proof === '')
 
 /** Thinking that another model made, or that this service sealed for another interface. An unknown format may be the server's own. */
 const isForeign = (detail: JsonObject, { target: { modelId, upstreamModel }, makerOf }: Attempt): boolean => {

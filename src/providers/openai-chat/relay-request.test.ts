@@ -222,6 +222,23 @@ describe('the history that a client sends back', () => {
       ['messages[0]'],
     ],
     [
+      'nor the pieces in which a stream told it',
+      'acme',
+      {
+        ...answer,
+        reasoning: 'Hm.',
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'H', index: 0 },
+          { type: 'reasoning.text', text: 'm.', index: 0 },
+          { ...signed, text: '' },
+          { type: 'reasoning.summary', summary: 'Hm.', index: 1 },
+          { type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1', index: 1 },
+        ],
+      },
+      answer,
+      ['messages[0]'],
+    ],
+    [
       'nor those that name no maker',
       'acme',
       { ...answer, reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'EqQB', index: 0 }] },
