@@ -45,7 +45,7 @@ export const pathsOf = (client: ClientDialect, meaning: FieldMeaning): readonly 
 const ALL = [...SPELLINGS.values()]
 
 /** The top-level fields of one interface that set the same thing as `field`, itself included. */
-export const sameSetting = (client: ClientDialect, field: string): readonly string[] => {
+const sameSetting = (client: ClientDialect, field: string): readonly string[] => {
   const paths = ALL.find((spelling) => spelling[client].includes(field))?.[client] ?? []
   return paths.length > 1 ? paths.filter((path) => !path.includes('.')) : [field]
 }
