@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { SERVER_TOOLS } from '../canonical/server-tools.ts'
+import { PATTERN_MAX } from '../lib/regex/parse.ts'
 import { dollarAmount } from './dollar-amount.ts'
 
 const timestamp = z.iso.datetime()
@@ -37,7 +38,7 @@ export type ScanScope = z.output<typeof scanScope>
 const pattern = z
   .string()
   .min(1)
-  .max(10_000)
+  .max(PATTERN_MAX)
   .meta({ description: 'A JavaScript regular expression without look-around and back-references. The longest match counts.' })
 
 const contentFilter = z

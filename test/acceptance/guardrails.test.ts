@@ -180,12 +180,21 @@ describe('management', () => {
   })
 
   test('a pattern that cannot be matched in one pass is 400 invalid_regex_pattern, with the reason', async () => {
-    for (const pattern of ['(?=a)b', '(?<!a)b', String.raw`(a)\1`, '(a', 'a{2000}']) {
+    for (const pattern of ['(?=a)b', '(?<!a)b', String.raw`(a)\1`, '(a', 'a{2000}', 'a'.repeat(50_000)]) {
       const asked = create({ contentFilters: [{ pattern, action: 'block' }] })
       const thrown = await thrownBy(asked)
       expect(thrown).toBeInstanceOf(BadRequestResponseError)
       expect((thrown as BadRequestResponseError).body).toContain('invalid_regex_pattern')
     }
+  })
+
+  test('a pattern has 100,000 characters at most', async () => {
+    const named = `[${'abcdefghij'.repeat(9_999)}]x`
+    expect((await create({ contentFilters: [{ pattern: named, action: 'flag' }] })).contentFilters).toMatchObject([{ pattern: named }])
+    const body = { name: 'x', content_filters: [{ pattern: `[${'a'.repeat(100_000)}]`, action: 'flag' }] }
+    const { status, error } = await call(service, 'POST', '/guardrails', { body })
+    expect(status).toBe(400)
+    expect(error.metadata['issues']).toMatchObject([{ path: 'content_filters[0].pattern' }])
   })
 
   test('assignments of keys and members: added once, listed by guardrail and over all, moved, removed', async () => {

@@ -56,7 +56,7 @@ class Builder {
   }
 
   step(step: Step): number {
-    if (this.steps.length >= this.#stepsMax) throw new RegexRefused('the pattern is too large; use smaller repetitions')
+    if (this.steps.length >= this.#stepsMax) throw new RegexRefused('the pattern is too large; use smaller repetitions, or several filters')
     this.steps.push(step)
     return this.steps.length - 1
   }

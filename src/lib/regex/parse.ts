@@ -25,7 +25,8 @@ export interface RegexOptions {
   readonly edges?: boolean
 }
 
-const PATTERN_MAX = 10_000
+/** Characters. A long one may have few steps, of which there is a bound too (compile.ts). */
+export const PATTERN_MAX = 100_000
 const REPEAT_MAX = 1000
 const DEPTH_MAX = 50
 
