@@ -66,6 +66,7 @@ export const recordedGeneration = z.object({
   provider_responses: z
     .array(
       z.object({
+        id: z.string().nullable().meta({ description: 'The id that the provider gave its answer.' }),
         provider_name: z.string(),
         endpoint_id: z.string().meta({ description: 'The model and the tag of the endpoint.' }),
         model_permaslug: z.string(),
@@ -81,7 +82,6 @@ export const recordedGeneration = z.object({
         is_byok: z.boolean(),
         error_type: z.string().nullable(),
         provider_code: z.string().nullable(),
-        upstream_id: z.string().nullable(),
       }),
     )
     .nullable(),

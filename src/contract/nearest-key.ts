@@ -1,7 +1,7 @@
 /** The name that was probably meant, where an object has one that its schema does not know. */
 import { z } from 'zod'
 
-import { nearDistance } from '../lib/edit-distance.ts'
+import { nearestName } from '../lib/nearest-name.ts'
 
 interface Schema {
   readonly $ref?: string
@@ -18,16 +18,6 @@ interface Schema {
 export const nearestKey = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string | null =>
   nearestName(knownKeys(schema, path), key)
 
-/** The one of `known` that is nearest to `name`; null where none is near. */
-export const nearestName = (known: readonly string[], name: string): string | null => {
-  const wanted = name.slice(0, COMPARED_LENGTH).toLowerCase().replaceAll('-', '_')
-  const [best] = known
-    .map((each) => ({ each, distance: nearDistance(wanted, each) }))
-    .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
-    .sort((a, b) => a.distance - b.distance)
-  return best?.each ?? null
-}
-
 /** The names that an object at `path` may have. */
 export const knownKeys = (schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] => {
   const root = described(schema)
@@ -43,8 +33,6 @@ const described = (schema: z.ZodType): Schema => {
 }
 
 const descriptions = new WeakMap<z.ZodType, Schema>()
-
-const COMPARED_LENGTH = 100
 
 const inside = (schema: Schema, step: PropertyKey, root: Schema): readonly Schema[] => {
   const { properties = {}, additionalProperties, items } = schema

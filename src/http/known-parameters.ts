@@ -1,5 +1,5 @@
 /** A misspelt filter would list everything, so query parameters that a route does not take are refused. */
-import { nearestName } from '../contract/nearest-key.ts'
+import { nearestName } from '../lib/nearest-name.ts'
 import { ISSUES_MAX, invalidRequest, NAME_SHOWN } from '../contract/validate.ts'
 import { cutText } from '../lib/cut-text.ts'
 import type { Route } from './route.ts'

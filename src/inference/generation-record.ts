@@ -170,7 +170,7 @@ const providerResponse = (
   const left = cancelled || (error !== null && isServiceStop(error))
   const code = error?.metadata['provider_code']
   return {
-    upstream_id: bounded(upstreamId),
+    id: bounded(upstreamId),
     provider_name: planned.endpoint.provider.name,
     endpoint_id: planned.key,
     model_permaslug: planned.model.id,

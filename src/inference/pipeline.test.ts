@@ -754,7 +754,7 @@ describe('the generation record', () => {
         usage_estimated: false,
         latency: 2000,
         generation_time: 5000,
-        provider_responses: [{ provider_name: 'A', status: 200, latency: 5000, error_type: null }],
+        provider_responses: [{ id: 'up-1', provider_name: 'A', status: 200, latency: 5000, error_type: null }],
       },
     })
   })

@@ -219,9 +219,16 @@ describe('models', () => {
     expect(fault({ models })).toBe('models: "mix/x" names the provider "nobody", which is not defined under providers.')
   })
 
+  test('a fault names the provider or the model that was probably meant', () => {
+    const models = { 'mix/x': { endpoints: [{ provider: 'acmee', model: 'x' }] } }
+    expect(fault({ models })).toEndWith(' is not defined under providers. Did you mean "acme"?')
+    expect(fault({ providers: { acmee: {} } })).toEndWith('the catalogue does not know it. Did you mean "acme"?')
+    expect(fault({ models: { 'acme/oned': {} } }, enabled)).toEndWith('the catalogue does not know it. Did you mean "acme/one"?')
+  })
+
   test('a name that the catalogue does not know and that nobody serves is a fault: it would be gone without a word', () => {
     expect(fault({ models: { 'acme/oen': { context_length: 7 } } }, enabled)).toBe(
-      'models: "acme/oen" needs endpoints: the catalogue does not know it.',
+      'models: "acme/oen" needs endpoints: the catalogue does not know it. Did you mean "acme/one"?',
     )
   })
 

@@ -1,4 +1,5 @@
 /** The models of this installation: the shipped catalogue, imported prices over it and the operator's file over both, for the providers that are enabled. */
+import { nearestHint } from '../lib/nearest-name.ts'
 import { layerImports, type CatalogueImport, type PriceSource } from './catalogue-imports.ts'
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
 import { createModels, plainEndpoint, type Models } from './models.ts'
@@ -32,10 +33,14 @@ export const buildModels = (
     const own = operator.models[id] ?? {}
     for (const { provider } of own.endpoints ?? []) {
       if (!known.has(provider))
-        throw new CatalogueError(`models: "${id}" names the provider "${provider}", which is not defined under providers.`)
+        throw new CatalogueError(
+          `models: "${id}" names the provider "${provider}", which is not defined under providers.${nearestHint([...known], provider)}`,
+        )
     }
     if (own.endpoints === undefined && layered.models[id] === undefined)
-      throw new CatalogueError(`models: "${id}" needs endpoints: the catalogue does not know it.`)
+      throw new CatalogueError(
+        `models: "${id}" needs endpoints: the catalogue does not know it.${nearestHint(Object.keys(layered.models), id)}`,
+      )
     const entry = { ...layered.models[id], ...own }
     const origin = operator.models[id] !== undefined ? 'operator' : layered.added.has(id) ? 'import' : undefined
     const sourceOf = (endpoint: EndpointEntry): PriceSource =>
@@ -72,7 +77,8 @@ const enabledProviders = (
     if (!enabled) continue
     if (address === undefined || entry.dialects === undefined) {
       throw new CatalogueError(
-        `providers: "${slug}" needs ${address === undefined ? 'a base_url' : 'dialects'}: the catalogue does not know it.`,
+        `providers: "${slug}" needs ${address === undefined ? 'a base_url' : 'dialects'}: the catalogue does not know it.` +
+          nearestHint(Object.keys(catalogue), slug),
       )
     }
     providers.set(slug, {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { inSentences } from '../../contract/issue-sentence.ts'
-import { nearestName } from '../../contract/nearest-key.ts'
+import { nearestHint } from '../../lib/nearest-name.ts'
 import { presetShape, presetSlug, presetWithVersion, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
@@ -28,9 +28,8 @@ const fileSchema = z
     const kept = [...PERSISTED_FIELDS[shape], SYSTEM_BLOCKS_KEY]
     for (const field of Object.keys(config)) {
       if (kept.includes(field)) continue
-      const near = nearestName(kept, field)
-      const hint = near === null ? '' : ` Did you mean "${near}"?`
-      addIssue({ code: 'custom', path: ['config', field], message: `A preset of the shape ${shape} keeps no such field.${hint}` })
+      const message = `A preset of the shape ${shape} keeps no such field.${nearestHint(kept, field)}`
+      addIssue({ code: 'custom', path: ['config', field], message })
     }
   })
 

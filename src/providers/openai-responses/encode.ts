@@ -96,9 +96,8 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
 /** `replayable`: the changed text of `input`, if it was changed. */
 function* lawfulRelayed(body: JsonBody, replayable: string | null, warn: Attempt['warn']): Steps<string | null> {
   const items = replayable === null ? body.value('input') : (JSON.parse(replayable) as JsonValue)
-  const text = replayable ?? body.raw('input')
-  if (text === undefined || !Array.isArray(items)) return null
-  return yield* lawfulInput(text, items, warn)
+  if (!Array.isArray(items)) return null
+  return yield* lawfulInput(() => replayable ?? body.raw('input') ?? '[]', items, warn)
 }
 
 const LISTS = ['input', 'tools'] as const

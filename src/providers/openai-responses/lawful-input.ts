@@ -23,10 +23,10 @@ export const mayHoldCalls = (searchable: string): Steps<boolean> => lookForName(
 const CALLS = /"(?:function|custom_tool)_call(?:_output)?"/
 
 /**
- * JSON text for `input`, which is given as its text and its items; null where it can go up as it is. An output may stand
- * anywhere. A compacted history may hold a call in a part that cannot be read here, so it stays as it is.
+ * JSON text for `input`, which is given as its items and its text, which is read only where it changes; null where it can go up as it is. An
+ * output may stand anywhere. A compacted history may hold a call in a part that cannot be read here, so it stays as it is.
  */
-export function* lawfulInput(text: string, items: readonly JsonValue[], warn: (warning: Warning) => void): Steps<string | null> {
+export function* lawfulInput(textOf: () => string, items: readonly JsonValue[], warn: (warning: Warning) => void): Steps<string | null> {
   const types = items.map(typeOf)
   if (!types.some((type) => Object.hasOwn(OUTPUT_TYPES, type) || TEXT_OUTPUTS.has(type)) || types.some(isCompaction)) return null
   yield
@@ -37,6 +37,7 @@ export function* lawfulInput(text: string, items: readonly JsonValue[], warn: (w
   yield
   const { lone, late, due } = repairs ?? NOTHING_TO_REPAIR
   const outputTypes = new Map(items.flatMap((item, place) => (isObject(item) ? [[item['call_id'], OUTPUT_TYPES[types[place] ?? '']]] : [])))
+  const text = textOf()
   const lawful = yield* editElementsInSteps(text, function* (item, place) {
     const { parts = [], at } = skeleton[place] ?? {}
     const isLone = TEXT_OUTPUTS.has(types[place] ?? '') && parts.some((part) => lone.has(part))
