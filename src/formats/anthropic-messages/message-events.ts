@@ -24,7 +24,7 @@ export const messageStart = (head: AnswerHead, frames: readonly Frame[]): string
     stop_sequence: null,
     stop_details: null,
     container: null,
-    usage: startUsage(lastUsage(frames), head.inputTokensEstimate),
+    usage: startUsage(lastUsage(frames), head),
   }
   return eventFrame('message_start', JSON.stringify({ type: 'message_start', message }))
 }

@@ -17,7 +17,7 @@ export function* relayAnswer(head: AnswerHead, native: string, tail: AnswerTail)
     ...missingMembers(body, MESSAGE_NEEDS),
     ...(yield* citedContent(body)),
     ...identityMembers(dialectId('msg', head), head),
-    usage: endUsage(body.raw('usage'), tail, head.inputTokensEstimate),
+    usage: endUsage(body.raw('usage'), tail, head),
   }
   for (const [field, value] of Object.entries(metadataMember(tail))) changes[field] = JSON.stringify(value)
   return body.textWith(changes)

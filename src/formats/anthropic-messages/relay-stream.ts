@@ -83,7 +83,7 @@ export class MessageRelay implements StreamRenderer {
     const message = reported.textWith({
       ...missingMembers(reported, MESSAGE_NEEDS),
       ...identityMembers(dialectId('msg', this.#head), this.#head),
-      usage: completeUsage(reported.raw('usage'), this.#head.inputTokensEstimate),
+      usage: completeUsage(reported.raw('usage'), this.#head),
     })
     return eventFrame('message_start', oneLine(body.textWith({ message })))
   }
@@ -103,7 +103,7 @@ export class MessageRelay implements StreamRenderer {
     const body = bodyOfParsed(this.#delta)
     const reported = bodyOfParsed(objectText(body.raw('delta')))
     const delta = reported.textWith(missingMembers(reported, END_NEEDS))
-    const usage = endUsage(body.raw('usage'), tail, this.#head.inputTokensEstimate)
+    const usage = endUsage(body.raw('usage'), tail, this.#head)
     return eventFrame('message_delta', oneLine(body.textWith({ delta, usage })))
   }
 

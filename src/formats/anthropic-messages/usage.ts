@@ -5,7 +5,7 @@ import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { Iteration, Usage } from '../../canonical/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { costMembers } from '../cost-members.ts'
-import type { AnswerTail } from '../format.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
 import { serverToolDetails, serverToolUse } from '../server-tool-usage.ts'
 
 /** `usage` of this dialect: its input counts exclude each other, as ours do; `output_tokens` holds the thinking too. */
@@ -43,16 +43,16 @@ export const relayedUsage = (tail: AnswerTail): JsonObject => ({
 })
 
 /** The usage with which an answer ends, as JSON text: that of the upstream, its text too, under ours, with the keys that it left out. */
-export const endUsage = (upstream: string | undefined, tail: AnswerTail, inputEstimate: number): string => {
-  const usage = bodyOfParsed(completeUsage(mergedUsage(upstream ?? null, relayedUsage(tail)), inputEstimate))
+export const endUsage = (upstream: string | undefined, tail: AnswerTail, head: Estimating): string => {
+  const usage = bodyOfParsed(completeUsage(mergedUsage(upstream ?? null, relayedUsage(tail)), head))
   return usage.textWith(typeof usage.get('service_tier') === 'string' ? {} : { service_tier: JSON.stringify(tierName(tail.usage)) })
 }
 
 const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'prompt', 'completions')
 
 /** The counts that `message_start` must hold before anything was counted: the provider's where they came first, else our estimate. */
-export const startUsage = (known: Usage | null, inputEstimate: number): JsonObject => ({
-  ...(known === null || inputTokens(known) === 0 ? ESTIMATED(inputEstimate) : counts(known)),
+export const startUsage = (known: Usage | null, head: Estimating): JsonObject => ({
+  ...(known === null || inputTokens(known) === 0 ? ESTIMATED(head.inputTokensEstimate) : counts(known)),
   output_tokens: known === null ? 0 : outputTokens(known),
   output_tokens_details: null,
   server_tool_use: null,
@@ -79,13 +79,18 @@ const ESTIMATED = (inputEstimate: number): JsonObject => ({
 /** Keys that typed clients expect and no event carries. */
 const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: null }
 
+/** Nearly every provider counts the input, and the estimate takes reading the whole request: it is asked for where it is needed. */
+type Estimating = Pick<AnswerHead, 'inputTokensEstimate'>
+
 /** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. One that is no object counts as empty. */
-export const completeUsage = (json: string | undefined, inputEstimate: number): string => {
+export const completeUsage = (json: string | undefined, head: Estimating): string => {
   const usage = bodyOfParsed(json?.startsWith('{') === true ? json : '{}')
-  return usage.textWith(missingMembers(usage, { input_tokens: String(inputEstimate), ...USAGE_NEEDS }))
+  const missing = missingMembers(usage, USAGE_NEEDS)
+  return usage.textWith('input_tokens' in missing ? { ...missing, input_tokens: String(head.inputTokensEstimate) } : missing)
 }
 
 const USAGE_NEEDS: Readonly<Record<string, string>> = {
+  input_tokens: '0',
   output_tokens: '0',
   ...Object.fromEntries(
     [
