@@ -1,9 +1,9 @@
 /** A search of JSON text for names, so that only what may hold them is parsed. A parser finds them however they are written. */
-import { testInSteps } from './search-steps.ts'
+import { testInSteps, wordPattern } from './search-steps.ts'
 import type { Steps } from './steps.ts'
 
 export const mayName = (name: string | RegExp, json: string): boolean =>
-  (typeof name === 'string' ? json.includes(name) : name.test(json)) || spellsNames(json)
+  (typeof name === 'string' ? wordPattern(name) : name).test(json) || spellsNames(json)
 
 /** The same for text of any length. */
 export function* lookForName(name: RegExp, json: string): Steps<boolean> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { includesInSteps, matchInSteps, testInSteps } from './search-steps.ts'
+import { includesInSteps, matchInSteps, testInSteps, wordPattern } from './search-steps.ts'
 import { atOnce } from './steps.ts'
 
 const PIECE = 256 * 1024
@@ -42,4 +42,12 @@ test('a word is found wherever the pieces are cut, in more steps where the text 
   expect(atOnce(includesInSteps('"1d"'.repeat(8 * PIECE), '"1h"'))).toBe(false)
   expect(steps('x'.repeat(4 * PIECE))).toBe(0)
   expect(steps('x'.repeat(32 * PIECE))).toBeGreaterThan(steps('x'.repeat(8 * PIECE)) + 4)
+})
+
+test('a word is found as it is written, whatever signs are in it, and nothing else is', () => {
+  for (const word of ['"1h"', 'a.b', '[x]', 'a-b', 'p^q^', String.raw`\\u00`, '(?:x)', '{{', 'w$', 'a|b', 'x']) {
+    expect(wordPattern(word).test(`before ${word} behind`)).toBe(true)
+    expect(wordPattern(word).test(`before ${word.slice(0, -1)}_ behind`)).toBe(false)
+  }
+  expect(wordPattern('a.b').test('aXb')).toBe(false)
 })

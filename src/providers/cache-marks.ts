@@ -3,7 +3,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { editElementsInSteps, editMembers, readMembers } from '../lib/json-splice.ts'
 import { includesInSteps } from '../lib/search-steps.ts'
-import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import type { Steps } from '../lib/steps.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
 
@@ -54,12 +54,7 @@ export const marksLost = (providerName: string, field: string): Warning => ({
 const PARTS = ['content', 'output'] as const
 
 function* isMarked(text: string, refused: RefusedMarks): Steps<boolean> {
-  const isLarge = text.length > LARGE_BYTES
-  for (const name of CACHE_MARKS) {
-    if (refused[name] === 'taken') continue
-    const mark = `"${name}"`
-    if (isLarge ? yield* includesInSteps(text, mark) : text.includes(mark)) return true
-  }
+  for (const name of CACHE_MARKS) if (refused[name] !== 'taken' && (yield* includesInSteps(text, `"${name}"`))) return true
   return false
 }
 
@@ -67,7 +62,7 @@ const BREAKPOINT = '{"mode":"explicit"}'
 
 /** `text`: of a message, an item or a tool, or of a part of its content. */
 function* withMarks(text: string, place: 'element' | 'part', refused: RefusedMarks, lose: () => void): Steps<string> {
-  if (!text.startsWith('{') || !isMarked(text, refused)) return text
+  if (!text.startsWith('{') || !(yield* isMarked(text, refused))) return text
   const changes: Record<string, string | null> = {}
   const members = readMembers(text)
   for (const name of CACHE_MARKS) {

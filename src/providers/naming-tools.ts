@@ -10,7 +10,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
-import { testInSteps } from '../lib/search-steps.ts'
+import { includesInSteps, testInSteps } from '../lib/search-steps.ts'
 import { atOnce, eachInSteps, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import { turnsOf } from './answer-turns.ts'
 import { describedTool, NAMING_MEMBERS, renamedAnswer, renamedRequest, withoutBuiltIns, withoutNamespaces } from './named-tools.ts'
@@ -95,7 +95,7 @@ function* mayNeedNames(
 ): Steps<boolean> {
   return (
     (form !== null && (yield* testInSteps(form.unlawfulMember, searchable))) ||
-    (!namespaces && dialect === 'responses' && searchable.includes('"namespace"')) ||
+    (!namespaces && dialect === 'responses' && (yield* includesInSteps(searchable, '"namespace"'))) ||
     (!builtIns && (yield* testInSteps(BUILT_IN, searchable)))
   )
 }

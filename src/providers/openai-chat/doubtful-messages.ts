@@ -3,7 +3,7 @@
  * their text alone: nearly always they do not, and then they are not parsed. In doubt it says that they may.
  */
 import { skipString } from '../../lib/json-scan.ts'
-import { matchInSteps, testInSteps } from '../../lib/search-steps.ts'
+import { includesInSteps, matchInSteps, testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Vendor } from '../vendor.ts'
 
@@ -13,12 +13,12 @@ export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
   const holds = (pattern: RegExp): Steps<boolean> => testInSteps(pattern, text)
   if (
     (namedRoles !== 'any' && (yield* holds(NAME))) ||
-    (!developerRole && text.includes('"developer"')) ||
+    (!developerRole && (yield* includesInSteps(text, '"developer"'))) ||
     (callIds !== 'any' && (yield* holds(STRANGE_IDS[callIds]))) ||
     (!customTools && (yield* holds(CUSTOM))) ||
     ((yield* holds(FILE)) && (yield* mayRefuseFiles(text, files))) ||
     (textParts !== 'any' && (yield* holds(LIST))) ||
-    (!toolMedia && text.includes('"tool_call_id"') && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
+    (!toolMedia && (yield* includesInSteps(text, '"tool_call_id"')) && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
     hasBrokenArguments(text)
   )
     return true

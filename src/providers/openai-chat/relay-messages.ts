@@ -7,7 +7,7 @@ import { readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof } from '../../canonical/reasoning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
-import { testInSteps } from '../../lib/search-steps.ts'
+import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
@@ -26,7 +26,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   const thinking =
     vendor.thinkingBack === 'untouched'
       ? yield* testInSteps(DETAILS, text)
-      : (yield* testInSteps(THINKING, text)) || (needsFiller(vendor) && text.includes('"tool_calls"'))
+      : (yield* testInSteps(THINKING, text)) || (needsFiller(vendor) && (yield* includesInSteps(text, '"tool_calls"')))
   const extras = vendor.strictMessages && (yield* testInSteps(EXTRAS, text))
   // An unknown server gets everything.
   const doubtful = vendor.accepts !== 'everything' && (yield* lookForDoubts(body.rawSearchable('messages') ?? '', vendor))
