@@ -319,7 +319,7 @@ const skipValue = (text: string, start: number, budget: Budget, found: JsonEleme
   let elements = 0
   /** The names of the members of each, where they must differ; those of an array are none. */
   const names: Names[] = []
-  /** Of the element of the list that is being passed. */
+  /** Where the element of the list begins that is being passed, and what was left of the budget then. */
   let elementStart = start
   let nodesBefore = 0
   let containersBefore = 0
