@@ -1,5 +1,5 @@
 import { JsonBody } from '../lib/json-body.ts'
-import { JsonTextError } from '../lib/json-scan.ts'
+import { JsonTextError } from '../lib/json-limits.ts'
 import { isObject } from '../lib/json.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 

@@ -1,6 +1,6 @@
 /** An upstream's own JSON text on its way to a client of the same dialect. */
 import { JsonBody } from '../lib/json-body.ts'
-import { JsonTextError } from '../lib/json-scan.ts'
+import { JsonTextError } from '../lib/json-limits.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { AnswerHead } from './format.ts'

@@ -5,7 +5,7 @@ import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import { asFailure } from '../inference/as-failure.ts'
-import { JsonTextError } from '../lib/json-scan.ts'
+import { JsonTextError } from '../lib/json-limits.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { errorResponse } from './error-boundary.ts'
 import type { Surface } from './route.ts'

@@ -4,7 +4,7 @@ import type { GatewayError } from '../errors.ts'
 import { replaceText } from '../formats/replace-text.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { createSchemaCheck } from '../lib/json-schema.ts'
-import { JsonTextError } from '../lib/json-scan.ts'
+import { JsonTextError } from '../lib/json-limits.ts'
 import { expectedBy, type Expected, type Heal, loadHeal } from '../plugins/response-healing.ts'
 import type { Admitted } from './admitted.ts'
 

@@ -7,16 +7,9 @@
 import { compactPieces } from './compact-json.ts'
 import { isExactInteger, keepingExact } from './exact-json.ts'
 import { joinBytes } from './join-bytes.ts'
-import {
-  JSON_LIMITS,
-  type JsonElement,
-  type JsonLimits,
-  type JsonMember,
-  JsonTextError,
-  refuseEscapes,
-  refuseRepeated,
-  scanMembers,
-} from './json-scan.ts'
+import { JSON_LIMITS, type JsonLimits, JsonTextError } from './json-limits.ts'
+import { type JsonMember, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
+import type { JsonElement } from './json-skip.ts'
 import { type JsonText, parseInSteps } from './json-steps.ts'
 import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'

@@ -1,5 +1,8 @@
 /** The form of JSON text without what it says: for checks that need names and kinds of values, and no long text. */
-import { type JsonElement, type JsonSpan, JsonTextError, type JsonTree, scanElements, scanTree, skipString } from './json-scan.ts'
+import { JsonTextError } from './json-limits.ts'
+import { scanElements } from './json-scan.ts'
+import { type JsonElement, type JsonSpan, skipString } from './json-skip.ts'
+import { type JsonTree, scanTree } from './json-tree.ts'
 import type { JsonValue } from './json.ts'
 import { LARGE_BYTES, startPace, type Steps } from './steps.ts'
 

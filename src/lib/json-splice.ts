@@ -1,5 +1,7 @@
 /** Changes within JSON text: what is not changed stays, byte for byte. */
-import { type JsonMember, type JsonSpan, scanElements, scanMembers, UNLIMITED } from './json-scan.ts'
+import { UNLIMITED } from './json-limits.ts'
+import { type JsonMember, scanElements, scanMembers } from './json-scan.ts'
+import type { JsonSpan } from './json-skip.ts'
 import type { JsonChanges } from './json.ts'
 import { startPace, type Steps } from './steps.ts'
 

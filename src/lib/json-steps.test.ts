@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { JsonBody } from './json-body.ts'
-import { JsonTextError, UNLIMITED } from './json-scan.ts'
+import { JsonTextError, UNLIMITED } from './json-limits.ts'
 import { parseExact } from './exact-json.ts'
 import { parseExactInSteps, writeInSteps } from './json-steps.ts'
 import type { JsonValue } from './json.ts'

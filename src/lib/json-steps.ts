@@ -1,6 +1,9 @@
 /** JSON of megabytes is parsed and written a piece at a time: the engine does either in one go, for tens of milliseconds. */
 import { isExactInteger, parseExact } from './exact-json.ts'
-import { elementsFrom, JsonTextError, scanTree, skipString } from './json-scan.ts'
+import { JsonTextError } from './json-limits.ts'
+import { elementsFrom } from './json-scan.ts'
+import { skipString } from './json-skip.ts'
+import { scanTree } from './json-tree.ts'
 import { isObject, type JsonValue } from './json.ts'
 import type { Steps } from './steps.ts'
 import { textPieces } from './text-pieces.ts'

@@ -2,7 +2,7 @@
  * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it. The walk stops
  * after each piece of work with `undefined`, so that its caller may let other work pass.
  */
-import { JsonTextError } from './json-scan.ts'
+import { JsonTextError } from './json-limits.ts'
 
 export type JsonToken = JsonText | JsonContainer
 

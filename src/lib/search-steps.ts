@@ -1,5 +1,5 @@
 /** A search of megabytes of JSON text, a piece at a time: an expression goes over all of them in tens of milliseconds. */
-import { JSON_LIMITS } from './json-scan.ts'
+import { JSON_LIMITS } from './json-limits.ts'
 import type { Steps } from './steps.ts'
 
 /** Characters that are searched at once. */

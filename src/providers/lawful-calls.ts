@@ -5,7 +5,8 @@
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
-import { JSON_LIMITS, JsonLimitError, JsonTextError, scanMembers, UNLIMITED } from '../lib/json-scan.ts'
+import { JSON_LIMITS, JsonLimitError, JsonTextError, UNLIMITED } from '../lib/json-limits.ts'
+import { scanMembers } from '../lib/json-scan.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { createDistinctIds } from './distinct-ids.ts'
 

@@ -12,7 +12,7 @@ import type { ClientFormat } from '../../src/formats/format.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
-import { JSON_LIMITS, JsonTextError } from '../../src/lib/json-scan.ts'
+import { JSON_LIMITS, JsonTextError } from '../../src/lib/json-limits.ts'
 import { atOnce } from '../../src/lib/steps.ts'
 
 const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }

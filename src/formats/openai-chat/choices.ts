@@ -1,7 +1,7 @@
 /** The `choices` of an upstream's own completion or chunk, changed without touching what is not ours. */
 import { JsonBody } from '../../lib/json-body.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { JsonTextError } from '../../lib/json-scan.ts'
+import { JsonTextError } from '../../lib/json-limits.ts'
 import { editElements, editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'

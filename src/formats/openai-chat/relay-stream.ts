@@ -4,7 +4,7 @@
  */
 import { JsonBody } from '../../lib/json-body.ts'
 import { fillerOf, type Filling } from '../../lib/json-pattern.ts'
-import { JsonTextError } from '../../lib/json-scan.ts'
+import { JsonTextError } from '../../lib/json-limits.ts'
 import { eachOutlined } from '../../lib/json-outline.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { atOnce, LARGE_BYTES } from '../../lib/steps.ts'

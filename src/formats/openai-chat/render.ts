@@ -2,7 +2,7 @@
 import { isLargeAnswer } from '../../canonical/answer-parts.ts'
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { JsonTextError } from '../../lib/json-scan.ts'
+import { JsonTextError } from '../../lib/json-limits.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'

@@ -4,7 +4,7 @@ import type { Call } from '../../canonical/call.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { GatewayError } from '../../errors.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import { JsonTextError } from '../../lib/json-scan.ts'
+import { JsonTextError } from '../../lib/json-limits.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 
 const callOf = (prompt: () => Prompt): Call => ({

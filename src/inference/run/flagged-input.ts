@@ -3,7 +3,7 @@ import type { Call } from '../../canonical/call.ts'
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import { GatewayError } from '../../errors.ts'
 import { excerpt } from '../../lib/excerpt.ts'
-import { JsonTextError } from '../../lib/json-scan.ts'
+import { JsonTextError } from '../../lib/json-limits.ts'
 import { FLAGGED_INPUT_MAX } from '../../providers/classify-failure.ts'
 
 /** Few providers repeat the text that they flagged: then it is the last message of the user. Any other failure is passed through. */

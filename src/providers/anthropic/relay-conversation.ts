@@ -5,7 +5,8 @@
  */
 import { openProof } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { type JsonTree, scanElements, treesFrom } from '../../lib/json-scan.ts'
+import { scanElements } from '../../lib/json-scan.ts'
+import { type JsonTree, treesFrom } from '../../lib/json-tree.ts'
 import { editElements, editMembers, readMembers } from '../../lib/json-splice.ts'
 import { mapInSteps, startPace, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'

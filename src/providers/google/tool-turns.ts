@@ -1,7 +1,7 @@
 /** Results of calls: JSON text on our side, objects on Google's. */
 import type { Part } from '../../canonical/prompt.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
-import { JSON_LIMITS, JsonTextError } from '../../lib/json-scan.ts'
+import { JSON_LIMITS, JsonTextError } from '../../lib/json-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** `media`: parts that the response holds beside its text. */

@@ -2,7 +2,7 @@
  * Says whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), judged by
  * their text alone: nearly always they do not, and then they are not parsed. In doubt it says that they may.
  */
-import { skipString } from '../../lib/json-scan.ts'
+import { skipString } from '../../lib/json-skip.ts'
 import { includesInSteps, matchInSteps, testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Vendor } from '../vendor.ts'

@@ -1,0 +1,73 @@
+/** Walks over JSON text and says where the values within a value stand, without building any of them. */
+import { UNLIMITED } from './json-limits.ts'
+import {
+  BRACE,
+  BRACKET,
+  type Budget,
+  budgetOf,
+  CLOSING_BRACE,
+  CLOSING_BRACKET,
+  type JsonSpan,
+  nameIn,
+  skipColon,
+  skipComma,
+  skipSpace,
+  skipString,
+  skipValue,
+} from './json-skip.ts'
+
+/** A value with what it holds: members by name, the last of a name counting, or elements. */
+export interface JsonTree extends JsonSpan {
+  /** Where the name of a member begins. */
+  readonly nameStart?: number
+  readonly members?: ReadonlyMap<string, JsonTree>
+  readonly elements?: readonly JsonTree[]
+}
+
+/** One pass over a value: its containers are opened down to `levels`, and all positions are those of `text`. Throws JsonTextError. */
+export const scanTree = (text: string, levels: number, from?: number): JsonTree => {
+  const budget = budgetOf(UNLIMITED)
+  return treeAt(text, levels, from ?? skipSpace(text, budget, 0), budget)
+}
+
+const treeAt = (text: string, levels: number, from: number, budget: Budget): JsonTree => {
+  const first = levels === 0 ? 0 : text.charCodeAt(from)
+  if (first === BRACE) return objectTree(text, levels, from, budget)
+  if (first === BRACKET) return listTree(text, levels, from, budget)
+  return { start: from, end: skipValue(text, from, budget) }
+}
+
+const objectTree = (text: string, levels: number, start: number, budget: Budget): JsonTree => {
+  const members = new Map<string, JsonTree>()
+  let at = skipSpace(text, budget, start + 1)
+  while (text.charCodeAt(at) !== CLOSING_BRACE) {
+    const nameStart = members.size > 0 ? skipComma(text, budget, at) : at
+    const nameEnd = skipString(text, nameStart)
+    const value = treeAt(text, levels - 1, skipColon(text, budget, nameEnd), budget)
+    members.set(nameIn(text, nameStart, nameEnd), { ...value, nameStart })
+    at = skipSpace(text, budget, value.end)
+  }
+  return { start, end: at + 1, members }
+}
+
+const listTree = (text: string, levels: number, start: number, budget: Budget): JsonTree => {
+  const elements: JsonTree[] = []
+  let at = skipSpace(text, budget, start + 1)
+  while (text.charCodeAt(at) !== CLOSING_BRACKET) {
+    const element = treeAt(text, levels - 1, elements.length > 0 ? skipComma(text, budget, at) : at, budget)
+    elements.push(element)
+    at = skipSpace(text, budget, element.end)
+  }
+  return { start, end: at + 1, elements }
+}
+
+/** The elements of the list that `text` is, each opened down to `levels` when it is asked for: one pass for all. Throws JsonTextError. */
+export function* treesFrom(text: string, levels: number): Generator<JsonTree, void, undefined> {
+  const budget = budgetOf(UNLIMITED)
+  let at = skipSpace(text, budget, skipSpace(text, budget, 0) + 1)
+  for (let first = true; text.charCodeAt(at) !== CLOSING_BRACKET; first = false) {
+    const tree = treeAt(text, levels, first ? at : skipComma(text, budget, at), budget)
+    yield tree
+    at = skipSpace(text, budget, tree.end)
+  }
+}
