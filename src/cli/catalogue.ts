@@ -30,7 +30,7 @@ export interface ImportFlags {
 }
 
 export const importCatalogueVerb = async (settings: StorageSettings, path: string, flags: ImportFlags): Promise<void> => {
-  const kind = flags.kind === undefined ? null : kindOf(flags.kind)
+  const kind = flags.kind === undefined ? null : kindOf('--kind', flags.kind)
   const asOf = dayOf(flags.asOf, path)
   const text = textOf(path)
   const file = readConfigFile(settings.config, environment())
@@ -54,9 +54,10 @@ export const importCatalogueVerb = async (settings: StorageSettings, path: strin
 const without = (imports: readonly CatalogueImport[], kind: PriceListKind): readonly CatalogueImport[] =>
   imports.filter((one) => one.kind !== kind)
 
-const kindOf = (word: string): PriceListKind => {
+/** `what`: the flag or argument that has the word. */
+const kindOf = (what: string, word: string): PriceListKind => {
   const kind = PRICE_LIST_KINDS.find((one) => one === word)
-  if (kind === undefined) throw new SettingError(`the kind must be one of ${PRICE_LIST_KINDS.join(', ')} (it is ${JSON.stringify(word)}).`)
+  if (kind === undefined) throw new SettingError(`${what} must be one of ${PRICE_LIST_KINDS.join(', ')} (it is ${JSON.stringify(word)}).`)
   return kind
 }
 
@@ -167,7 +168,7 @@ const shownLine = (model: string, { provider, prices }: EndpointEntry, { from, a
 const days = (count: number): string => `${count} day${count === 1 ? '' : 's'}`
 
 export const forgetCatalogueVerb = async (settings: StorageSettings, word: string): Promise<void> => {
-  const kind = kindOf(word)
+  const kind = kindOf('the kind', word)
   await withImports(settings, async ({ imports, store, storage }) => {
     const audit = auditOf(storage, 'deleted', kind, imports, null)
     const isGone = await store.remove(kind, isoTimestamp(systemClock.now()), audit, fromShell(storage.owner.userId))

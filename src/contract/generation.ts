@@ -66,7 +66,7 @@ export const recordedGeneration = z.object({
   provider_responses: z
     .array(
       z.object({
-        id: z.string().nullable().meta({ description: 'The id that the provider gave its answer.' }),
+        id: z.string().exactOptional().meta({ description: 'The id that the provider gave its answer; absent where it gave none.' }),
         provider_name: z.string(),
         endpoint_id: z.string().meta({ description: 'The model and the tag of the endpoint.' }),
         model_permaslug: z.string(),

@@ -18,6 +18,6 @@ const withIds = (attempts: JsonValue): JsonValue =>
     ? attempts.map((attempt: JsonValue) => {
         if (!isObject(attempt) || !('upstream_id' in attempt)) return attempt
         const { upstream_id: id, ...others } = attempt
-        return { id: id ?? null, ...others }
+        return id === null || id === undefined ? others : { id, ...others }
       })
     : attempts

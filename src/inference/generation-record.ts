@@ -169,12 +169,13 @@ const providerResponse = (
   const { planned, startedMs, contentMs, endedMs, error, upstreamId, credential } = attempt
   const left = cancelled || (error !== null && isServiceStop(error))
   const code = error?.metadata['provider_code']
+  const id = bounded(upstreamId)
   return {
-    id: bounded(upstreamId),
+    // Typed clients take a text here and for the tier, or nothing.
+    ...(id === null ? {} : { id }),
     provider_name: planned.endpoint.provider.name,
     endpoint_id: planned.key,
     model_permaslug: planned.model.id,
-    // Typed clients take a text here, or nothing.
     ...(planned.endpoint.serviceTier === null ? {} : { routed_service_tier: planned.endpoint.serviceTier }),
     status: left ? null : statusOf(attempt),
     latency: Math.round(endedMs - startedMs),
