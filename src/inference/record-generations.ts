@@ -36,7 +36,7 @@ export const createGenerationRecorder = (parts: {
 }): GenerationRecorder => {
   const { write, clock, onError, journal } = parts
   let queue: Queued[] = []
-  /** Those of the queue that the journal has not been asked to hold. */
+  /** The journal has not been asked to hold these of the queue. */
   let added: Queued[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null

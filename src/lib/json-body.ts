@@ -7,7 +7,7 @@
 import { compactPieces } from './compact-json.ts'
 import { isExactInteger, keepingExact } from './exact-json.ts'
 import { joinBytes } from './join-bytes.ts'
-import { JSON_LIMITS, type JsonLimits, JsonTextError } from './json-limits.ts'
+import { JSON_LIMITS, type JsonLimits, JsonTextError, WHOLE_PARSE_MAX } from './json-limits.ts'
 import { type JsonMember, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
 import type { JsonElement } from './json-skip.ts'
 import { type JsonText, parseInSteps } from './json-steps.ts'
@@ -16,9 +16,6 @@ import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octe
 import type { JsonValue, JsonChanges } from './json.ts'
 import { atOnce, type Steps } from './steps.ts'
 import { textPieces } from './text-pieces.ts'
-
-/** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
-const WHOLE_PARSE_MAX = 32_768
 
 /** Less than this is encoded again as fast as it is copied. */
 const COPY_MIN = WHOLE_PARSE_MAX

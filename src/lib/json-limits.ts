@@ -57,6 +57,9 @@ export const JSON_LIMITS: JsonLimits = {
   names: 'once',
 }
 
+/** Up to this many characters a whole text is parsed at once: that is strict to the last escape and costs little. */
+export const WHOLE_PARSE_MAX = 32_768
+
 const MANY = Number.MAX_SAFE_INTEGER
 
 /** For text that was accepted before. */

@@ -1,6 +1,6 @@
 /** Walks over JSON text and says where the members or elements of its outermost value stand, without building any value. */
 import { cutText } from './cut-text.ts'
-import { type JsonLimits, JsonTextError, UNLIMITED } from './json-limits.ts'
+import { type JsonLimits, JsonTextError, UNLIMITED, WHOLE_PARSE_MAX } from './json-limits.ts'
 import {
   BRACE,
   BRACKET,
@@ -48,7 +48,8 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const { longIntegers, nodes } = budget
     const key = nameIn(text, keyStart, keyEnd)
     const isConversation = CONVERSATIONS.has(key)
-    const elements: JsonElement[] | null = isConversation && text.length > LONG_TEXT ? [] : null
+    // Nobody asks where the elements of a text stand that is parsed as a whole.
+    const elements: JsonElement[] | null = isConversation && text.length > WHOLE_PARSE_MAX ? [] : null
     const before = budget.nodes
     const end = isConversation ? skipConversation(text, start, budget, elements) : skipValue(text, start, budget)
     if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
@@ -106,9 +107,6 @@ const LONG_FIELDS: ReadonlySet<string> = new Set([...CONVERSATIONS, 'system', 't
 
 const tooManyInField = (key: string, { fieldNodes }: JsonLimits): JsonTextError =>
   new JsonTextError(`The field "${cutText(key, 64)}" of the body holds more than ${fieldNodes} values.`)
-
-/** A shorter text is parsed as a whole, and nobody asks where its elements stand. */
-const LONG_TEXT = 32_768
 
 /** `values`: all of the list that holds these elements, itself counted. */
 const areAllValues = (elements: readonly JsonElement[], values: number): boolean =>

@@ -77,7 +77,7 @@ export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
     }),
 })
 
-/** Those that the key allowed and nobody has exchanged: its secret was replaced, and may have been somebody else's. `keyHash`: hex digits. */
+/** Ends the codes that the key allowed and nobody has exchanged: its secret was replaced, and may have been somebody else's. `keyHash`: hex digits. */
 export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash: string): Promise<void> => {
   await transaction
     .deleteFrom('oauth_codes')
@@ -86,7 +86,7 @@ export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash
     .execute()
 }
 
-/** Those of the person that nobody has exchanged. */
+/** Ends the codes of the person that nobody has exchanged. */
 export const deleteCodesOfPerson = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
   await transaction
     .deleteFrom('oauth_codes')
