@@ -197,6 +197,15 @@ describe('management', () => {
     expect(error.metadata['issues']).toMatchObject([{ path: 'content_filters[0].pattern' }])
   })
 
+  test('a list of thousands of words is one pattern, and finds each of them', async () => {
+    const words = Array.from({ length: 8_000 }, (_, at) => `agent${(at * 7919).toString(36)}`)
+    const guardrail = { content_filters: [{ pattern: String.raw`\b(?:${words.join('|')})\b`, action: 'flag' }] }
+    const text = `Ask ${words[7_999]}, ${words[0]} and agent-0.`
+    const { json } = await call(service, 'POST', '/guardrail-tests', { body: { guardrail, text } })
+    const { stages } = (json as { data: { stages: { matches: { start: number; end: number }[] }[] } }).data
+    expect(stages[0]?.matches.map(({ start, end }) => text.slice(start, end))).toEqual([words[7_999]!, words[0]!])
+  })
+
   test('assignments of keys and members: added once, listed by guardrail and over all, moved, removed', async () => {
     const [first, second] = [await create({}), await create({})]
     const assign = (id: string) => manager.guardrails.bulkAssignKeys({ id, bulkAssignKeysRequest: { keyHashes: [keyHash] } })

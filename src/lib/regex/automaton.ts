@@ -21,6 +21,10 @@ export const ACCEPTS = 1
 export const IDLE = 2
 
 const STATES_MAX = 2000
+/** Four bytes each. */
+const ENTRIES_MAX = 4_000_000
+/** The steps that all its states wait at. */
+const WAITING_MAX = 1_000_000
 
 export class Automaton {
   readonly program: Program
@@ -32,6 +36,7 @@ export class Automaton {
   /** How often the table began anew. */
   clearings = 0
   #states: State[] = []
+  #waiting = 0
   #rows = new Map<string, number>()
   /** The same by the state itself, of those that callers hold. */
   #known = new Map<State, number>()
@@ -72,7 +77,8 @@ export class Automaton {
     const key = `${state.before}:${state.waiting.join()}`
     const known = this.#rows.get(key)
     if (known !== undefined) return known
-    if (this.#states.length >= STATES_MAX) this.#clear()
+    if (this.#isFull()) this.#clear()
+    this.#waiting += state.waiting.length
     const row = this.#states.length * this.#width
     this.#states.push(state)
     this.#rows.set(key, row)
@@ -100,9 +106,15 @@ export class Automaton {
     return move
   }
 
+  #isFull(): boolean {
+    const { length } = this.#states
+    return length >= STATES_MAX || length * this.#width >= ENTRIES_MAX || this.#waiting >= WAITING_MAX
+  }
+
   #clear(): void {
     this.clearings += 1
     this.#states = []
+    this.#waiting = 0
     this.#rows = new Map()
     this.#known = new Map()
     this.table = new Int32Array(16 * this.#width)

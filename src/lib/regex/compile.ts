@@ -1,5 +1,6 @@
 /** A pattern as a small program (Thompson's construction): its size bounds what one unit of text can cost. */
 import { type CharSet, LAST_UNIT, WORD } from './char-set.ts'
+import { measure } from './measure.ts'
 import { type Assertion, type RegexNode, RegexRefused } from './parse.ts'
 
 /** Units that no part of a pattern distinguishes are one class; `edge` stands for the text's beginning and end. */
@@ -12,12 +13,28 @@ export interface Classes {
 }
 
 export type Step =
-  /** Takes one unit whose class is marked. */
-  | { readonly op: 'take'; readonly classes: Uint8Array; next: number }
-  | { readonly op: 'split'; readonly next: number[] }
-  /** `holds[before * classes + behind]`: whether it may be passed between units of these classes. */
-  | { readonly op: 'assert'; readonly holds: Uint8Array; next: number }
+  /** Takes one unit of these classes. */
+  | { readonly op: 'take'; readonly classes: ClassRanges; readonly next: number }
+  /** Takes one unit, whose class says where it leads. */
+  | { readonly op: 'fork'; readonly next: ReadonlyMap<number, number> }
+  | { readonly op: 'split'; readonly next: readonly number[] }
+  /** May be passed between units of some classes. */
+  | { readonly op: 'assert'; readonly holds: (before: number, behind: number) => boolean; readonly next: number }
   | { readonly op: 'accept' }
+
+/** The first and the last class of each range, in ascending order. */
+export type ClassRanges = readonly number[]
+
+export const holdsClass = (ranges: ClassRanges, of: number): boolean => {
+  let low = 0
+  let high = ranges.length / 2
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (of > (ranges[middle * 2 + 1] ?? 0)) low = middle + 1
+    else high = middle
+  }
+  return of >= (ranges[low * 2] ?? Number.POSITIVE_INFINITY)
+}
 
 export interface Program {
   readonly steps: readonly Step[]
@@ -27,36 +44,43 @@ export interface Program {
   readonly hasAssertions: boolean
 }
 
-/** One unit of text costs at most so many steps; the lazily built automaton makes it one, nearly always. */
+/** One unit of text follows at most so many steps; the lazily built automaton makes it one, nearly always. */
+const WIDTH_MAX = 2000
+/** A short pattern may say much; a long one takes memory by its length. */
 const STEPS_MAX = 2000
+const STEPS_PER_CHARACTER = 2
 
-/** Throws RegexRefused. */
-export const compileRegex = (node: RegexNode): Program => compileNode(node, STEPS_MAX)
+/** `node` is factored, and `characters` is the length of the pattern. Throws RegexRefused. */
+export const compileRegex = (node: RegexNode, characters: number): Program => {
+  const { steps, width, longest } = measure(node)
+  if (longest === 0) throw new RegexRefused('the pattern matches no text, only places between')
+  if (width > WIDTH_MAX || steps > Math.max(STEPS_MAX, STEPS_PER_CHARACTER * characters)) {
+    throw new RegexRefused('the pattern is too large; use smaller repetitions, or several filters')
+  }
+  return compileNode(node)
+}
 
 /** One program that matches what any of several does. */
-export const compileAny = (nodes: readonly RegexNode[]): Program =>
-  compileNode({ type: 'choice', of: nodes }, STEPS_MAX * nodes.length + nodes.length)
+export const compileAny = (nodes: readonly RegexNode[]): Program => compileNode({ type: 'choice', of: nodes })
 
-const compileNode = (node: RegexNode, stepsMax: number): Program => {
+const compileNode = (node: RegexNode): Program => {
   const classes = classesOf(node)
-  const builder = new Builder(classes, stepsMax)
+  const builder = new Builder(classes)
   const start = builder.add(node, builder.step({ op: 'accept' }))
-  if (!builder.steps.some(({ op }) => op === 'take')) throw new RegexRefused('the pattern matches no text, only places between')
   return { steps: builder.steps, start, classes, hasAssertions: builder.steps.some(({ op }) => op === 'assert') }
 }
 
 class Builder {
   readonly steps: Step[] = []
   readonly #classes: Classes
-  readonly #stepsMax: number
+  /** Most of a long pattern are letters, of which each has one set. */
+  readonly #ranges = new Map<CharSet, ClassRanges>()
 
-  constructor(classes: Classes, stepsMax: number) {
+  constructor(classes: Classes) {
     this.#classes = classes
-    this.#stepsMax = stepsMax
   }
 
   step(step: Step): number {
-    if (this.steps.length >= this.#stepsMax) throw new RegexRefused('the pattern is too large; use smaller repetitions, or several filters')
     this.steps.push(step)
     return this.steps.length - 1
   }
@@ -65,11 +89,19 @@ class Builder {
   add(node: RegexNode, next: number): number {
     switch (node.type) {
       case 'units':
-        return this.step({ op: 'take', classes: this.#marked(node.set), next })
+        return this.step({ op: 'take', classes: this.#rangesOf(node.set), next })
       case 'sequence':
         return node.of.reduceRight((following, item) => this.add(item, following), next)
       case 'choice':
         return this.step({ op: 'split', next: node.of.map((branch) => this.add(branch, next)) })
+      case 'fork': {
+        const leads = new Map<number, number>()
+        for (const { set, rest } of node.of) {
+          const following = this.add(rest, next)
+          for (const of of classesIn(this.#rangesOf(set))) leads.set(of, following)
+        }
+        return this.step({ op: 'fork', next: leads })
+      }
       case 'assert':
         return this.step({ op: 'assert', holds: this.#holds(node.kind), next })
       case 'repeat':
@@ -90,41 +122,30 @@ class Builder {
     return start
   }
 
-  #marked(set: CharSet): Uint8Array {
-    const marks = new Uint8Array(this.#classes.count)
-    for (const [first, last] of set) {
-      // A class lies in the set or outside it as a whole, so its first unit decides.
-      for (let unit = first; unit <= last; unit = nextBorder(this.#classes, unit)) marks[this.#classes.of(unit)] = 1
-    }
-    return marks
+  /** A class lies in the set or outside it as a whole, so that the units at the ends of a range decide. */
+  #rangesOf(set: CharSet): ClassRanges {
+    const ranges = this.#ranges.get(set) ?? set.flatMap(([first, last]) => [this.#classes.of(first), this.#classes.of(last)])
+    this.#ranges.set(set, ranges)
+    return ranges
   }
 
-  #holds(kind: Assertion): Uint8Array {
-    const { count, edge } = this.#classes
-    const word = this.#marked(WORD)
-    const set = 'set' in kind ? this.#marked(kind.set) : word
-    const holds = new Uint8Array(count * count)
-    const test = (before: number, behind: number): boolean => {
-      if (kind.type === 'start') return before === edge
-      if (kind.type === 'end') return behind === edge
-      if (kind.type === 'not-before') return set[before] === 0
-      if (kind.type === 'not-behind') return set[behind] === 0
-      return (word[before] !== word[behind]) === (kind.type === 'word-edge')
-    }
-    for (let before = 0; before < count; before += 1) {
-      for (let behind = 0; behind < count; behind += 1) if (test(before, behind)) holds[before * count + behind] = 1
-    }
-    return holds
+  #holds(kind: Assertion): (before: number, behind: number) => boolean {
+    const { edge } = this.#classes
+    if (kind.type === 'start') return (before) => before === edge
+    if (kind.type === 'end') return (_, behind) => behind === edge
+    const ranges = this.#rangesOf('set' in kind ? kind.set : WORD)
+    if (kind.type === 'not-before') return (before) => !holdsClass(ranges, before)
+    if (kind.type === 'not-behind') return (_, behind) => !holdsClass(ranges, behind)
+    const isEdge = kind.type === 'word-edge'
+    return (before, behind) => (holdsClass(ranges, before) !== holdsClass(ranges, behind)) === isEdge
   }
 }
 
-interface BorderedClasses extends Classes {
-  readonly borders: readonly number[]
+function* classesIn(ranges: ClassRanges): Generator<number, void, undefined> {
+  for (let at = 0; at < ranges.length; at += 2) for (let of = ranges[at] ?? 0; of <= (ranges[at + 1] ?? 0); of += 1) yield of
 }
 
-const nextBorder = (classes: Classes, unit: number): number => (classes as BorderedClasses).borders[classes.of(unit) + 1] ?? LAST_UNIT + 1
-
-const classesOf = (node: RegexNode): BorderedClasses => {
+const classesOf = (node: RegexNode): Classes => {
   const edges = new Set<number>([0])
   const cut = (set: CharSet): void => {
     for (const [first, last] of set) edges.add(first).add(last + 1)
@@ -133,13 +154,17 @@ const classesOf = (node: RegexNode): BorderedClasses => {
     if (inner.type === 'units') cut(inner.set)
     else if (inner.type === 'assert') cut('set' in inner.kind ? inner.kind.set : inner.kind.type.endsWith('word-edge') ? WORD : [])
     else if (inner.type === 'repeat') visit(inner.of)
+    else if (inner.type === 'fork')
+      for (const { set, rest } of inner.of) {
+        cut(set)
+        visit(rest)
+      }
     else for (const item of inner.of) visit(item)
   }
   visit(node)
   const borders = [...edges].filter((edge) => edge <= LAST_UNIT).sort((left, right) => left - right)
   const ascii = Uint16Array.from({ length: 128 }, (_, unit) => find(borders, unit))
   return {
-    borders,
     ascii,
     count: borders.length + 1,
     edge: borders.length,

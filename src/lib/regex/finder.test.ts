@@ -35,6 +35,9 @@ const pattern = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small' },
     atom,
+    fc
+      .array(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 6 })
+      .map((words) => `(?:${words.join('|')})`),
     fc.tuple(tie('node'), tie('node')).map(([left, right]) => left + right),
     fc.tuple(tie('node'), tie('node')).map(([left, right]) => `(?:${left}|${right})`),
     fc.tuple(tie('node'), fc.constantFrom('*', '+', '?', '{2}', '{1,3}', '{2,}', '*?')).map(([inner, times]) => `(?:${inner})${times}`),
@@ -104,6 +107,9 @@ describe('what is found', () => {
     ['(?<name>x)y', 'xy', '##'],
     [String.raw`(?<!\d)\d{3}(?!\d)`, '1234 123', '.....###', { edges: true }],
     ['[\\]\\-a]', 'a-]b', '###.'],
+    ['cat|cater|car|(?i:CAT)s', 'caters car CATs', '#####. ### ####'.replaceAll(' ', '.')],
+    [String.raw`\bcat\b|\bcar\b|\bcar`, 'cat cats cars', '###......###.'],
+    ['[^a-m]x|nx|ny|', 'nx zx ax ny', '##.##....##'],
   ]
   for (const [source, given, expected, options] of cases) {
     test(`${source} in ${JSON.stringify(given)}`, () => expect(covered(spansIn(source, [given], options), given.length)).toBe(expected))
@@ -127,6 +133,7 @@ describe('a pattern is refused, with the reason, where it', () => {
     ['repeats a repetition', 'a++', 'quantifier behind a quantifier'],
     ['repeats too often', 'a{1001}', 'beyond 1000'],
     ['grows too large', '(?:a{100}){100}', 'too large'],
+    ['may wait at too many places of one text', 'a'.repeat(2001), 'too large'],
     ['is too long', 'a'.repeat(100_001), 'longer than'],
     ['is empty', '', 'empty'],
     ['matches only places', String.raw`^\b$`, 'no text'],

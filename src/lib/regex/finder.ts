@@ -7,6 +7,7 @@
  */
 import { ACCEPTS, Automaton, IDLE, MOVE_SHIFT, type State } from './automaton.ts'
 import { compileRegex } from './compile.ts'
+import { factor } from './factor.ts'
 import { parseRegex, type RegexNode, type RegexOptions } from './parse.ts'
 import { Threads } from './threads.ts'
 
@@ -20,8 +21,8 @@ export interface Regex {
 
 /** Throws RegexRefused. */
 export const createRegex = (pattern: string, options?: RegexOptions): Regex => {
-  const node = parseRegex(pattern, options)
-  return { key: JSON.stringify([pattern, options]), node, automaton: new Automaton(compileRegex(node)) }
+  const node = factor(parseRegex(pattern, options))
+  return { key: JSON.stringify([pattern, options]), node, automaton: new Automaton(compileRegex(node, pattern.length)) }
 }
 
 export interface Finder {

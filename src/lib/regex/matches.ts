@@ -66,7 +66,7 @@ const mayTakeNothing = ({ steps, start }: Program): boolean => {
   const stack = [start]
   for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
     const step = steps[at]
-    if (step === undefined || seen.has(at) || step.op === 'take') continue
+    if (step === undefined || seen.has(at) || step.op === 'take' || step.op === 'fork') continue
     if (step.op === 'accept') return true
     seen.add(at)
     stack.push(...(step.op === 'split' ? step.next : [step.next]))

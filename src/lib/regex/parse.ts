@@ -9,6 +9,8 @@ export type RegexNode =
   | { readonly type: 'sequence' | 'choice'; readonly of: readonly RegexNode[] }
   | { readonly type: 'repeat'; readonly of: RegexNode; readonly min: number; readonly max: number }
   | { readonly type: 'assert'; readonly kind: Assertion }
+  /** Alternatives whose sets of first units do not overlap; no pattern is read as one (factor.ts). */
+  | { readonly type: 'fork'; readonly of: readonly { readonly set: CharSet; readonly rest: RegexNode }[] }
 
 /** The conditions that must hold between two units. `set`s are of the unit before or behind, of which there is none at the text's edges. */
 export type Assertion =
@@ -25,7 +27,7 @@ export interface RegexOptions {
   readonly edges?: boolean
 }
 
-/** Characters. A long one may have few steps, of which there is a bound too (compile.ts). */
+/** Characters. What a pattern may cost is bounded too (compile.ts). */
 export const PATTERN_MAX = 100_000
 const REPEAT_MAX = 1000
 const DEPTH_MAX = 50
@@ -36,7 +38,8 @@ export const parseRegex = (pattern: string, options: RegexOptions = {}): RegexNo
   return new Parser(pattern, options).whole()
 }
 
-/** Single units with their other case: most of a pattern that ignores case. */
+/** The sets of single units, which most of a pattern are; and with their other case. */
+const SINGLE = new Map<number, CharSet>()
 const CASED = new Map<number, CharSet>()
 
 const ANY = complement(LINE_ENDS)
@@ -221,9 +224,9 @@ class Parser {
   }
 
   #unit(unit: number): RegexNode {
-    if (!this.#ignoreCase) return { type: 'units', set: [[unit, unit]] }
-    const known = CASED.get(unit) ?? bothCases([[unit, unit]])
-    CASED.set(unit, known)
+    const sets = this.#ignoreCase ? CASED : SINGLE
+    const known = sets.get(unit) ?? (this.#ignoreCase ? bothCases([[unit, unit]]) : [[unit, unit] as const])
+    sets.set(unit, known)
     return { type: 'units', set: known }
   }
 

@@ -1,5 +1,5 @@
 /** The steps that others of a program lead to without taking a unit. Its memory is made once, and begun anew for each use. */
-import type { Program } from './compile.ts'
+import { holdsClass, type Program, type Step } from './compile.ts'
 
 export interface Reach {
   /** Between units of these classes. */
@@ -13,11 +13,11 @@ export interface Reach {
   taken(behind: number, skip?: number): number[]
 }
 
-export const createReach = ({ steps, classes }: Program): Reach => {
+export const createReach = ({ steps }: Program): Reach => {
   const seen = new Uint32Array(steps.length)
   const queued = new Uint32Array(steps.length)
   let turn = 0
-  let place = 0
+  let around: readonly [before: number, behind: number] = [0, 0]
   let accepted = false
   let takers: number[] = []
   const stack: number[] = []
@@ -29,7 +29,7 @@ export const createReach = ({ steps, classes }: Program): Reach => {
         queued.fill(0)
         turn = 1
       }
-      place = before * classes.count + behind
+      around = [before, behind]
       accepted = false
       takers = []
     },
@@ -41,10 +41,10 @@ export const createReach = ({ steps, classes }: Program): Reach => {
         seen[at] = turn
         const step = steps[at]
         if (step === undefined) continue
-        if (step.op === 'take') takers.push(at)
+        if (step.op === 'take' || step.op === 'fork') takers.push(at)
         else if (step.op === 'accept') accepted = true
-        else if (step.op === 'split') stack.push(...step.next)
-        else if (step.holds[place] === 1) stack.push(step.next)
+        else if (step.op === 'split') for (const next of step.next) stack.push(next)
+        else if (step.holds(...around)) stack.push(step.next)
       }
     },
     get accepted() {
@@ -56,12 +56,15 @@ export const createReach = ({ steps, classes }: Program): Reach => {
     taken(behind, skip = 0) {
       const next: number[] = []
       for (let at = skip; at < takers.length; at += 1) {
-        const step = steps[takers[at] ?? 0]
-        if (step?.op !== 'take' || step.classes[behind] !== 1 || queued[step.next] === turn) continue
-        queued[step.next] = turn
-        next.push(step.next)
+        const leadsTo = behindUnit(steps[takers[at] ?? 0], behind)
+        if (leadsTo === undefined || queued[leadsTo] === turn) continue
+        queued[leadsTo] = turn
+        next.push(leadsTo)
       }
       return next
     },
   }
 }
+
+const behindUnit = (step: Step | undefined, of: number): number | undefined =>
+  step?.op === 'fork' ? step.next.get(of) : step?.op === 'take' && holdsClass(step.classes, of) ? step.next : undefined

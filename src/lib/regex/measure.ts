@@ -1,0 +1,97 @@
+/** What a pattern costs, before it is compiled: bounds by its form, not by what texts bring about. */
+import type { RegexNode } from './parse.ts'
+
+export interface Measure {
+  /** Of the program. */
+  readonly steps: number
+  /** Steps that may wait for the same unit of a text, with a match begun at each unit before it. */
+  readonly width: number
+  /** The same, of a match begun at one place. */
+  readonly widthOfOne: number
+  /** Units of a match. */
+  readonly shortest: number
+  readonly longest: number
+}
+
+/** Long patterns are mostly these. */
+const UNIT: Measure = { steps: 1, width: 1, widthOfOne: 1, shortest: 1, longest: 1 }
+const PLACE: Measure = { steps: 1, width: 0, widthOfOne: 0, shortest: 0, longest: 0 }
+
+export const measure = (node: RegexNode): Measure => {
+  switch (node.type) {
+    case 'units':
+      return UNIT
+    case 'assert':
+      return PLACE
+    case 'sequence':
+      return bounded(following(node.of))
+    case 'choice': {
+      const { widthsOfOne, ...found } = either(node.of)
+      return bounded({ ...found, widthOfOne: widthsOfOne.sum })
+    }
+    case 'fork': {
+      const { widthsOfOne, ...found } = either(node.of.map(({ rest }) => rest))
+      // The unit that tells them apart comes first.
+      return bounded({
+        steps: found.steps,
+        width: found.width + 1,
+        widthOfOne: Math.max(1, widthsOfOne.greatest),
+        shortest: found.shortest + 1,
+        longest: found.longest + 1,
+      })
+    }
+    case 'repeat':
+      return bounded(repeated(measure(node.of), node))
+  }
+}
+
+/** Each match under way began at one of the units that it is long. */
+const bounded = (found: Measure): Measure => ({
+  ...found,
+  width: Math.min(found.width, found.longest === 0 ? 0 : found.widthOfOne * found.longest),
+})
+
+const following = (nodes: readonly RegexNode[]): Measure => {
+  let [steps, width, shortest, longest, greatestOfOne] = [0, 0, 0, 0, 0]
+  // Behind items of one length a match goes on at one unit, so that it is in one item at a time; behind any other at many.
+  let isInOne = true
+  for (const node of nodes) {
+    isInOne &&= shortest === longest
+    const item = measure(node)
+    steps += item.steps
+    width += item.width
+    shortest += item.shortest
+    longest += item.longest
+    greatestOfOne = Math.max(greatestOfOne, item.widthOfOne)
+  }
+  return { steps, width, widthOfOne: isInOne ? greatestOfOne : width, shortest, longest }
+}
+
+interface Either extends Omit<Measure, 'widthOfOne'> {
+  readonly widthsOfOne: { readonly sum: number; readonly greatest: number }
+}
+
+const either = (nodes: readonly RegexNode[]): Either => {
+  let [steps, width, shortest, longest, sum, greatest] = [1, 0, Number.POSITIVE_INFINITY, 0, 0, 0]
+  for (const node of nodes) {
+    const item = measure(node)
+    steps += item.steps
+    width += item.width
+    shortest = Math.min(shortest, item.shortest)
+    longest = Math.max(longest, item.longest)
+    sum += item.widthOfOne
+    greatest = Math.max(greatest, item.widthOfOne)
+  }
+  return { steps, width, shortest, longest, widthsOfOne: { sum, greatest } }
+}
+
+const repeated = (item: Measure, { min, max }: { readonly min: number; readonly max: number }): Measure => {
+  const [copies, splits] = max === Number.POSITIVE_INFINITY ? [min + 1, 1] : [max, max - min]
+  return {
+    steps: copies * item.steps + splits,
+    width: copies * item.width,
+    widthOfOne: copies * item.width,
+    shortest: min * item.shortest,
+    longest: item.longest === 0 ? 0 : max * item.longest,
+  }
+}
