@@ -39,7 +39,7 @@ const keyOfSet = (set: CharSet): string => {
   return key
 }
 
-/** What the branches have from their item number `from` on. They are the same before it. */
+/** The rest of the branches from their item number `from` on, before which they are the same. */
 const merge = (branches: readonly Branch[], from: number): RegexNode => {
   const alike = Map.groupBy(branches, (branch) => branch[from]?.key ?? END)
   const alternatives = [...alike].map(([key, group]): readonly RegexNode[] => {

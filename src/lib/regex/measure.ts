@@ -1,12 +1,12 @@
-/** What a pattern costs, before it is compiled: bounds by its form, not by what texts bring about. */
+/** The cost of a pattern, before it is compiled: bounds by its form, whatever the text. */
 import type { RegexNode } from './parse.ts'
 
 export interface Measure {
-  /** Of the program. */
+  /** The size of the program. */
   readonly steps: number
   /** Steps that may wait for the same unit of a text, with a match begun at each unit before it. */
   readonly width: number
-  /** The same, of a match begun at one place. */
+  /** Steps that may wait, with a match begun at one place alone. */
   readonly widthOfOne: number
   /** Units of a match. */
   readonly shortest: number
