@@ -6,6 +6,7 @@ import type { RecordedGeneration } from '../contract/generation.ts'
 import type { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { isoTimestamp } from '../lib/clock.ts'
+import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
 import { recordedTools, serverToolsStage } from './loop/tool-figures.ts'
@@ -142,8 +143,12 @@ const generationResource = ({
 
 /** The sentence stands here in full, where an answer of 500 masks it: all of our own texts in it are made to be shown. */
 const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
-  const provider = error.metadata['provider_name']
-  return { message: sentence(error.message), provider_name: typeof provider === 'string' ? bounded(provider) : null }
+  const { provider_name: provider, limit_source: limit } = error.metadata
+  return {
+    message: sentence(error.message),
+    provider_name: typeof provider === 'string' ? bounded(provider) : null,
+    ...(isBudgetRefusal(error) && typeof limit === 'string' ? { limit_source: limit } : {}),
+  }
 }
 
 /**

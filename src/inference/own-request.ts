@@ -49,6 +49,8 @@ export interface OwnAnswer {
   /** The status of the last provider's answer; null where none answered. */
   readonly status: number | null
   readonly costNanos: number
+  /** The budgets of its payer did not bear all of its tools: it is not what would be said where they do. */
+  readonly cutByBudget: boolean
   readonly ttftMs: number | null
   readonly totalMs: number
 }
@@ -79,6 +81,7 @@ export const createMakeRequest =
       preset: admitted.request.preset,
       status: attempt === undefined || !attempt.asked ? null : statusOf(attempt),
       costNanos: admitted.bill.cost.totalNanos ?? 0,
+      cutByBudget: admitted.loop?.stoppedBy === 'budget',
       ttftMs: log.latencyMs,
       totalMs: log.elapsedMs,
     }
@@ -107,7 +110,16 @@ const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messag
   ClientFormat
 >
 
-const NOTHING = { generationId: null, text: '', calls: [], preset: null, status: null, costNanos: 0, ttftMs: null } as const
+const NOTHING = {
+  generationId: null,
+  text: '',
+  calls: [],
+  preset: null,
+  status: null,
+  costNanos: 0,
+  cutByBudget: false,
+  ttftMs: null,
+} as const
 
 const saidIn = (frames: readonly Frame[]): Pick<OwnAnswer, 'text' | 'calls'> => {
   let text = ''
