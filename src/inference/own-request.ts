@@ -80,7 +80,7 @@ export const createMakeRequest =
       ...saidIn(frames),
       preset: admitted.request.preset,
       status: attempt === undefined || !attempt.asked ? null : statusOf(attempt),
-      costNanos: admitted.bill.cost.totalNanos ?? 0,
+      costNanos: admitted.bill.cost.totalNanos,
       cutByBudget: admitted.loop?.stoppedBy === 'budget',
       ttftMs: log.latencyMs,
       totalMs: log.elapsedMs,

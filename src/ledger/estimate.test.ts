@@ -138,7 +138,7 @@ test('no usage within the bounds costs more than was held', () => {
         }
         const cached = Math.min(tokens, Math.floor((tokens * cachedShare) / 1000))
         const usage = usageOf({ inputFresh: tokens - cached, inputCacheRead: cached, output })
-        expect(costOf(usage, prices).totalNanos ?? 0).toBeLessThanOrEqual(most(PROMPT, [at(prices)], 1000) + 2)
+        expect(costOf(usage, prices).totalNanos).toBeLessThanOrEqual(most(PROMPT, [at(prices)], 1000) + 2)
       },
     ),
   )

@@ -56,7 +56,7 @@ export const stopAfter = (
     steps: report.steps,
     called: report.called,
     tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
-    costNanos: bill.cost.totalNanos ?? 0,
+    costNanos: bill.cost.totalNanos,
     finishReasons: finish === null ? [] : [finish.reason, finish.native ?? ''],
   })
   if (fired !== null) return fired
