@@ -48,6 +48,7 @@ export interface OwnAnswer {
   readonly preset: UsedPreset | null
   /** The status of the last provider's answer; null where none answered. */
   readonly status: number | null
+  /** On a key of the customer's own, the charge of its provider. */
   readonly costNanos: number
   /** The budgets of its payer did not bear all of its tools: it is not what would be said where they do. */
   readonly cutByBudget: boolean
@@ -74,13 +75,14 @@ export const createMakeRequest =
     cancelLimit()
     signal?.removeEventListener('abort', leave)
     const attempt = log.current
+    const { cost } = admitted.bill
     return {
       generationId: admitted.generationId,
       error,
       ...saidIn(frames),
       preset: admitted.request.preset,
       status: attempt === undefined || !attempt.asked ? null : statusOf(attempt),
-      costNanos: admitted.bill.cost.totalNanos,
+      costNanos: cost.totalNanos + cost.customersNanos,
       cutByBudget: admitted.loop?.stoppedBy === 'budget',
       ttftMs: log.latencyMs,
       totalMs: log.elapsedMs,

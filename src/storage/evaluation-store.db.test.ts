@@ -165,8 +165,8 @@ const generationOf = (workspaceId: string, at: number, record: JsonObject): Fini
     cancelled: false,
     tokensPrompt: 1,
     tokensCompletion: 1,
-    costNanos: 7,
-    byokCostNanos: 0,
+    costNanos: 3,
+    byokCostNanos: 4,
     record,
   },
 })

@@ -384,8 +384,9 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       const answered = new Map<string, number>()
       let cutShortNanos = 0
       for (const { request_id, cut_short, cost_nanos, byok_cost_nanos } of rows) {
-        if (cut_short === 1) cutShortNanos += cost_nanos
-        else if (request_id !== null && cost_nanos + byok_cost_nanos > 0) answered.set(request_id, cost_nanos)
+        const costNanos = cost_nanos + byok_cost_nanos
+        if (cut_short === 1) cutShortNanos += costNanos
+        else if (request_id !== null && costNanos > 0) answered.set(request_id, costNanos)
       }
       return { answered, cutShortNanos }
     },
