@@ -53,6 +53,15 @@ describe('a setting counts', () => {
   })
 })
 
+test.each([
+  { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }, { type: 'compact_20260112' }] } },
+  { context_management: [{ type: 'compaction', compact_threshold: 1000 }] },
+  { extra_body: [{ contextManagement: { edits: [{ type: 'compact_20260112' }] } }] },
+])('a summary of the conversation is asked for: %j', (body) => {
+  expect(work(body).compacts).toBe(true)
+  expect(work({ context_management: { edits: [{ type: 'clear_thinking_20251015' }] } }).compacts).toBe(false)
+})
+
 test('a prediction counts by its bytes, whatever its script', () => {
   expect(work({ prediction: { content: '日'.repeat(100) } }).predictedBytes).toBeGreaterThan(300)
 })

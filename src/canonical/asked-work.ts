@@ -26,6 +26,8 @@ export interface AskedWork {
   readonly searches: number
   /** It names a tier that may cost more than the ordinary one. */
   readonly premiumTier: boolean
+  /** The provider may summarise the conversation first: a call of its own, whose tokens are paid for too. */
+  readonly compacts: boolean
 }
 
 /** The result of a search in steps is kept with the body, so that this costs little where nothing can wait. */
@@ -43,6 +45,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     predictedBytes: 0,
     searches: 0,
     premiumTier: false,
+    compacts: false,
     nested: [],
   }
   for (const key of body.keys) {
@@ -132,6 +135,7 @@ const read = (name: string, value: unknown, found: Found, thinks = false): void 
     return
   }
   if (TIER_FIELDS.has(name)) found.premiumTier ||= !isOrdinary(value)
+  else if (name === CONTEXT_MANAGEMENT) found.compacts ||= isCompaction(value)
   else if (SEARCH_FIELD.test(name)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
   else if (ANSWERS.test(name)) found.answers *= Math.max(1, Math.ceil(largestNumber(value)))
   else if (THINKING.test(name) || (thinks && LIMIT.test(name))) found.thinkingTokens = Math.max(found.thinkingTokens, largestNumber(value))
@@ -143,6 +147,16 @@ const read = (name: string, value: unknown, found: Found, thinks = false): void 
   if (Array.isArray(value)) for (const entry of value as unknown[]) read('', entry, found, thinks)
   else if (isObject(value) && !isExactInteger(value))
     for (const [key, entry] of Object.entries(value)) read(plainName(key), entry, found, thinks || THINKING_FIELDS.has(name))
+}
+
+const CONTEXT_MANAGEMENT = 'contextmanagement'
+
+/** Anthropic names its `compact_20260112` among other edits, and OpenAI its `compaction` in a list. */
+const isCompaction = (value: unknown): boolean => {
+  if (Array.isArray(value)) return value.some(isCompaction)
+  if (!isObject(value)) return false
+  const { type, edits } = value
+  return (typeof type === 'string' && type.startsWith('compact')) || isCompaction(edits)
 }
 
 const readTools = (value: unknown, found: Work): void => {

@@ -1,8 +1,10 @@
-/** The cost of a generation, in integer nano-dollars (docs/contract/budgets.md#money). Null where no price is known. */
+/** The cost of a generation, in integer nano-dollars (docs/contract/budgets.md#money). */
 export interface Cost {
-  /** Charged to the key. */
-  readonly totalNanos: number | null
-  /** The provider's charge, in all and split at the prompt. */
+  /** Charged to the key: all of it that has a price. */
+  readonly totalNanos: number
+  /** False where a part of it has none. */
+  readonly isKnown: boolean
+  /** The provider's charge, in all and split at the prompt; null where no price is known. */
   readonly upstreamNanos: number | null
   readonly upstreamInputNanos: number
   readonly upstreamOutputNanos: number
@@ -16,6 +18,7 @@ export interface Cost {
 
 export const NO_COST: Cost = {
   totalNanos: 0,
+  isKnown: true,
   upstreamNanos: 0,
   upstreamInputNanos: 0,
   upstreamOutputNanos: 0,
@@ -27,13 +30,15 @@ export const NO_COST: Cost = {
 export const atCustomersCost = (cost: Cost): Cost => ({
   ...cost,
   totalNanos: 0,
+  isKnown: true,
   isByok: true,
   customersNanos: cost.upstreamNanos ?? 0,
 })
 
-/** Null is contagious: a sum with an unknown part is unknown. */
+/** A sum with an unknown part is unknown, and the rest of it is charged all the same. */
 export const addedCosts = (first: Cost, second: Cost): Cost => ({
-  totalNanos: added(first.totalNanos, second.totalNanos),
+  totalNanos: first.totalNanos + second.totalNanos,
+  isKnown: first.isKnown && second.isKnown,
   upstreamNanos: added(first.upstreamNanos, second.upstreamNanos),
   upstreamInputNanos: first.upstreamInputNanos + second.upstreamInputNanos,
   upstreamOutputNanos: first.upstreamOutputNanos + second.upstreamOutputNanos,

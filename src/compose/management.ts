@@ -82,7 +82,6 @@ export const composeManagement = (parts: {
   })
   const sessionStore = createSessionStore(database)
   const links = createLoginLinks({ store: sessionStore, clock, ids, peppers: () => signInPeppers })
-  const codes = createApplicationCodes({ store: createOauthCodeStore(database), keys, clock, ids, peppers: () => signInPeppers })
   const sessions = createSessions({
     store: sessionStore,
     keys,
@@ -91,6 +90,7 @@ export const composeManagement = (parts: {
     peppers: () => signInPeppers,
     onError: (thrown) => onError(thrown, 'sessions not read or prolonged'),
   })
+  const codes = createApplicationCodes({ store: createOauthCodeStore(database), keys, sessions, clock, ids, peppers: () => signInPeppers })
   const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
   return {
     keys,

@@ -37,7 +37,11 @@ export const recordedGeneration = z.object({
   native_finish_reason: z.string().nullable(),
   error_type: z.string().nullable(),
   error: z
-    .object({ message: z.string(), provider_name: z.string().nullable() })
+    .object({
+      message: z.string(),
+      provider_name: z.string().nullable(),
+      limit_source: z.string().exactOptional().meta({ description: 'The limit that ended it on its way; absent for any other failure.' }),
+    })
     .nullable()
     .meta({ description: 'Why it failed, in a sentence: that of the provider where it gave one.' }),
   tokens_prompt: count,

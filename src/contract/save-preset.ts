@@ -9,9 +9,11 @@ export interface SaveOptions {
   readonly note: string | null
   /** False: the preset goes on serving what it serves. The first version of a preset is served in any case. */
   readonly designate: boolean
-  /** The number that the newest version must have, 0 where there must be none; null: whatever it has. */
-  readonly expectedLatest: number | null
+  readonly expectedLatest: ExpectedLatest
 }
+
+/** The number that the newest version must have, 0 where there must be none; null: whatever it has. */
+export type ExpectedLatest = number | null
 
 const NOTE_MAX = 500
 
@@ -32,22 +34,28 @@ const ifMatch = z
   .regex(/^"(?:0|[1-9]\d{0,8})"$/, 'Use the number of a version in double quotes, as in "3", or "0" for a preset that is not there yet.')
   .optional()
   .meta({
-    description: 'The newest version that this one was made from, in double quotes: 412 where another is the newest.',
+    description: 'The newest version that the change was made from, in double quotes: 412 where another is the newest.',
     examples: ['"3"'],
   })
 
 export const saveQuery = { designate }
-export const saveHeaders = { 'X-Preset-Note': note, 'If-Match': ifMatch }
+export const changeHeaders = { 'If-Match': ifMatch }
+export const saveHeaders = { 'X-Preset-Note': note, ...changeHeaders }
 
 /** Throws `invalid_request`. */
 export const readSaveOptions = (query: URLSearchParams, headers: Headers): SaveOptions => {
   const noted = validate(note, noteText(headers.get('x-preset-note')), ['X-Preset-Note'])
-  const expected = validate(ifMatch, headers.get('if-match') ?? undefined, ['If-Match'])
   return {
     note: noted === undefined || noted === '' ? null : noted,
     designate: validate(designate, query.get('designate') || undefined, ['designate']) !== 'false',
-    expectedLatest: expected === undefined ? null : Number(expected.slice(1, -1)),
+    expectedLatest: readExpectedLatest(headers),
   }
+}
+
+/** Null where nothing is expected. Throws `invalid_request`. */
+export const readExpectedLatest = (headers: Headers): ExpectedLatest => {
+  const expected = validate(ifMatch, headers.get('if-match') ?? undefined, ['If-Match'])
+  return expected === undefined ? null : Number(expected.slice(1, -1))
 }
 
 /** A header comes as bytes, one a character. Clients that can write no other than ASCII into it encode the rest. */

@@ -60,7 +60,7 @@ export const askProvider = async (question: Question, { upstream, clock, recordT
     failure = asGatewayError(thrown)
   }
   const usage = events.findLast((event) => event.type === 'usage')
-  const costNanos = costOf(usage?.type === 'usage' ? usage.usage : NO_USAGE, question.endpoint.prices).totalNanos ?? 0
+  const costNanos = costOf(usage?.type === 'usage' ? usage.usage : NO_USAGE, question.endpoint.prices).totalNanos
   const files = recordTo === null ? [] : await exchange.write(recordTo, dialect, fileName(question), target.apiKey)
   if (failure !== null) {
     const refused = isRefusal(failure)

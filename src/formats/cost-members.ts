@@ -8,7 +8,7 @@ export const costMembers = (tail: AnswerTail, input: string, output: string): Js
   const { cost } = tail
   return {
     // Absent where no price is known: strict clients take a number or nothing.
-    ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
+    ...(cost.isKnown ? { cost: dollars(cost.totalNanos) } : {}),
     is_byok: cost.isByok,
     cost_details: {
       upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),

@@ -27,7 +27,7 @@ export const embeddingsFormat: EmbeddingsFormat = {
   },
   renderAnswer({ generationId, model, provider }, { native }, { usage, cost }) {
     if (native === undefined) throw new TypeError('Vectors came without their text.')
-    const reported = { prompt_tokens: inputTokens(usage), total_tokens: inputTokens(usage), cost: dollars(cost.totalNanos ?? 0) }
+    const reported = { prompt_tokens: inputTokens(usage), total_tokens: inputTokens(usage), cost: dollars(cost.totalNanos) }
     return (native.body ?? JsonBody.ofParsed(native.json)).textWith({
       id: JSON.stringify(generationId),
       model: JSON.stringify(model),

@@ -47,6 +47,7 @@ const TAIL: AnswerTail = {
   usage: usageOf({ inputFresh: 21, output: 9 }),
   cost: {
     totalNanos: 116_250,
+    isKnown: true,
     upstreamNanos: 116_250,
     upstreamInputNanos: 26_250,
     upstreamOutputNanos: 90_000,

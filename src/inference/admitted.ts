@@ -169,7 +169,7 @@ export class Admitted {
   /** Budgets may count what a customer's own key costs, too. */
   get #spentNanos(): number {
     const { totalNanos, customersNanos } = this.#ownBill.cost
-    return (totalNanos ?? 0) + customersNanos
+    return totalNanos + customersNanos
   }
 
   /** Its answer needs another inference. The cost of that one is part of its own from now on, and it ends at the latest with this one. */

@@ -109,7 +109,10 @@ const costEstimate = ({ call, plan }: Planned): JsonObject => {
   const input = estimatedInputTokens(call)
   const costs = plan.attempts.map(({ endpoint, model }) => {
     const output = call.maxOutputTokens ?? endpoint.maxCompletionTokens ?? model.contextLength
-    const at = (tokens: number): number | null => costOf(usageOf({ inputFresh: input, output: tokens }), endpoint.prices).totalNanos
+    const at = (tokens: number): number | null => {
+      const { isKnown, totalNanos } = costOf(usageOf({ inputFresh: input, output: tokens }), endpoint.prices)
+      return isKnown ? totalNanos : null
+    }
     return { output, least: at(0), most: output === null ? null : at(output) }
   })
   const all = (pick: (...values: number[]) => number, of: 'least' | 'most' | 'output'): number | null => {

@@ -6,6 +6,7 @@ import type { RecordedGeneration } from '../contract/generation.ts'
 import type { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { isoTimestamp } from '../lib/clock.ts'
+import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
 import { recordedTools, serverToolsStage } from './loop/tool-figures.ts'
@@ -38,7 +39,7 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
     cancelled: record.cancelled,
     tokensPrompt: inputTokens(usage),
     tokensCompletion: outputTokens(usage),
-    costNanos: cost.totalNanos ?? 0,
+    costNanos: cost.totalNanos,
     byokCostNanos: cost.customersNanos,
     record,
   }
@@ -114,12 +115,12 @@ const generationResource = ({
     num_media_completion: null,
     num_input_audio_prompt: null,
     ...recordedTools({ loop, searched }, usage.webSearches),
-    total_cost: dollars(cost.totalNanos ?? 0),
-    usage: dollars(cost.totalNanos ?? 0),
+    total_cost: dollars(cost.totalNanos),
+    usage: dollars(cost.totalNanos),
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
     cache_discount: null,
     usage_estimated: usage.estimated,
-    cost_known: cost.totalNanos !== null && !costIsAssumed,
+    cost_known: cost.isKnown && !costIsAssumed,
     is_byok: cost.isByok,
     latency: latencyMs === null ? null : Math.round(latencyMs),
     generation_time: Math.round(log.durationMs),
@@ -142,8 +143,12 @@ const generationResource = ({
 
 /** The sentence stands here in full, where an answer of 500 masks it: all of our own texts in it are made to be shown. */
 const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
-  const provider = error.metadata['provider_name']
-  return { message: sentence(error.message), provider_name: typeof provider === 'string' ? bounded(provider) : null }
+  const { provider_name: provider, limit_source: limit } = error.metadata
+  return {
+    message: sentence(error.message),
+    provider_name: typeof provider === 'string' ? bounded(provider) : null,
+    ...(isBudgetRefusal(error) && typeof limit === 'string' ? { limit_source: limit } : {}),
+  }
 }
 
 /**

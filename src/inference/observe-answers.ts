@@ -76,7 +76,7 @@ export const observeAnswers = (
       ...(cache === null ? {} : { response_cache: cache.outcome }),
       tokens_prompt: inputTokens(usage),
       tokens_completion: outputTokens(usage),
-      cost_nanos: cost.totalNanos,
+      cost_nanos: cost.isKnown ? cost.totalNanos : null,
       duration_ms: Math.round(durationMs * 10) / 10,
     }
     // A client that left is not counted as a failure.

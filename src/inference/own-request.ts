@@ -48,7 +48,10 @@ export interface OwnAnswer {
   readonly preset: UsedPreset | null
   /** The status of the last provider's answer; null where none answered. */
   readonly status: number | null
+  /** On a key of the customer's own, the charge of its provider. */
   readonly costNanos: number
+  /** The budgets of its payer did not bear all of its tools: it is not what would be said where they do. */
+  readonly cutByBudget: boolean
   readonly ttftMs: number | null
   readonly totalMs: number
 }
@@ -72,13 +75,15 @@ export const createMakeRequest =
     cancelLimit()
     signal?.removeEventListener('abort', leave)
     const attempt = log.current
+    const { cost } = admitted.bill
     return {
       generationId: admitted.generationId,
       error,
       ...saidIn(frames),
       preset: admitted.request.preset,
       status: attempt === undefined || !attempt.asked ? null : statusOf(attempt),
-      costNanos: admitted.bill.cost.totalNanos ?? 0,
+      costNanos: cost.totalNanos + cost.customersNanos,
+      cutByBudget: admitted.loop?.stoppedBy === 'budget',
       ttftMs: log.latencyMs,
       totalMs: log.elapsedMs,
     }
@@ -107,7 +112,16 @@ const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messag
   ClientFormat
 >
 
-const NOTHING = { generationId: null, text: '', calls: [], preset: null, status: null, costNanos: 0, ttftMs: null } as const
+const NOTHING = {
+  generationId: null,
+  text: '',
+  calls: [],
+  preset: null,
+  status: null,
+  costNanos: 0,
+  cutByBudget: false,
+  ttftMs: null,
+} as const
 
 const saidIn = (frames: readonly Frame[]): Pick<OwnAnswer, 'text' | 'calls'> => {
   let text = ''

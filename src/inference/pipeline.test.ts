@@ -699,7 +699,8 @@ describe('cost', () => {
       10_000,
     ],
   ])('%s', async (_, script, prices, nanos) => {
-    expect((await outcome([script], { prices })).run.bill.cost.totalNanos).toBe(nanos)
+    const { isKnown, totalNanos } = (await outcome([script], { prices })).run.bill.cost
+    expect(isKnown ? totalNanos : null).toBe(nanos)
   })
 })
 

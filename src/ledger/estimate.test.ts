@@ -98,6 +98,14 @@ test('searches that the request allows are held at their own price', () => {
     expect(searched(body)).toBe(10 * 10_000_000)
 })
 
+test('a conversation that its provider may summarise first is held twice, where it is long enough for that', () => {
+  const compacts = { context_management: { edits: [{ type: 'compact_20260112' }] } }
+  const price = [at({ prompt: 1, completion: 10 })]
+  expect(most({ ...PROMPT, ...compacts }, price, 10)).toBeLessThan(2 * most(PROMPT, price, 10))
+  const long = { messages: [{ role: 'user', content: '1'.repeat(60_000) }] }
+  expect(most({ ...long, ...compacts }, price, 10)).toBeGreaterThanOrEqual(2 * most(long, price, 10))
+})
+
 test('an unknown price counts at the default', () => {
   expect(most(PROMPT, [at(null)], 10)).toBe(500 * 7000 + 10 * 9000)
 })
@@ -130,7 +138,7 @@ test('no usage within the bounds costs more than was held', () => {
         }
         const cached = Math.min(tokens, Math.floor((tokens * cachedShare) / 1000))
         const usage = usageOf({ inputFresh: tokens - cached, inputCacheRead: cached, output })
-        expect(costOf(usage, prices).totalNanos ?? 0).toBeLessThanOrEqual(most(PROMPT, [at(prices)], 1000) + 2)
+        expect(costOf(usage, prices).totalNanos).toBeLessThanOrEqual(most(PROMPT, [at(prices)], 1000) + 2)
       },
     ),
   )

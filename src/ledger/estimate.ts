@@ -197,18 +197,22 @@ const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked,
   const { work, size, apiType } = weighed
   const input = inputOf(weighed, endpoint)
   const answers = apiType === 'embeddings' ? 0 : work.answers
+  const passes = work.compacts && input >= COMPACTED_TOKENS_MIN ? 2 : 1
   const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
     return (
-      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) +
+      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) * passes +
       feeOf(weighed, prices) +
       work.searches * nanosOf(prices.web_search ?? 0) +
-      tokenCostNanos(output * answers, rates.completion)
+      tokenCostNanos(output * answers, rates.completion) * passes
     )
   })
   return Math.max(...costs)
 }
+
+/** No shorter conversation is compacted: docs.claude.com, "Compaction at a token threshold". */
+const COMPACTED_TOKENS_MIN = 50_000
 
 interface Rates {
   readonly prompt: number

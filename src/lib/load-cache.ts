@@ -9,6 +9,8 @@ import type { Clock } from './clock.ts'
 export interface LoadCache<Key, Value> {
   /** The value at once when it is known, else a promise. `load` answers null for what does not exist. Rejects as `load` does where nothing older is known. */
   get(key: Key, load: (key: Key) => Promise<Value | null>): Value | null | Promise<Value | null>
+  /** Loads it now, whatever is known of it. */
+  reload(key: Key, load: (key: Key) => Promise<Value | null>): Promise<Value | null>
   /** Something may have changed, and can be read: everything is loaded again, once it is asked for. */
   refresh(): void
   /** These have changed and must never be served as they were; all of them without `matches`. The rest is refreshed. */
@@ -101,6 +103,7 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
       orLast.catch(() => undefined)
       return known
     },
+    reload: (key, load) => start(key, load).ended,
     refresh,
     forget(matches) {
       forgets += 1

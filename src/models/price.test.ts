@@ -24,6 +24,7 @@ test('each disjoint count is charged once, at its own price', () => {
   // 1000×3 + 2000×0.3 + 300×3.75 + 40×6 = 4965 and 500×15 + 60×10 = 8100 millionths of a dollar; a thousandth for the request
   expect(cost).toEqual({
     totalNanos: 14_065_000,
+    isKnown: true,
     upstreamNanos: 14_065_000,
     upstreamInputNanos: 4_965_000,
     upstreamOutputNanos: 8_100_000,
@@ -61,9 +62,9 @@ test('a prompt above a tier moves the whole request to that tier', () => {
   expect(costOf(usageOf({ inputFresh: 1001, output: 1 }), prices).totalNanos).toBe(100_300_000)
 })
 
-test('an unknown price is what the provider reports, or null: never zero', () => {
-  expect(costOf(usageOf({ output: 5 }), null).totalNanos).toBeNull()
-  expect(costOf(usageOf({ output: 5, reportedCostNanos: 7 }), null).totalNanos).toBe(7)
+test('an unknown price is what the provider reports, or not known', () => {
+  expect(costOf(usageOf({ output: 5 }), null)).toMatchObject({ isKnown: false, upstreamNanos: null })
+  expect(costOf(usageOf({ output: 5, reportedCostNanos: 7 }), null)).toMatchObject({ isKnown: true, totalNanos: 7 })
 })
 
 test('a fraction of a nano-dollar is rounded up', () => {

@@ -11,7 +11,8 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
   if (prices === null) {
     const reported = usage.reportedCostNanos
     return {
-      totalNanos: reported,
+      totalNanos: reported ?? 0,
+      isKnown: reported !== null,
       upstreamNanos: reported,
       upstreamInputNanos: 0,
       upstreamOutputNanos: reported ?? 0,
@@ -43,6 +44,7 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
   const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
     totalNanos: total,
+    isKnown: true,
     upstreamNanos: total,
     upstreamInputNanos: input + (beside?.upstreamInputNanos ?? 0),
     upstreamOutputNanos: output + (beside?.upstreamOutputNanos ?? 0),

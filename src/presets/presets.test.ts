@@ -249,6 +249,29 @@ describe('serve', () => {
     expect((await failure(served())).type).toBe('not_found')
   })
 
+  test.each<[string, VersionReference]>([
+    ['a preset', DESIGNATED],
+    ['a version', { by: 'number', number: 2 }],
+    ['a label', { by: 'label', label: 'live' }],
+  ])('%s that was not there is served right after another process made it, before anything is heard of that', async (_, reference) => {
+    const { save, served, slug } = open()
+    if (reference !== DESIGNATED) await save('a/one')
+    expect((await failure(served(reference))).status).toBe(404)
+    const other = createPresets({ store: createPresetStore(database, testSeal, uninterrupted), clock: createFakeClock(), ids })
+    const content: PresetContent = { shape: 'chat', config: { model: 'a/two' }, systemPrompt: null }
+    await other.save({ workspaceId, userId, slug, content, idempotency: null, by: changedBy() })
+    if (reference.by === 'label') await other.patch(workspaceId, slug, { labels: { live: 2 } }, changedBy())
+    expect((await served(reference)).version.config).toEqual({ model: 'a/two' })
+  })
+
+  test('a flood of requests for a preset that does not exist is a few lookups at once', async () => {
+    const { served, resolved } = open()
+    await failure(served())
+    resolved.length = 0
+    await Promise.all(Array.from({ length: 1000 }, () => failure(served())))
+    expect(resolved).toHaveLength(4)
+  })
+
   test('a slow load that a save overtook is not what the next request gets', async () => {
     const { store, clock, slug } = open()
     let release: () => void = () => undefined

@@ -10,7 +10,7 @@ import {
   type PresetWithVersion,
   type SavedPreset,
 } from '../contract/preset.ts'
-import type { SaveOptions } from '../contract/save-preset.ts'
+import type { ExpectedLatest, SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -60,13 +60,13 @@ export interface Presets {
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
   page: PresetStore['page']
   summaries: PresetStore['summaries']
-  /** These six throw `not_found` where the preset or the version does not exist in the workspace. */
+  /** These six throw `not_found` where the preset or the version does not exist in the workspace; the changes throw `precondition_failed`, too. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion>
   versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<PresetVersions>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
   moves(query: MoveQuery): Promise<MoveSlice>
-  patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy): Promise<PresetWithVersion>
-  archive(workspaceId: string, slug: string, by: ChangedBy): Promise<void>
+  patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<PresetWithVersion>
+  archive(workspaceId: string, slug: string, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<void>
   /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (docs/contract/presets.md#refusals). */
   serve(workspaceId: string, slug: string, reference: VersionReference): ServedPreset | Promise<ServedPreset>
   /** The designated version of a preset that there may be, by its bare slug; null where there is none. Throws `permission_denied` for a disabled one. */
@@ -92,13 +92,26 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   // No slug holds an @.
   const prefixOf = (workspaceId: string, slug: string): string => `${workspaceId}/${slug}@`
   const forget = (workspaceId: string, slug: string): void => cache.forget((_, name) => name.startsWith(prefixOf(workspaceId, slug)))
+  const nameOf = (workspaceId: string, slug: string, reference: VersionReference): string => {
+    const pin = reference.by === 'number' ? reference.number : reference.by === 'label' ? reference.label : ''
+    return `${prefixOf(workspaceId, slug)}${pin}`
+  }
   const resolve = (
     workspaceId: string,
     slug: string,
     reference: VersionReference,
-  ): PresetResolution | null | Promise<PresetResolution | null> => {
-    const pin = reference.by === 'number' ? reference.number : reference.by === 'label' ? reference.label : ''
-    return cache.get(`${prefixOf(workspaceId, slug)}${pin}`, () => store.resolve(workspaceId, slug, reference))
+  ): PresetResolution | null | Promise<PresetResolution | null> =>
+    cache.get(nameOf(workspaceId, slug, reference), () => store.resolve(workspaceId, slug, reference))
+  let lookups = 0
+  /** Another node may have saved it a moment ago. Names that do not exist, however often they come, keep storage busy with a few lookups at most. */
+  const lookAgain = async (workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution | null> => {
+    if (lookups >= LOOKUPS_MAX) return resolve(workspaceId, slug, reference)
+    lookups += 1
+    try {
+      return await cache.reload(nameOf(workspaceId, slug, reference), () => store.resolve(workspaceId, slug, reference))
+    } finally {
+      lookups -= 1
+    }
   }
   const active = async (workspaceId: string, slug: string): Promise<ServedPreset | null> => {
     const found = await resolve(workspaceId, slug, { by: 'designation' })
@@ -145,8 +158,8 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       (await store.versions({ workspaceId, slug, ascending: order === 'asc', ...slice })) ?? unknownPreset(slug),
     moves: async (query) => (await store.moves(query)) ?? unknownPreset(query.slug),
     version: async (workspaceId, slug, number) => (await store.version(workspaceId, slug, number)) ?? unknownPreset(`${slug}@${number}`),
-    async patch(workspaceId, slug, patch, by) {
-      const outcome = await store.patch(workspaceId, slug, patch, now(), by)
+    async patch(workspaceId, slug, patch, by, expectedLatest) {
+      const outcome = await store.patch(workspaceId, slug, patch, now(), by, expectedLatest)
       forget(workspaceId, slug)
       switch (outcome.kind) {
         case 'patched':
@@ -167,13 +180,14 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           )
       }
     },
-    async archive(workspaceId, slug, by) {
-      const known = await store.archive(workspaceId, slug, now(), by)
+    async archive(workspaceId, slug, by, expectedLatest) {
+      const known = await store.archive(workspaceId, slug, now(), by, expectedLatest)
       forget(workspaceId, slug)
       if (!known) unknownPreset(slug)
     },
     serve(workspaceId, slug, reference) {
-      const found = resolve(workspaceId, slug, reference)
+      const known = resolve(workspaceId, slug, reference)
+      const found = known instanceof Promise || isServed(known) ? known : lookAgain(workspaceId, slug, reference)
       return found instanceof Promise ? found.then((loaded) => admit(loaded, slug)) : admit(found, slug)
     },
     find(workspaceId, slug) {
@@ -197,6 +211,9 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     refreshCache: cache.refresh,
   }
 }
+
+/** Lookups at once of what was not there before. */
+const LOOKUPS_MAX = 4
 
 const AT_ONCE_TURN: Turn = () => undefined
 
@@ -222,6 +239,9 @@ type Existing = Exclude<PresetResolution, { readonly kind: 'no-such-preset' }>
 
 const isThere = (found: PresetResolution | null): found is Existing =>
   found !== null && found.kind !== 'no-such-preset' && found.preset.status !== 'archived'
+
+/** Says whether there is an answer other than 404. */
+const isServed = (found: PresetResolution | null): boolean => isThere(found) && found.kind === 'found'
 
 const admit = (found: PresetResolution | null, slug: string): ServedPreset => {
   if (!isThere(found)) return unknownPreset(slug)

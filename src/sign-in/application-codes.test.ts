@@ -23,13 +23,14 @@ test.each([
       list: () => Promise.reject(new Error('keys are listed')),
       isKeptOut: () => Promise.reject(new Error('a person is asked for')),
     },
+    sessions: { isInForce: async () => true },
     clock,
     ids: systemIds,
     peppers: () => [{ id: 'p', bytes: new Uint8Array(32) }],
   })
   const { code } = await codes.make(
     { callback_url: 'https://app.example.com/', code_challenge: 'the very words', code_challenge_method: 'plain' },
-    { workspaceId: 'w', userId: 'ada', keyHash: null, isMember: false },
+    { workspaceId: 'w', userId: 'ada', by: { sessionId: 'sess' }, isMember: false },
   )
   clock.advance(afterMs)
   const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })

@@ -14,6 +14,7 @@ import type { IdSource } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { OauthCodeRecord, OauthCodeStore } from '../storage/oauth-code-store.ts'
+import type { Sessions } from './sessions.ts'
 import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
 export interface OauthSettings {
@@ -28,8 +29,8 @@ export type RequestedAccess = Omit<z.output<typeof createCodeBody>, 'workspace_i
 export interface Consent {
   readonly workspaceId: string
   readonly userId: string
-  /** The hash of the key by which it was given; null: a person who was signed in gave it. */
-  readonly keyHash: string | null
+  /** The hash of the key by which it was given, or the id of the session. */
+  readonly by: { readonly keyHash: string } | { readonly sessionId: string }
   /** A member's keys are bounded, and so are their number and who may have one. */
   readonly isMember: boolean
 }
@@ -60,11 +61,12 @@ const MEMBER_APPLICATIONS = 20
 export const createApplicationCodes = (parts: {
   readonly store: OauthCodeStore
   readonly keys: Pick<Keys, 'create' | 'isKeptOut' | 'list' | 'payer' | 'revoke'>
+  readonly sessions: Pick<Sessions, 'isInForce'>
   readonly clock: Clock
   readonly ids: IdSource
   readonly peppers: Peppers
 }): ApplicationCodes => {
-  const { store, keys, clock, ids, peppers } = parts
+  const { store, keys, sessions, clock, ids, peppers } = parts
 
   const by = ({ user_id }: OauthCodeRecord, requestId: string): ChangedBy => ({ requestId, userId: user_id, keyHash: null })
 
@@ -103,7 +105,7 @@ export const createApplicationCodes = (parts: {
         throw new GatewayError('invalid_request', 'callback_url: the operator does not allow this host (oauth.allowed_callback_hosts).')
       }
     },
-    async make(requested, { workspaceId, userId, keyHash, isMember }) {
+    async make(requested, { workspaceId, userId, by: allowing, isMember }) {
       if (isMember) await requireRoom({ workspaceId, userId })
       const code = newSecret(TOKEN_BYTES, ids)
       const createdAt = isoTimestamp(clock.now())
@@ -122,7 +124,7 @@ export const createApplicationCodes = (parts: {
           requested.code_challenge === null || requested.code_challenge === undefined ? null : (requested.code_challenge_method ?? 'S256'),
         key_settings: JSON.stringify({
           ...settingsOf(requested, app, isMember ? MEMBER_USD : null),
-          allowedBy: keyHash,
+          ...('keyHash' in allowing ? { allowedBy: allowing.keyHash } : { allowedIn: allowing.sessionId }),
           isMember,
         } satisfies KeptSettings),
         created_at: createdAt,
@@ -140,10 +142,12 @@ export const createApplicationCodes = (parts: {
       const { code_challenge: challenge, code_challenge_method: agreed } = record
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
       if (challenge !== null && (verifier === null || !equal(challengeOf(verifier, agreed ?? 'S256'), challenge))) throw invalidCode()
-      const { allowedBy, isMember, ...settings } = JSON.parse(record.key_settings) as KeptSettings
+      const { allowedBy, allowedIn, isMember, ...settings } = JSON.parse(record.key_settings) as KeptSettings
       // Codes may have been made while there was room.
       if (isMember === true) await requireRoom({ workspaceId: record.workspace_id, userId: record.user_id })
       if (allowedBy !== null && allowedBy !== undefined) await requireWorking(allowedBy)
+      // Who signs out, or ends a session that is somebody else's, takes back what was allowed in it.
+      if (allowedIn !== undefined && !(await sessions.isInForce(allowedIn))) throw invalidCode()
       if (!(await store.claim(record.id, isoTimestamp(clock.now())))) return refuseReplay(record, requestId)
       const made = await keys.create(
         {
@@ -165,8 +169,8 @@ export const createApplicationCodes = (parts: {
   }
 }
 
-/** `allowedBy`: the hash of the key by which the person allowed it. Codes of an older version say neither. */
-type KeptSettings = KeySettings & { readonly allowedBy?: string | null; readonly isMember?: boolean }
+/** `allowedBy`: the hash of the key by which the person allowed it; `allowedIn`: the session. Codes of an older version may lack any of them. */
+type KeptSettings = KeySettings & { readonly allowedBy?: string | null; readonly allowedIn?: string; readonly isMember?: boolean }
 
 interface KeySettings {
   readonly name: string

@@ -33,6 +33,7 @@ export interface Sessions {
   openByKey(key: string, opening: Opening): Promise<OpenedSession>
   /** Null where there is no such session any more; 'half' where there is one and the second half is not its own. Throws StorageUnavailable. */
   authenticate(token: string, csrf: string): Promise<Person | 'half' | null>
+  isInForce(id: string): Promise<boolean>
   current(person: Person): Promise<SessionRecord>
   /** The name of a person; null where none is known. */
   nameOf(userId: string): Promise<string | null>
@@ -135,6 +136,7 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
       await noteUse(session)
       return { kind: session.role, workspaceId: session.workspace_id, userId: session.user_id, sessionId: session.id }
     },
+    isInForce: async (id) => (await store.live([id], now())).has(id),
     async current({ workspaceId, userId, sessionId }) {
       const session = (await store.list({ workspaceId, userId }, now(), LISTED_MAX)).find(({ id }) => id === sessionId)
       if (session === undefined) throw new GatewayError('authentication', SESSION_ENDED)

@@ -3,9 +3,9 @@ import type { Selectable, Transaction } from 'kysely'
 
 import type { PresetContent, PresetVersionResource, SavedPreset } from '../contract/preset.ts'
 import type { SaveOptions } from '../contract/save-preset.ts'
-import { GatewayError } from '../errors.ts'
 import { type Steps, throughout } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
+import { requireLatest } from './expected-latest.ts'
 import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
 import { writeMoves } from './preset-moves.ts'
 import {
@@ -138,17 +138,6 @@ const takeNextVersion = (transaction: Transaction<Schema>, input: CreateVersionI
     )
     .returningAll()
     .executeTakeFirstOrThrow()
-
-const requireLatest = ({ slug, expectedLatest }: CreateVersionInput, latest: number): void => {
-  if (expectedLatest === null || expectedLatest === latest) return
-  throw new GatewayError(
-    'precondition_failed',
-    latest === 0
-      ? `There is no preset "${slug}" yet.`
-      : `The newest version of the preset "${slug}" is ${latest}, not ${expectedLatest}: somebody saved it meanwhile.`,
-    { metadata: { latest_version: latest } },
-  )
-}
 
 /** From now on the preset serves its newest version. An archived preset is active again; a disabled one is not. */
 const serve = async (transaction: Transaction<Schema>, input: CreateVersionInput, numbered: PresetRow): Promise<PresetRow> => {

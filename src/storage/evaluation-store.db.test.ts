@@ -3,7 +3,9 @@ import { expect, test } from 'bun:test'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { createEvaluationStore, type KeptAnswer, type StoredEvaluation } from './evaluation-store.ts'
+import { type FinishedGeneration, insertGenerations } from './generation-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 
 const ITEM = { messages: [{ role: 'user', content: 'half of a pair: \ud800, and \u0000' }], tools: null, expected: null }
@@ -107,6 +109,28 @@ describeEachEngine('evaluations', (engine) => {
     expect(await store.resume(evaluation, T1, changedBy())).toBe(false)
   })
 
+  test('ask again what a budget ended on its way, or left without its tools, and count its cost', async () => {
+    const database = await engine.open()
+    const { workspaceId } = await preparePresets(database)
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
+    const made = (at: number, record: JsonObject) => generationOf(workspaceId, at, { request_id: `e-1/${at}/version`, ...record })
+    const rows = [
+      made(1, {}),
+      made(2, { error_type: 'permission_denied', error: { message: 'No.', provider_name: null, limit_source: 'service_key_limit' } }),
+      made(3, { error_type: 'payment_required' }),
+      made(4, { stopped_by: 'budget' }),
+      made(5, { error_type: 'permission_denied', error: { message: 'No.', provider_name: 'P' } }),
+    ]
+    await database.transaction((transaction) => insertGenerations(transaction, engine.name, rows))
+    expect(await store.paid('e-1/')).toEqual({
+      answered: new Map([
+        ['e-1/1/version', 7],
+        ['e-1/5/version', 7],
+      ]),
+      cutShortNanos: 21,
+    })
+  })
+
   test('end once, and leave nothing when they are deleted', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
@@ -124,4 +148,25 @@ describeEachEngine('evaluations', (engine) => {
     expect(await store.items('e-1')).toEqual([])
     expect(await store.paid('e-1/')).toEqual({ answered: new Map(), cutShortNanos: 0 })
   })
+})
+
+const generationOf = (workspaceId: string, at: number, record: JsonObject): FinishedGeneration => ({
+  userId: 'user-1',
+  record: {
+    id: `gen-${at}`,
+    createdAt: T1,
+    workspaceId,
+    keyHash: 'k'.repeat(64),
+    presetId: 'p',
+    presetVersion: 1,
+    model: 'm',
+    provider: null,
+    streamed: false,
+    cancelled: false,
+    tokensPrompt: 1,
+    tokensCompletion: 1,
+    costNanos: 3,
+    byokCostNanos: 4,
+    record,
+  },
 })

@@ -6,6 +6,7 @@ import type { Slice } from '../contract/paging.ts'
 import { dollars } from '../lib/money.ts'
 import { type Steps, throughout } from '../lib/steps.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import { lackedMoney, lackedTools } from './ended-by-budget.ts'
 import type { Once } from './idempotency.ts'
 import type { Page } from './page.ts'
 import type { ReadDatabase } from './preset-rows.ts'
@@ -375,15 +376,17 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     async paid(prefix) {
       const rows = await database.kysely
         .selectFrom('generations')
-        .select(['request_id', 'cancelled', 'cost_nanos', 'byok_cost_nanos'])
+        .select(['request_id', 'cost_nanos', 'byok_cost_nanos'])
+        .select(sql<number>`case when cancelled = 1 or ${lackedMoney} or ${lackedTools} then 1 else 0 end`.as('cut_short'))
         .where('request_id', '>=', prefix)
         .where('request_id', '<', `${prefix}\u007f`)
         .execute()
       const answered = new Map<string, number>()
       let cutShortNanos = 0
-      for (const { request_id, cancelled, cost_nanos, byok_cost_nanos } of rows) {
-        if (cancelled === 1) cutShortNanos += cost_nanos
-        else if (request_id !== null && cost_nanos + byok_cost_nanos > 0) answered.set(request_id, cost_nanos)
+      for (const { request_id, cut_short, cost_nanos, byok_cost_nanos } of rows) {
+        const costNanos = cost_nanos + byok_cost_nanos
+        if (cut_short === 1) cutShortNanos += costNanos
+        else if (request_id !== null && costNanos > 0) answered.set(request_id, costNanos)
       }
       return { answered, cutShortNanos }
     },

@@ -2,11 +2,14 @@
 import type { Transaction, Updateable } from 'kysely'
 
 import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../contract/preset.ts'
+import type { ExpectedLatest } from '../contract/save-preset.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
+import { requireLatest } from './expected-latest.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
 import { parseLabels, type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase } from './preset-rows.ts'
+import type { PresetRef } from './preset-test-store.ts'
 import { requireEvaluation } from './required-evaluation.ts'
 import type { PresetsTable } from './preset-tables.ts'
 import type { Schema } from './schema.ts'
@@ -27,10 +30,14 @@ type Outcome<Preset> =
   /** The workspace protects them, and the patch does not confirm that they move. */
   | { readonly kind: 'protected-labels'; readonly labels: readonly string[] }
 
+export interface ChangedPreset extends PresetRef {
+  readonly expectedLatest: ExpectedLatest
+}
+
+/** Throws `precondition_failed`, as a save does. */
 export const patchPreset = (
   { database, seal }: SealedDatabase,
-  workspaceId: string,
-  slug: string,
+  { workspaceId, slug, expectedLatest }: ChangedPreset,
   patch: PresetPatch,
   now: string,
   by: ChangedBy,
@@ -38,6 +45,7 @@ export const patchPreset = (
   recordChange<PatchedPreset>(database, by, now, async (transaction) => {
     const preset = await lockPreset(transaction, workspaceId, slug)
     if (preset === undefined) return { result: { kind: 'not-found' }, audit: null }
+    requireLatest({ slug, expectedLatest }, preset.last_version)
 
     const missing = findMissingVersion(preset, patch)
     if (missing !== null) return { result: { kind: 'no-such-version', ...missing }, audit: null }

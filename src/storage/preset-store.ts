@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { PresetSummary } from '../contract/preset-query.ts'
+import type { ExpectedLatest } from '../contract/save-preset.ts'
 import {
   presetStatus,
   type PresetPatch,
@@ -15,7 +16,7 @@ import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
 import { containsText } from './match-text.ts'
-import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
+import { type ChangedPreset, patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type ReadDatabase, type SealedDatabase, toPreset, versionInSteps } from './preset-rows.ts'
@@ -43,11 +44,19 @@ export interface PresetStore {
   /** By number; null if there is no such preset. */
   versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<PresetVersions | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
-  patch(workspaceId: string, slug: string, patch: PresetPatch, now: string, by: ChangedBy): Promise<PatchPresetOutcome>
+  /** Throws `precondition_failed`, as the next. */
+  patch(
+    workspaceId: string,
+    slug: string,
+    patch: PresetPatch,
+    now: string,
+    by: ChangedBy,
+    expectedLatest?: ExpectedLatest,
+  ): Promise<PatchPresetOutcome>
   /** The history of the preset and its labels, newest first; null if there is no such preset. */
   moves(query: MoveQuery): Promise<MoveSlice | null>
   /** False if there is no such preset. Archiving twice is archiving once. */
-  archive(workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean>
+  archive(workspaceId: string, slug: string, now: string, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<boolean>
   /** The parts that an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Forgets answers kept for idempotency; gives how many. */
@@ -134,13 +143,16 @@ export const createPresetStore = (
     get: (workspaceId, slug) => getPreset(sealed, workspaceId, slug),
     versions: (input) => listVersions(sealed, input),
     version: (workspaceId, slug, number) => getVersion(sealed, workspaceId, slug, number),
-    async patch(workspaceId, slug, patch, now, by) {
-      const outcome = await inPresetLine(database, { workspaceId, slug }, () => patchPreset(sealed, workspaceId, slug, patch, now, by))
+    async patch(workspaceId, slug, patch, now, by, expectedLatest = null) {
+      const preset = { workspaceId, slug, expectedLatest }
+      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, patch, now, by))
       return outcome.kind === 'patched' ? { ...outcome, preset: await throughout(outcome.preset, startTurn()) } : outcome
     },
     moves: (query) => listMoves(database, query),
-    archive: (workspaceId, slug, now, by) =>
-      inPresetLine(database, { workspaceId, slug }, () => archivePreset(sealed, workspaceId, slug, now, by)),
+    archive(workspaceId, slug, now, by, expectedLatest = null) {
+      const preset = { workspaceId, slug, expectedLatest }
+      return inPresetLine(database, preset, () => archivePreset(sealed, preset, now, by))
+    },
     resolve: (workspaceId, slug, reference) => resolvePreset(sealed, workspaceId, slug, reference),
     deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
   }
@@ -314,8 +326,8 @@ const getVersion = async (
   return row === undefined ? null : throughout(versionInSteps(row, seal), startTurn())
 }
 
-const archivePreset = async (database: SealedDatabase, workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean> =>
-  (await patchPreset(database, workspaceId, slug, { status: 'archived' }, now, by)).kind !== 'not-found'
+const archivePreset = async (database: SealedDatabase, preset: ChangedPreset, now: string, by: ChangedBy): Promise<boolean> =>
+  (await patchPreset(database, preset, { status: 'archived' }, now, by)).kind !== 'not-found'
 
 const resolvePreset = async (
   database: ReadDatabase,

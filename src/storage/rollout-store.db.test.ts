@@ -86,11 +86,12 @@ describeEachEngine('rollouts', (engine) => {
       served(ref.workspaceId, 100, 2, failed),
       served(ref.workspaceId, 101, 2, { error_type: 'payment_required' }),
       served(ref.workspaceId, 102, 2, { rollout_id: 'r-2' }),
+      served(ref.workspaceId, 103, 2, { error_type: 'permission_denied', error: { message: 'No.', limit_source: 'service_key_limit' } }),
     ]
     await database.transaction((transaction) => insertGenerations(transaction, engine.name, rows))
     const [one, two] = (await rollouts.figures('r-1')).toSorted((first, second) => first.version - second.version)
     expect(one).toEqual({ version: 1, requests: 20, errors: 0, cancelled: 0, guardrailHits: 0, costSum: 1e11, costSquares: 5e20 })
-    expect(two).toMatchObject({ version: 2, requests: 2, errors: 1, guardrailHits: 1 })
+    expect(two).toMatchObject({ version: 2, requests: 3, errors: 1, guardrailHits: 1 })
     expect(await rollouts.quantiles('r-1', 1, 'first_token_ms')).toEqual({ p50: 11, p95: 20 })
     expect(await rollouts.quantiles('r-3', 1, 'total_ms')).toEqual({ p50: null, p95: null })
   })

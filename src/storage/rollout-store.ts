@@ -5,6 +5,7 @@ import type { HaltRule, RolloutState, Split, Sticky } from '../contract/rollout.
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { lackedMoney } from './ended-by-budget.ts'
 import { inPresetLine } from './preset-line.ts'
 import type { PresetRef } from './preset-test-store.ts'
 import type { PresetRolloutsTable } from './preset-tables.ts'
@@ -79,7 +80,7 @@ export interface RolloutStore {
 }
 
 /** Neither a client that leaves nor a budget that is spent is the fault of a version. */
-const isFault = sql<number>`case when error_type is not null and error_type <> 'payment_required' then 1 else 0 end`
+const isFault = sql<number>`case when error_type is not null and not ${lackedMoney} then 1 else 0 end`
 
 /** PostgreSQL widens a sum to a type that has no number in JavaScript. */
 const sumOf = (value: RawBuilder<unknown>) => sql<number>`cast(sum(${value}) as bigint)`

@@ -20,6 +20,7 @@ models:
   t/other: { endpoints: [{ provider: acme, model: other, prices: { prompt: 1, completion: 1 } }] }
   t/third: { endpoints: [{ provider: acme, model: third, prices: { prompt: 1, completion: 1 } }] }
   t/dear: { endpoints: [{ provider: acme, model: dear, prices: { prompt: 1, completion: 100 } }] }
+  t/unpriced: { endpoints: [{ provider: acme, model: unpriced }] }
   t/painter: { output_modalities: [text, image], endpoints: [{ provider: acme, model: painter, prices: { prompt: 1, completion: 1 } }] }
 `
 
@@ -530,6 +531,31 @@ test('five pictures are asked for, and four made', async () => {
   const calls = Array.from({ length: 5 }, () => ({ name: 'service:image_generation', arguments: { prompt: 'A cat' } }))
   await ask('chat', [{ calls }, DONE], [{ type: 'service:image_generation', parameters: { model: 't/painter' } }])
   expect(asked.length).toBe(4)
+})
+
+test('a model without a price takes nothing off the cost of those that have one: it is recorded, charged, and ends a loop', async () => {
+  const tools = [
+    { type: 'service:advisor', parameters: { model: 't/unpriced' } },
+    { ...ADVISOR, parameters: { model: 't/wise', name: 'second' } },
+  ]
+  const { key } = (await call(service, 'POST', '/keys', { body: { name: 'priced in part' } })).json as { key: string }
+  const { status, json } = await infer(
+    service,
+    {
+      model: 'sandbox/agent',
+      sandbox: { script: [advise('One?'), advise('Two?', 'service_advisor__1'), advise('Three?'), DONE] },
+      messages: [{ role: 'user', content: 'How?' }],
+      tools,
+      stop_server_tools_when: [{ type: 'max_cost', max_cost_in_dollars: 0.000005 }],
+    },
+    { key },
+  )
+  expect([status, asked.length]).toEqual([200, 2])
+  const record = async () => (await call(service, 'GET', `/generation?id=${(json as Wire).id}`)).json as { data: Json }
+  await until(async () => (await record()).data !== undefined, 'the record')
+  expect((await record()).data).toMatchObject({ total_cost: 0.00001, cost_known: false, stopped_by: 'max_cost' })
+  expect((await call(service, 'GET', '/key', { key })).json).toMatchObject({ data: { usage: 0.00001 } })
+  expect((json as Wire).usage.cost).toBeUndefined()
 })
 
 test('the models that a tool asks are in the record, and their tokens are not in the usage', async () => {

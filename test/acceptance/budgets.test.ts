@@ -187,6 +187,30 @@ describe('a limit that running requests fill', () => {
   })
 })
 
+test('a request that grows beyond its limit on its way is a 403, and its record names the limit', async () => {
+  // Quotes of an object become escapes in the text of a call.
+  const input = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`"${index}"`, '"']))
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'ok' }] },
+  ]
+  const { json } = await ask((await makeKey(0.000001)).key, '/messages', { messages })
+  const { estimate_usd } = (json as { metadata: { estimate_usd: number } }).metadata
+  const asked = upstream.exchanges.length
+  const { key, hash } = await makeKey(estimate_usd)
+  expect((await ask(key, '/messages', { messages })).status).toBe(403)
+  expect(upstream.exchanges.length).toBe(asked)
+  const listed = async () =>
+    ((await call(service, 'GET', `/generations?key=${hash}`)).json as { data: readonly { error: object | null }[] }).data
+  await until(async () => (await listed()).length === 1, 'the record', patient(5000))
+  expect((await listed())[0]).toMatchObject({
+    error_type: 'permission_denied',
+    total_cost: 0,
+    error: { provider_name: null, limit_source: 'service_key_limit' },
+  })
+})
+
 describe('what is charged', () => {
   const usageOf = async (key: string): Promise<number> => (await current(key)).usage
 

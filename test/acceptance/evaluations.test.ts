@@ -200,6 +200,20 @@ describe('a run', () => {
     expect(evaluation.items_done).toBeLessThan(30)
   })
 
+  test('keeps its budget on keys of the customer’s own too, whose provider charges the customer', async () => {
+    const own = await services.start({ config: CONFIG })
+    expect((await call(own, 'POST', '/byok', { body: { provider: 'fake', key: 'sk-of-the-customer' } })).status).toBe(201)
+    await save('own', 'fake/one', own)
+    const items = Array.from({ length: 30 }, (_, at) => ({ messages: user(`item ${at}`) }))
+    const checks = [{ type: 'cost', max_usd: 0.000_001 }]
+    const { json } = await start('own', { version: 1, items, checks, budget_usd: 0.000_3 }, own)
+    const { id } = (json as { data: EvaluationWire }).data
+    const evaluation = await until('own', id, ({ state }) => state !== 'running', own)
+    expect([evaluation.state, evaluation.summary.version.passed]).toEqual(['stopped', 0])
+    expect(evaluation.cost).toBeGreaterThan(0)
+    expect(evaluation.cost).toBeLessThanOrEqual(0.000_3)
+  })
+
   test('goes on where it was stopped or cancelled, pays for nothing twice, and does not go on once it is done', async () => {
     await save('again', 'fake/one')
     const items = Array.from({ length: 30 }, (_, at) => ({ messages: user(`again ${at}`) }))

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 
 import { call, infer, type Answer } from '../support/calls.ts'
-import { loginToken, openSession, signInAs, signInByKey } from '../support/signed-in.ts'
+import { loginToken, openSession, type SignedIn, signInAs, signInByKey } from '../support/signed-in.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -99,6 +99,24 @@ describe('a code', () => {
       'This key was replaced by a rotation, so it cannot create other keys. Use the new one.',
     ])
     expect((await chat(before)).status).toBe(200)
+  })
+
+  test('makes no key once the session in which it was allowed was signed out or ended; one that was exchanged before stays', async () => {
+    const own = await services.start({ config: 'oauth: { enabled: true }' })
+    const exchanged = (code: string) => call(own, 'POST', '/auth/keys', { key: null, body: { code, code_verifier: VERIFIER } })
+    const allowed = async (by: SignedIn) => codeOf(await by.ask('POST', '/auth/keys/code', { body: S256 }))
+    const [ada, eve] = [await signInAs(own, { user_id: 'ada' }), await signInAs(own, { user_id: 'eve' })]
+    const made = await exchanged(await allowed(ada))
+    const [left, stolen] = [await allowed(ada), await allowed(eve)]
+    const { data } = (await eve.ask('GET', '/sessions/current')).json as { data: { id: string } }
+    expect((await ada.ask('DELETE', '/sessions/current')).status).toBe(200)
+    expect((await call(own, 'DELETE', `/sessions/${data.id}`)).status).toBe(200)
+    for (const code of [left, stolen]) {
+      const answer = await exchanged(code)
+      expect([answer.status, answer.error.message]).toEqual([403, 'Invalid code or code_verifier'])
+    }
+    const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }
+    expect((await infer(own, body, { key: keyOf(made) })).status).toBe(200)
   })
 
   test('needs its verifier, and its method', async () => {

@@ -152,8 +152,25 @@ describe('If-Match', () => {
     expect(await versions('raced')).toHaveLength(2)
   })
 
+  test('guards a change and the archiving of a preset as it guards a save', async () => {
+    await save('guarded', { model: 'sandbox/echo' })
+    await save('guarded', { model: 'sandbox/lorem' }, { query: '?designate=false' })
+    const [stale, fresh] = [{ 'if-match': '"1"' }, { 'if-match': '"2"' }]
+    const late = await call(service, 'PATCH', '/presets/guarded', { body: { designated_version: 2, name: 'x' }, headers: stale })
+    expect([late.status, late.error.metadata]).toEqual([412, expect.objectContaining({ latest_version: 2 })])
+    expect((await call(service, 'DELETE', '/presets/guarded', { headers: stale })).status).toBe(412)
+    const kept = (await call(service, 'GET', '/presets/guarded')).json as { data: object }
+    expect(kept.data).toMatchObject({ name: 'guarded', status: 'active', designated_version: { version: 1 } })
+    const body = { designated_version: 2 }
+    expect((await call(service, 'PATCH', '/presets/guarded', { body, headers: fresh })).status).toBe(200)
+    expect((await call(service, 'DELETE', '/presets/guarded', { headers: fresh })).status).toBe(200)
+    expect((await call(service, 'PATCH', '/presets/not-there', { body, headers: { 'if-match': '"0"' } })).status).toBe(404)
+  })
+
   test.each(['1', 'W/"1"', '*', '"x"'])('400: %s', async (value) => {
-    expect((await save('malformed', { model: 'sandbox/echo' }, { headers: { 'if-match': value } })).status).toBe(400)
+    const headers = { 'if-match': value }
+    expect((await save('malformed', { model: 'sandbox/echo' }, { headers })).status).toBe(400)
+    expect((await call(service, 'PATCH', '/presets/malformed', { body: { name: 'x' }, headers })).status).toBe(400)
   })
 })
 

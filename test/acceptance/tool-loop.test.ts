@@ -348,6 +348,15 @@ describe('limits', () => {
     expect((await recordOf(answer))['stopped_by']).toBe(stoppedBy)
   })
 
+  test('max_cost counts what a key of the customer’s own costs', async () => {
+    const own = await services.start({ config: configOf(60, 'same_model') })
+    for (const provider of ['one', 'two']) await call(own, 'POST', '/byok', { body: { provider, key: 'sk-of-the-customer' } })
+    first.script(playing([CLOCK], [CLOCK], [CLOCK], [CLOCK]))
+    const asked = watching()
+    const answer = await ask({ stop_server_tools_when: [{ type: 'max_cost', max_cost_in_dollars: 0.001 }] }, { to: own })
+    expect([answer.status, asked().length, wire(answer).usage]).toMatchObject([200, 3, { cost: 0, is_byok: true }])
+  })
+
   test('400: max_cost where the price of the model is not known', async () => {
     const { status, error } = await ask({
       model: 't/unpriced',

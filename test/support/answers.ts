@@ -29,6 +29,7 @@ export const TAIL: AnswerTail = {
   usage: usageOf({ inputFresh: 10, inputCacheRead: 4, inputCacheWrite5m: 2, inputCacheWrite1h: 1, output: 5, outputReasoning: 3 }),
   cost: {
     totalNanos: 1_500_000,
+    isKnown: true,
     upstreamNanos: 1_200_000,
     upstreamInputNanos: 200_000,
     upstreamOutputNanos: 1_000_000,

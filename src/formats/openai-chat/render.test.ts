@@ -152,7 +152,7 @@ describe('an answer built from events', () => {
 
   test('an unknown cost is left out: typed clients take a number or nothing', () => {
     const usage = JSON.parse(
-      renderAnswer(HEAD, { events: [] }, { ...TAIL, cost: { ...TAIL.cost, totalNanos: null, upstreamNanos: null } }),
+      renderAnswer(HEAD, { events: [] }, { ...TAIL, cost: { ...TAIL.cost, totalNanos: 0, isKnown: false, upstreamNanos: null } }),
     ).usage
     expect(usage).not.toHaveProperty('cost')
     expect(usage).toMatchObject({ cost_details: { upstream_inference_cost: null, upstream_inference_prompt_cost: 0.0002 } })

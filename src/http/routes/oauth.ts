@@ -98,11 +98,10 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
       codes.requireAllowed(requested, settings)
       await requireUnbounded(caller, { keys, guardrails })
       const workspaceId = await workspaceForNew(request, workspaces, workspace_id)
-      const keyHash = isPerson(caller) ? null : caller.hash
       const { code, appId, createdAt } = await codes.make(requested, {
         workspaceId,
         userId: caller.userId,
-        keyHash,
+        by: isPerson(caller) ? { sessionId: caller.sessionId } : { keyHash: caller.hash },
         isMember: caller.kind === 'member',
       })
       return jsonResponse({ data: { id: code, app_id: appId, created_at: createdAt } }, { headers: NO_STORE })

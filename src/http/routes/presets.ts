@@ -15,6 +15,7 @@ import {
   versionOrder,
 } from '../../contract/preset-query.ts'
 import { presetMove, presetPatch, type PresetResource, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
+import { changeHeaders, readExpectedLatest } from '../../contract/save-preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
@@ -165,13 +166,16 @@ export const presetsPatch = (presets: Presets): Route => ({
   summary: 'Rename, describe, enable, disable, label or roll back a preset',
   params: { slug: presetSlug },
   query: inWorkspace,
+  headers: changeHeaders,
   body: presetPatch,
   answers: { 200: { description: 'The changed preset.', schema: z.object({ data: presetWithVersion }) } },
   errors: [404, 409, 412],
   async handle(request) {
     const slug = slugOf(request)
+    const expectedLatest = readExpectedLatest(request.headers)
     const patch = validate(presetPatch, readJsonObject(await request.text()))
-    return jsonInTurns({ data: await presets.patch(reachOf(request).workspaceId, slug, patch, changedBy(request)) }, request.startTurn())
+    const data = await presets.patch(reachOf(request).workspaceId, slug, patch, changedBy(request), expectedLatest)
+    return jsonInTurns({ data }, request.startTurn())
   },
 })
 
@@ -183,10 +187,12 @@ export const presetsDelete = (presets: Presets): Route => ({
   summary: 'Archive a preset: its versions stay readable, requests with it answer 404',
   params: { slug: presetSlug },
   query: inWorkspace,
+  headers: changeHeaders,
   answers: { 200: { description: 'Archived.', schema: z.object({ deleted: z.literal(true) }) } },
-  errors: [400, 404, 409],
+  errors: [400, 404, 409, 412],
   async handle(request) {
-    await presets.archive(reachOf(request).workspaceId, slugOf(request), changedBy(request))
+    const expectedLatest = readExpectedLatest(request.headers)
+    await presets.archive(reachOf(request).workspaceId, slugOf(request), changedBy(request), expectedLatest)
     return jsonResponse({ deleted: true })
   },
 })

@@ -39,6 +39,7 @@ const ANSWER: OwnAnswer = {
   preset: null,
   status: 200,
   costNanos: 0,
+  cutByBudget: false,
   ttftMs: 1,
   totalMs: 2,
 }
@@ -113,6 +114,34 @@ test.each([
 ])('an evaluation stops, with the reason, where %s is exhausted', async (_, error) => {
   const { end } = await turnsOf({ readItem: async () => QUESTION, makeRequest: async () => ({ ...ANSWER, error }) })
   expect(end).toMatchObject({ state: 'stopped', passed: null, reason: error.message })
+})
+
+test('an answer whose tools the budget did not bear stops the evaluation, and is kept as the result of no item', async () => {
+  const finished: number[] = []
+  const { end } = await turnsOf({
+    readItem: async () => QUESTION,
+    makeRequest: async () => ({ ...ANSWER, cutByBudget: true }),
+    store: { finishItem: async (_id, position) => void finished.push(position) },
+  })
+  expect(end).toMatchObject({ state: 'stopped', passed: null, reason: expect.stringContaining('did not bear the tools') })
+  expect(finished).toEqual([])
+})
+
+test('a budget that running requests fill for now is waited for, and stops nothing', async () => {
+  const full = new GatewayError('payment_required', undefined, {
+    retryAfterSeconds: 0.001,
+    metadata: { limit_source: 'service_in_flight_budget' },
+  })
+  let asked = 0
+  const { end } = await turnsOf({
+    readItem: async () => QUESTION,
+    async makeRequest() {
+      asked += 1
+      return asked % 3 === 0 ? { ...ANSWER, generationId: null, error: full } : ANSWER
+    },
+  })
+  expect([end.state, end.reason]).toEqual(['done', null])
+  expect(asked).toBeGreaterThan(100)
 })
 
 test('a request that its key may not make fails its item, and the evaluation goes on', async () => {

@@ -4,7 +4,7 @@
  * there, and a request that was paid for is never made again (decisions/0066).
  */
 import { GatewayError } from '../../errors.ts'
-import { isUnpaid } from '../../ledger/refusal.ts'
+import { isBudgetRefusal, isUnpaid } from '../../ledger/refusal.ts'
 import type { Keys, Principal } from '../../keys/keys.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
@@ -170,7 +170,7 @@ const doItem = async (
         return answer
       } catch (thrown) {
         if (!isStorageAway(thrown) || signal.aborted) throw thrown
-        await new Promise<void>((resolve) => void clock.after(KEEP_AGAIN_MS, resolve))
+        await waited(clock, KEEP_AGAIN_MS, signal)
       }
     }
   }
@@ -183,19 +183,45 @@ const doItem = async (
     const paid = purse.answered.get(requestId)
     if (paid !== undefined) return keep(name, { ...LOST, costNanos: paid })
     const release = purse.isBounded ? purse.hold(await boundOf(principal, request)) : () => undefined
-    const answer = await makeRequest({ ...request, principal, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
+    const makeOnce = (): Promise<OwnAnswer> =>
+      makeRequest({ ...request, principal, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
+    let answer = await makeOnce()
+    // Others that run fill the budget for now. Some of them may be requests of this evaluation.
+    for (let seconds = secondsToWait(answer); seconds !== null && !signal.aborted; seconds = secondsToWait(answer)) {
+      await waited(clock, seconds * 1000, signal)
+      if (!signal.aborted) answer = await makeOnce()
+    }
     // An item that was cut short is asked again when the evaluation goes on.
     if (signal.aborted) throw new Interrupted(null)
     release(answer.costNanos)
     // Nobody was asked: it is asked once storage is back.
     if (answer.costNanos === 0 && isStorageAway(answer.error?.cause)) throw new Interrupted(null)
     if (isUnpaid(answer.error)) throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
+    if (answer.cutByBudget) throw new Interrupted({ state: 'stopped', passed: null, reason: CUT_BY_BUDGET })
     return keep(name, keptOf(answer))
   }
   const wanted = await found(() => readItem(evaluation.workspaceId, item))
   await turn()
   await store.finishItem(id, position, 'error' in wanted ? lostItem(wanted.error, spec) : await runItem(slug, wanted, spec, ask))
 }
+
+/** Resolves at the latest when the signal aborts. */
+const waited = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      cancel()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.after(ms, end)
+    signal.addEventListener('abort', end)
+  })
+
+/** Null where the request was made, or waiting does not help. */
+const secondsToWait = ({ error, generationId }: OwnAnswer): number | null =>
+  generationId === null && isBudgetRefusal(error) ? (error.retryAfterSeconds ?? null) : null
+
+const CUT_BY_BUDGET = 'The budgets of the key that pays did not bear the tools of a request, so its answer was made without them.'
 
 /** A request that is gone fails its item, and no other. */
 const found = async (read: () => Promise<ItemRequest>): Promise<ItemRequest | { readonly error: { type: string; message: string } }> => {

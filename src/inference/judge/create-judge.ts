@@ -16,9 +16,9 @@ export const createJudge = (admitted: Admitted, alignment: Alignment, model: str
   const probabilitiesOf = async (frames: readonly Frame[]): Promise<readonly number[] | null> => {
     // A judge that reads no pictures does not know what it lets pass.
     if (frames.some(({ events }) => events.some(({ type }) => type === 'image'))) return null
-    const before = admitted.bill.cost.totalNanos ?? 0
+    const before = admitted.bill.cost.totalNanos
     const answer = await ask(questionOf(frames, alignment, model), admitted.connection.open().signal)
-    costNanos += (admitted.bill.cost.totalNanos ?? 0) - before
+    costNanos += admitted.bill.cost.totalNanos - before
     return answer.fault === null ? readVerdict(answer.text, alignment) : null
   }
 

@@ -56,7 +56,8 @@ export const stopAfter = (
     steps: report.steps,
     called: report.called,
     tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
-    costNanos: bill.cost.totalNanos ?? 0,
+    // The customer who bounds a cost pays for keys of their own, too.
+    costNanos: bill.cost.totalNanos + bill.cost.customersNanos,
     finishReasons: finish === null ? [] : [finish.reason, finish.native ?? ''],
   })
   if (fired !== null) return fired

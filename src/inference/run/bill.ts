@@ -60,7 +60,7 @@ export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
   return { usage, cost: current.credential.isByok ? atCustomersCost(cost) : cost, costIsAssumed }
 }
 
-/** Two turns of one answer. A cost that is not known of one is not known of both. */
+/** Two turns of one answer. */
 export const joinedBills = (first: Bill, second: Bill): Bill => ({
   usage: addedUsage(first.usage, second.usage),
   cost: addedCosts(first.cost, second.cost),
@@ -68,19 +68,19 @@ export const joinedBills = (first: Bill, second: Bill): Bill => ({
 })
 
 /** Fees of tools are the service's price, no matter whose key the model was called with. */
-export const withFees = (bill: Bill, feeNanos: number | null): Bill => ({
+export const withFees = (bill: Bill, feeNanos: number): Bill => ({
   ...bill,
   cost: {
     ...bill.cost,
-    totalNanos: bill.cost.totalNanos === null || feeNanos === null ? null : bill.cost.totalNanos + feeNanos,
-    serverToolNanos: (bill.cost.serverToolNanos ?? 0) + (feeNanos ?? 0),
+    totalNanos: bill.cost.totalNanos + feeNanos,
+    serverToolNanos: (bill.cost.serverToolNanos ?? 0) + feeNanos,
   },
 })
 
 /** Another model was asked for this answer: its cost is the price of a tool, no matter who was charged for it. */
-export const withInner = (bill: Bill, { totalNanos, customersNanos }: Cost): Bill => {
+export const withInner = (bill: Bill, { totalNanos, isKnown, customersNanos }: Cost): Bill => {
   const { cost, ...rest } = withFees(bill, totalNanos)
-  return { ...rest, cost: { ...cost, customersNanos: cost.customersNanos + customersNanos } }
+  return { ...rest, cost: { ...cost, isKnown: cost.isKnown && isKnown, customersNanos: cost.customersNanos + customersNanos } }
 }
 
 /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (docs/contract/budgets.md#missing-usage). */

@@ -67,7 +67,7 @@ export const traceOf = (finished: Finished, beside: Beside): RequestTrace => {
       cacheWrite: usage.inputCacheWrite5m + usage.inputCacheWrite1h,
       reasoning: usage.outputReasoning,
     },
-    costUsd: cost.totalNanos === null ? null : dollars(cost.totalNanos),
+    costUsd: cost.isKnown ? dollars(cost.totalNanos) : null,
     attempts: log.attempts.map(tracedAttempt),
     innerAttempts: innerAttempts.map(tracedAttempt),
     toolCalls: (loop?.calls ?? []).map(({ tool, id, startedMs, durationMs, status }) => ({
