@@ -153,9 +153,13 @@ const drain = async (
   await until(() => isIdle() || signals.impatient, seconds * 1000)
   service.endRuns()
   await until(isIdle, LAST_WORDS_MS)
-  await workers?.ended()
   await server.close()
-  await service.close()
+  // Side by side: each process may have to wait for a database that hangs.
+  try {
+    await service.close()
+  } finally {
+    await workers?.ended()
+  }
 }
 
 const until = async (reached: () => boolean, withinMs: number): Promise<void> => {
