@@ -263,7 +263,7 @@ const withRemote = (command: Command): Command =>
 
 const faultOf = (thrown: unknown): { text: string; code: number } => {
   if (thrown instanceof CommanderError)
-    return { text: `${thrown.message.replace(/^error: /, '').replaceAll('\n', ' ')}; see --help.`, code: MISUSED }
+    return { text: `${thrown.message.replace(/^error: |\.$/g, '').replaceAll('\n', ' ')}; see --help.`, code: MISUSED }
   if (thrown instanceof SettingError || thrown instanceof ListenError || thrown instanceof StorageRefused) {
     return { text: thrown.message, code: MISUSED }
   }

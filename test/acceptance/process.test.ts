@@ -442,6 +442,24 @@ models:
     expect((await stream.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
+  test('a model that is misspelt for a plugin or a tool is a warning with the one that was meant, at the start and at each reload', async () => {
+    const service = await services.start({ config: `${withModel('known')}plugins: { alignment: { model: fake/knwon } }\n` })
+    const warned = (place: string): boolean =>
+      service
+        .stderr()
+        .split('\n')
+        .some(
+          (line) => line.includes('"level":"warn"') && line.includes(`${place}: The model `) && line.includes('Did you mean fake/known?'),
+        )
+    await until(() => warned('plugins.alignment.model'), 'the warning')
+    service.configure(
+      `${withModel('known')}tools: { image_generation: { model: fake/knwon }, fusion: { presets: { a: [fake/known, fake/knwon] } } }\n`,
+    )
+    service.signal('SIGHUP')
+    await until(() => warned('tools.image_generation.model') && warned('tools.fusion.presets.a[1]'), 'the warnings')
+    expect(service.stderr()).not.toContain('presets.a[0]')
+  })
+
   test('a bad file keeps the old one and says why', async () => {
     upstream.script(say('Hi.'))
     const service = await services.start({ config: withModel('old') })
