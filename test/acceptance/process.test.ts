@@ -460,6 +460,21 @@ models:
     expect(service.stderr()).not.toContain('presets.a[0]')
   })
 
+  test('one that comes while the database is still waited for does not end the service', async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: () => asked.resolve(), data() {} } })
+    const url = `postgres://patchbay@127.0.0.1:${silent.port}/patchbay`
+    const starting = Bun.spawn([PROGRAM, 'serve', '--port', '0', '--data-dir', services.directory(), '--database-url', url], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    await asked.promise
+    starting.kill('SIGHUP')
+    expect([await starting.exited, starting.signalCode]).toEqual([1, null])
+    expect(await new Response(starting.stderr).text()).toStartWith('patchbay: The database cannot be reached')
+    silent.stop(true)
+  })
+
   test('a bad file keeps the old one and says why', async () => {
     upstream.script(say('Hi.'))
     const service = await services.start({ config: withModel('old') })
