@@ -202,6 +202,19 @@ describe('text that is no YAML', () => {
     expect(fault(text)).not.toContain('hunter2')
   })
 
+  test('a bare variable within braces and brackets is read as one in quotes is, and nothing else is put in order', () => {
+    const env = { KEY: 'sk-1', SPARE: 'sk-2' }
+    const text = (rest: string): string => `providers:\n  x: { dialects: [openai-chat], base_url: "http://h/\${KEY}, \${SPARE}", ${rest} }`
+    expect(read(text('api_key: ${KEY}, name: X'), env).providers['x']).toMatchObject({
+      api_key: 'sk-1',
+      name: 'X',
+      base_url: 'http://h/sk-1, sk-2',
+    })
+    expect(read(text('name: X, api_key: [${KEY}, ${SPARE} ]'), env).providers['x']).toMatchObject({ api_key: ['sk-1', 'sk-2'] })
+    expect(fault(text('api_key: ${KEY}'))).toBe('providers.x.base_url: the variable KEY is not set.')
+    expect(fault(text('api_key: ${KEY} x'), env)).toStartWith('not valid YAML at line 2')
+  })
+
   test('a tag that nobody knows is no warning that would show its line', async () => {
     const warnings: unknown[] = []
     const note = (warning: unknown): void => void warnings.push(warning)

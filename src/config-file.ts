@@ -275,14 +275,21 @@ export const configLines = (path: string | null): ReadonlyMap<string, number> =>
 
 const parseText = (text: string, path: string): unknown => {
   try {
-    return parseYaml(text, { maxAliasCount: 100, logLevel: 'error' })
+    return parsed(text)
   } catch (cause) {
+    const quoted = withQuotedVariables(text)
+    if (quoted !== text) return parseText(quoted, path)
     // Where and what, and not the parser's own sentence nor its warnings: it quotes the source, which may hold a key.
     const at = cause instanceof YAMLParseError ? cause.linePos?.[0] : undefined
     const what = cause instanceof YAMLParseError ? ` (${cause.code.toLowerCase().replaceAll('_', ' ')})` : ''
     throw new SettingError(`${path}: not valid YAML${at === undefined ? '' : ` at line ${at.line}, column ${at.col}`}${what}.`)
   }
 }
+
+const parsed = (text: string): unknown => parseYaml(text, { maxAliasCount: 100, logLevel: 'error' })
+
+/** Within `{ … }` and `[ … ]` YAML takes the braces of a bare `${NAME}` for its own: quotes are put around each that is a whole value. */
+const withQuotedVariables = (text: string): string => text.replace(/(?<=[[:,]\s*)\$\{[A-Za-z_][A-Za-z0-9_]*\}(?=\s*[,}\]])/g, '"$&"')
 
 /** Nothing that the schema knows is nested so deeply. */
 const DEPTH_MAX = 64

@@ -104,7 +104,8 @@ describe('a fault is one sentence that names its source', () => {
       {},
       '--database-url must be a URL that starts with postgres:// (it is "mysql://…").',
     ],
-    ['a secret that is short', {}, { PATCHBAY_SECRET: 'short' }, 'PATCHBAY_SECRET must hold at least 32 bytes (it is "…").'],
+    ['a secret that is short', {}, { PATCHBAY_SECRET: 'short' }, 'PATCHBAY_SECRET must hold at least 32 bytes.'],
+    ['an address without a scheme', { databaseUrl: 'db/x' }, {}, '--database-url must be a URL that starts with postgres://.'],
   ])('%s', (_, flags, env, message) => {
     expect(fault(flags, env)).toBe(message)
   })

@@ -138,7 +138,17 @@ export const REMOTE_SETTINGS = {
       .regex(/^https?:\/\/\S+$/, 'must be a URL that starts with http:// or https://')
       .default('http://127.0.0.1:8080'),
   ),
-  managementKey: setting(null, 'PATCHBAY_MANAGEMENT_KEY', 'none', 'A management key of the service.', optionalText),
+  managementKey: setting(
+    null,
+    'PATCHBAY_MANAGEMENT_KEY',
+    'none',
+    'A management key of the service.',
+    z
+      .string()
+      .regex(/^[\x21-\x7e]+$/, 'holds a character that no key has, such as a line end')
+      .optional()
+      .transform((value) => value ?? null),
+  ),
 }
 
 const optionalAddress = z
@@ -277,8 +287,9 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
     const outcome = schema.safeParse(fromFlag ?? fromEnv)
     if (!outcome.success) {
       const source = fromFlag !== undefined && flag !== null ? `--${flag}` : variable
+      const repeated = shown(name, fromFlag ?? fromEnv)
       throw new SettingError(
-        `${source} ${outcome.error.issues[0]?.message ?? 'is not valid'} (it is ${JSON.stringify(shown(name, fromFlag ?? fromEnv))}).`,
+        `${source} ${outcome.error.issues[0]?.message ?? 'is not valid'}${repeated === null ? '' : ` (it is ${JSON.stringify(repeated)})`}.`,
       )
     }
     values[name] = outcome.data
@@ -286,8 +297,10 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
   return values as Settings<Table>
 }
 
-/** The part of a value that a fault may repeat: not a secret, and of an address that may hold a password its scheme alone. */
-const shown = (name: string, value = ''): string => {
-  if (name.startsWith('secret')) return '…'
-  return /(?:Url|[eE]ndpoint)$/.test(name) ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*$/is, '$1…') : value.slice(0, 200)
+/** The part of a value that a fault may repeat: nothing of a secret, and of an address, which may hold a password, its scheme alone. */
+const shown = (name: string, value = ''): string | null => {
+  if (name.startsWith('secret') || name === 'managementKey') return null
+  if (!/(?:Url|[eE]ndpoint)$/.test(name)) return value.slice(0, 200)
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(value)?.[0]
+  return scheme === undefined ? null : `${scheme}…`
 }

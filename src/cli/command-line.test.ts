@@ -39,7 +39,7 @@ describe('a misuse is one sentence on stderr and exit code 2', () => {
     ['workers on SQLite', ['serve', '--workers', '2'], {}, '--workers: more than one process needs --database-url'],
     ['a file that is missing', ['serve', '--config', 'nowhere.yaml'], {}, 'nowhere.yaml: the configuration file cannot be read (ENOENT).'],
     ['a provider’s address that is none', ['serve', '--port', '0'], { OLLAMA_HOST: 'http://[' }, 'the address of "ollama" is not a URL'],
-    ['an argument too many', ['keys', 'list', 'x'], {}, 'too many arguments'],
+    ['an argument too many', ['keys', 'list', 'x'], {}, "too many arguments for 'list'. Expected 0 arguments but got 1; see --help."],
     ['a verb of keys that is none', ['keys', 'make'], {}, 'there is no command "keys make"; there are create, list, revoke, help.'],
     [
       'a kind that is none',

@@ -263,12 +263,15 @@ const withRemote = (command: Command): Command =>
 
 const faultOf = (thrown: unknown): { text: string; code: number } => {
   if (thrown instanceof CommanderError)
-    return { text: `${thrown.message.replace(/^error: /, '').replaceAll('\n', ' ')}; see --help.`, code: MISUSED }
+    return { text: `${thrown.message.replace(/^error: |\.$/g, '').replaceAll('\n', ' ')}; see --help.`, code: MISUSED }
   if (thrown instanceof SettingError || thrown instanceof ListenError || thrown instanceof StorageRefused) {
     return { text: thrown.message, code: MISUSED }
   }
   if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof RemoteRefused) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable) return { text: thrown.message, code: FAILED }
+  const { path, syscall, code } = thrown as Partial<NodeJS.ErrnoException>
+  if (thrown instanceof Error && path !== undefined && code !== undefined)
+    return { text: `${path} cannot be ${syscall === 'mkdir' ? 'made' : 'read or written'} (${code}).`, code: MISUSED }
   return { text: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), code: FAILED }
 }

@@ -37,8 +37,8 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
   }
 
   const storage = await checkStorage(settings, hasData(settings))
-  const { check, models } = checkConfiguration(settings, environment(), storage.imports)
-  add(check, ...storage.checks)
+  const { checks: found, models } = checkConfiguration(settings, environment(), storage.imports)
+  add(...found, ...storage.checks)
   add(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
 
   const findings =

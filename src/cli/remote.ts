@@ -89,8 +89,8 @@ export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?:
       cancel()
     }
     const json = objectIn(text)
+    if (json === null) throw notPatchbay(base, response.status)
     if (!response.ok) throw refusalOf(response.status, json, `${method} ${path}`)
-    if (json === null) throw notPatchbay(base)
     return { status: response.status, headers: response.headers, json }
   }
   return {
@@ -100,8 +100,8 @@ export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?:
     async list(path, query = {}) {
       const all: JsonObject[] = []
       for (;;) {
-        const { json } = await ask('GET', path, { query: { ...query, offset: String(all.length), limit: String(LIST_PAGE) } })
-        if (!Array.isArray(json['data'])) throw notPatchbay(base)
+        const { json, status } = await ask('GET', path, { query: { ...query, offset: String(all.length), limit: String(LIST_PAGE) } })
+        if (!Array.isArray(json['data'])) throw notPatchbay(base, status)
         const page = json['data'].filter((item): item is JsonObject => isObject(item))
         all.push(...page)
         if (page.length < LIST_PAGE) return all
@@ -110,11 +110,11 @@ export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?:
   }
 }
 
-const notPatchbay = (base: string): RemoteUnreachable =>
-  new RemoteUnreachable(`${base} does not answer as Patchbay does: is PATCHBAY_URL right?`)
+const notPatchbay = (base: string, status: number): RemoteUnreachable =>
+  new RemoteUnreachable(`${base} does not answer as Patchbay does (status ${status}): is PATCHBAY_URL right?`)
 
-const refusalOf = (status: number, json: JsonObject | null, asked: string): RemoteRefused => {
-  const error = isObject(json?.['error']) ? json['error'] : {}
+const refusalOf = (status: number, json: JsonObject, asked: string): RemoteRefused => {
+  const error = isObject(json['error']) ? json['error'] : {}
   const metadata = isObject(error['metadata']) ? error['metadata'] : {}
   const issues = (Array.isArray(metadata['issues']) ? metadata['issues'] : []).flatMap((issue: unknown) =>
     isObject(issue) && typeof issue['path'] === 'string' && typeof issue['message'] === 'string'

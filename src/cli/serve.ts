@@ -25,6 +25,9 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
     throw new SettingError('--workers: more than one process needs --database-url postgres://…, since a SQLite file has one writer.')
   }
   const isWorker = env['PATCHBAY_WORKER'] !== undefined
+  // A signal that nobody listens to would end the process: one that comes too early is heeded once there is something to reload.
+  const reloader = Promise.withResolvers<() => void>()
+  process.on('SIGHUP', () => void reloader.promise.then((reloadNow) => reloadNow()))
   const file = readConfigFile(settings.config, env)
   const service = await openService(settings, file, env)
   let server: Server
@@ -49,7 +52,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   }
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
   // Who reads the ready line may send a signal at once.
-  process.on('SIGHUP', () => reload(service, settings, env, workers))
+  reloader.resolve(() => reload(service, settings, env, workers))
   const signals = stopSignals(service)
   // A worker that a first process started is silent: the port is announced once.
   if (!isWorker) await announce(server.url, firstKeys, () => takeBackFirstKeys(service, firstKeys))
@@ -153,9 +156,13 @@ const drain = async (
   await until(() => isIdle() || signals.impatient, seconds * 1000)
   service.endRuns()
   await until(isIdle, LAST_WORDS_MS)
-  await workers?.ended()
   await server.close()
-  await service.close()
+  // Side by side: each process may have to wait for a database that hangs.
+  try {
+    await service.close()
+  } finally {
+    await workers?.ended()
+  }
 }
 
 const until = async (reached: () => boolean, withinMs: number): Promise<void> => {

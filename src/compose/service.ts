@@ -21,9 +21,11 @@ import { startCacheWatch } from './cache-watch.ts'
 import { openCatalogueImports } from './catalogue-imports.ts'
 import { housekeepingJobs, startHousekeeping } from './housekeeping.ts'
 import { composeModels } from './models.ts'
+import { unknownNames } from './named-models.ts'
 import { composeParts, type BaseParts } from './parts.ts'
 import { createServiceKnowledge } from './service-knowledge.ts'
 import { createReloadable } from './reloadable.ts'
+import { whileStorageAnswers } from './while-storage-answers.ts'
 
 export interface Service {
   readonly app: App
@@ -83,6 +85,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
   const imports = await openCatalogueImports(createCatalogueStore(database))
   const app = reloadable.built((current) => {
     const models = composeModels(current, configPath, env, imports.current())
+    for (const sentence of unknownNames(current, models)) log.warn({}, sentence)
     const appParts = composeAppParts(parts, current, models, env, knowledge)
     const built = createApp(appParts)
     management.useModels(models)
@@ -157,6 +160,19 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
   })
   const stopObservability = await observability.start()
 
+  const writeRest = async (): Promise<void> => {
+    await stopEvaluations()
+    await stopObservability()
+    for (const stop of stopsLater) await stop()
+    parts.answers.close()
+    await stopLedger()
+    await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
+    await parts.refusedHits.write().catch((thrown: unknown) => onError(thrown, 'finds of guardrails not written'))
+    await recorder.close()
+    await parts.contents.flush()
+    base.journal?.close()
+  }
+
   return {
     app: { parameterPaths: app().parameterPaths, answer: (request, literalPath, peers) => app().answer(request, literalPath, peers) },
     keys: management.keys,
@@ -175,16 +191,9 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     async close() {
       for (const stop of stops) stop()
       try {
-        await stopEvaluations()
-        await stopObservability()
-        for (const stop of stopsLater) await stop()
-        parts.answers.close()
-        await stopLedger()
-        await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
-        await parts.refusedHits.write().catch((thrown: unknown) => onError(thrown, 'finds of guardrails not written'))
-        await recorder.close()
-        await parts.contents.flush()
-        base.journal?.close()
+        const isWritten = await whileStorageAnswers(writeRest(), readiness.storage, clock, (thrown) => onError(thrown, 'storage not asked'))
+        const left = base.journal === null ? 'is lost' : 'is in the journal for the next start'
+        if (!isWritten) log.error({}, `the database does not answer: what it has not taken of the last requests ${left}`)
       } finally {
         // No matter what failed: a database whose file is gone is saved as it closes.
         await database.close()

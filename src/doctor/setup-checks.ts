@@ -1,6 +1,8 @@
 /** Checks that ask no model: the file, the data, the secret, the clock, and whether providers can be reached. */
 import { SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { openCatalogueImports } from '../compose/catalogue-imports.ts'
+import { composeModels } from '../compose/models.ts'
+import { unknownNames } from '../compose/named-models.ts'
 import { readConfigFile } from '../config-file.ts'
 import { systemFault } from '../lib/system-fault.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -25,20 +27,26 @@ export const checkConfiguration = (
   settings: StorageSettings,
   env: Environment,
   imports: readonly CatalogueImport[],
-): { readonly check: Check; readonly models: Models | null } => {
+): { readonly checks: readonly Check[]; readonly models: Models | null } => {
   const name = 'configuration'
   try {
     const file = readConfigFile(settings.config, env)
     const models = buildModels(catalogue as Catalogue, file, env, [], imports)
     const providers = models.providers().length
-    if (providers === 0) {
-      const says = 'No provider is enabled: set one of their variables, such as OPENAI_API_KEY. The sandbox models answer without one.'
-      return { check: { name, state: 'note', says }, models }
-    }
-    return { check: { name, state: 'fine', says: `${count(providers, 'provider')}, ${count(models.list().length, 'model')}.` }, models }
+    const found: Check =
+      providers === 0
+        ? {
+            name,
+            state: 'note',
+            says: 'No provider is enabled: set one of their variables, such as OPENAI_API_KEY. The sandbox models answer without one.',
+          }
+        : { name, state: 'fine', says: `${count(providers, 'provider')}, ${count(models.list().length, 'model')}.` }
+    // Names of the sandbox lead somewhere too, though no check asks it.
+    const unknown = unknownNames(file, composeModels(file, settings.config, env, imports))
+    return { checks: [found, ...unknown.map((says): Check => ({ name, state: 'wrong', says }))], models }
   } catch (thrown) {
     if (!(thrown instanceof SettingError) && !(thrown instanceof CatalogueError)) throw thrown
-    return { check: { name, state: 'wrong', says: thrown.message }, models: null }
+    return { checks: [{ name, state: 'wrong', says: thrown.message }], models: null }
   }
 }
 

@@ -50,14 +50,22 @@ export const buildModels = (
     else models.push(model)
   }
   models.sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1))
-  return createModels([...models, ...builtIn], [...providers.values()], dormant)
+  const dormantProviders = new Map(
+    Object.entries(catalogue.providers).flatMap(([slug, entry]): [string, string][] => {
+      const variable = enablingVariable(entry)
+      return providers.has(slug) || variable === undefined ? [] : [[slug, variable]]
+    }),
+  )
+  return createModels([...models, ...builtIn], [...providers.values()], dormant, dormantProviders)
 }
 
 const OPERATORS: PriceSource = { from: 'operator', asOf: null }
 
-/** The variable that an operator would set to have the model served. */
+/** The variables of which an operator would set one to have the model served. */
 const enablingVariables = (entry: ModelEntry, providers: Readonly<Record<string, ProviderEntry>>): string[] =>
-  (entry.endpoints ?? []).flatMap(({ provider }) => providers[provider]?.api_key_env ?? providers[provider]?.base_url_env ?? [])
+  (entry.endpoints ?? []).flatMap(({ provider }) => enablingVariable(providers[provider]) ?? [])
+
+const enablingVariable = (provider: ProviderEntry | undefined): string | undefined => provider?.api_key_env ?? provider?.base_url_env
 
 const enabledProviders = (
   catalogue: Readonly<Record<string, ProviderEntry>>,

@@ -38,6 +38,8 @@ export interface Models {
   list(): readonly Model[]
   /** The enabled ones. */
   providers(): readonly Provider[]
+  /** The variable that would enable this known provider; null for one that is unknown or enabled. */
+  providerEnabledBy(slug: string): string | null
   /** Variables that would each enable a provider of this known model, by its id or name; none for one that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
   /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
@@ -48,6 +50,7 @@ export const createModels = (
   models: readonly Model[],
   providers: readonly Provider[],
   dormant: ReadonlyMap<string, readonly string[]> = new Map(),
+  dormantProviders: ReadonlyMap<string, string> = new Map(),
 ): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
   const names = createVendorNames(models)
@@ -68,6 +71,7 @@ export const createModels = (
     otherNames: others.of,
     list: () => models,
     providers: () => served,
+    providerEnabledBy: (slug) => dormantProviders.get(slug) ?? null,
     enabledBy(id) {
       if (byId.has(id)) return []
       const [known, ...more] = dormant.has(id) ? [id] : dormantNames.modelsOf(id).map((model) => model.id)

@@ -29,6 +29,9 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 /** The oldest server we test with (docs/contract/operating.md#postgresql), as `server_version_num` says it. */
 const SERVER_VERSION_MIN = 150_000
 
+/** A pool ends when nobody uses a connection of it, which takes as long as a statement where the server hangs. */
+const CLOSE_MS = 2000
+
 export interface PostgresOptions {
   readonly databaseUrl: string
   /** Called when an idle connection dies. The pool replaces it; this is for the log. */
@@ -88,10 +91,10 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     noteChanges: async () => undefined,
     checkpoint: async () => undefined,
     requireRoom: async () => undefined,
-    async close() {
-      await reports.destroy()
-      await limitsPool.end()
-      await kysely.destroy()
+    close() {
+      const closed = Promise.all([reports.destroy(), limitsPool.end(), kysely.destroy()]).then(() => undefined)
+      const late = Promise.withResolvers<void>()
+      return Promise.race([closed, late.promise]).finally(systemClock.after(CLOSE_MS, late.resolve))
     },
   }
 }

@@ -103,6 +103,20 @@ describe('without --live', () => {
     expect(code).toBe(1)
   })
 
+  test('a model that is misspelt for a plugin or a tool is wrong, with the one that was meant', async () => {
+    const { url } = startVendor(() => null)
+    const { code, stdout } = await doctor(
+      fileFor(
+        url,
+        'plugins: { alignment: { model: scripted/onee } }\ntools: { fusion: { presets: { a: [sandbox/echo, scripted/one] } } }\n',
+      ),
+    )
+    expect(stdout.match(/^WRONG {2}configuration: .*$/gm)).toEqual([
+      'WRONG  configuration: plugins.alignment.model: The model "scripted/onee" does not exist here, or no enabled provider serves it. Did you mean scripted/one?',
+    ])
+    expect(code).toBe(1)
+  })
+
   test('a provider that cannot be reached is wrong', async () => {
     const { code, stdout } = await doctor(fileFor('http://127.0.0.1:1/v1'))
     expect(stdout).toMatch(/^WRONG {2}provider scripted: 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)\.$/m)

@@ -267,6 +267,29 @@ test('what a file has and the preset lacks is told: values filled in, a target w
   )
 })
 
+test('what an address is made of comes along, or is told: the path of an Ollama, a region, the parts of a key', async () => {
+  const path = join(services.directory(), 'addresses.yaml')
+  const deployments = [
+    'model_list:',
+    '  - { model_name: one, litellm_params: { model: ollama/llama3, api_base: "http://gpu-box:11434" } }',
+    '  - { model_name: two, litellm_params: { model: ollama_chat/llama3, api_base: "http://gpu-box:11434/v1/" } }',
+    '  - { model_name: three, litellm_params: { model: bedrock/amazon.nova-pro-v1:0, aws_region_name: eu-west-1 } }',
+    '',
+  ]
+  writeFileSync(path, deployments.join('\n'))
+  const { stdout } = await run(['litellm', path, '--dry-run'])
+  expect(stdout.match(/base_url: \S+/g)).toEqual(['base_url: http://gpu-box:11434/v1', 'base_url: http://gpu-box:11434/v1'])
+  expect(findings(stdout)).toContain(
+    'changed addresses.yaml:4: the region is part of the address: set BEDROCK_BASE_URL to https://bedrock-runtime.eu-west-1.amazonaws.com',
+  )
+  const config = join(services.directory(), 'keys.json')
+  const keys = [{ value: '', models: ['*'], weight: 1, bedrock_key_config: { access_key: 'env.A', secret_key: 'env.B' } }]
+  writeFileSync(config, JSON.stringify({ providers: { bedrock: { keys } } }))
+  expect(findings((await run(['bifrost', config, '--dry-run'])).stdout)).toContain(
+    'cannot keys.json:1: bedrock_key_config has no counterpart: a provider has an address (base_url) and keys that are one text (AWS_BEARER_TOKEN_BEDROCK)',
+  )
+})
+
 test("Portkey: a config as its API answers it, without a name, is named by the file; the heaviest target's cache holds, a day at most", async () => {
   const { stdout } = await move('portkey', 'pc-cached-1f2e3d.json')
   expect(await preset('pc-cached-1f2e3d')).toMatchObject({

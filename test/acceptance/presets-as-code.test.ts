@@ -246,22 +246,33 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
   const nobody = await services.run(['presets', 'diff', path], { PATCHBAY_URL: 'http://127.0.0.1:9', PATCHBAY_MANAGEMENT_KEY: 'x' })
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:9 cannot be reached (ECONNREFUSED).') })
   expect(existsSync(join(path, '.patchbay-lock.json'))).toBe(true)
+  const broken = await services.run(['presets', 'diff', path], env({ PATCHBAY_MANAGEMENT_KEY: `${service.managementKey}\r` }))
+  expect([broken.code, broken.stderr]).toEqual([
+    2,
+    'patchbay: PATCHBAY_MANAGEMENT_KEY holds a character that no key has, such as a line end.\n',
+  ])
+  writeFileSync(file, 'shape: chat\n')
+  expect(await presets('pull', file)).toMatchObject({ code: 2, stderr: `patchbay: ${file} cannot be made (EEXIST).\n` })
+  rmSync(file)
   const noWorkspace = await presets('pull', join(services.directory(), 'pulled'), '--workspace', 'nowhere')
   expect(noWorkspace).toMatchObject({ code: 2, stderr: expect.stringContaining('404: There is no workspace') })
 })
 
-test('exit 1, and no file is touched: another program answers at the address', async () => {
-  const other = createServer((_, response) => void response.end('{}')).listen(0, '127.0.0.1')
+test.each([
+  [200, '{}'],
+  [404, '<p>Not found</p>'],
+])('exit 1, and no file is touched: another program answers at the address, with %d', async (status, text) => {
+  const other = createServer((_, response) => void response.writeHead(status).end(text)).listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
-  const path = join(services.directory(), 'kept-from-others')
+  const path = join(services.directory(), `kept-from-others-${status}`)
   mkdirSync(path)
   writeFileSync(join(path, 'mine.yaml'), 'shape: chat\nconfig:\n  model: sandbox/echo\n')
   const answer = await services.run(['presets', 'pull', path], env({ PATCHBAY_URL: `http://127.0.0.1:${port}` }))
   other.close()
   expect([answer.code, answer.stderr]).toEqual([
     1,
-    `patchbay: http://127.0.0.1:${port} does not answer as Patchbay does: is PATCHBAY_URL right?\n`,
+    `patchbay: http://127.0.0.1:${port} does not answer as Patchbay does (status ${status}): is PATCHBAY_URL right?\n`,
   ])
   expect(readdirSync(path)).toEqual(['mine.yaml'])
 })

@@ -442,6 +442,39 @@ models:
     expect((await stream.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
+  test('a model that is misspelt for a plugin or a tool is a warning with the one that was meant, at the start and at each reload', async () => {
+    const service = await services.start({ config: `${withModel('known')}plugins: { alignment: { model: fake/knwon } }\n` })
+    const warned = (place: string): boolean =>
+      service
+        .stderr()
+        .split('\n')
+        .some(
+          (line) => line.includes('"level":"warn"') && line.includes(`${place}: The model `) && line.includes('Did you mean fake/known?'),
+        )
+    await until(() => warned('plugins.alignment.model'), 'the warning')
+    service.configure(
+      `${withModel('known')}tools: { image_generation: { model: fake/knwon }, fusion: { presets: { a: [fake/known, fake/knwon] } } }\n`,
+    )
+    service.signal('SIGHUP')
+    await until(() => warned('tools.image_generation.model') && warned('tools.fusion.presets.a[1]'), 'the warnings')
+    expect(service.stderr()).not.toContain('presets.a[0]')
+  })
+
+  test('one that comes while the database is still waited for does not end the service', async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: () => asked.resolve(), data() {} } })
+    const url = `postgres://patchbay@127.0.0.1:${silent.port}/patchbay`
+    const starting = Bun.spawn([PROGRAM, 'serve', '--port', '0', '--data-dir', services.directory(), '--database-url', url], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    await asked.promise
+    starting.kill('SIGHUP')
+    expect([await starting.exited, starting.signalCode]).toEqual([1, null])
+    expect(await new Response(starting.stderr).text()).toStartWith('patchbay: The database cannot be reached')
+    silent.stop(true)
+  })
+
   test('a bad file keeps the old one and says why', async () => {
     upstream.script(say('Hi.'))
     const service = await services.start({ config: withModel('old') })

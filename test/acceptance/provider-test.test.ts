@@ -93,6 +93,12 @@ test('404 for an unknown provider, 400 for a model that it does not serve, 403 f
   expect((await call(service, 'POST', '/providers/fake/test', { key: service.inferenceKey, body: {} })).status).toBe(403)
 })
 
+test('404 says which variable enables a known provider, and which name was meant', async () => {
+  const reasonFor = async (slug: string): Promise<string> => (await tryProvider(slug)).text
+  expect(await reasonFor('openai')).toContain('The provider \\"openai\\" is not enabled here. The operator can set OPENAI_API_KEY.')
+  expect(await reasonFor('fakee')).toContain('There is no provider \\"fakee\\". Did you mean \\"fake\\"?')
+})
+
 test('429: six a minute for one provider, with Retry-After; another provider has its own', async () => {
   const statuses: number[] = []
   for (let asked = 0; asked < 7; asked += 1) statuses.push((await tryProvider('idle')).status)

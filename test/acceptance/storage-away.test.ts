@@ -103,6 +103,20 @@ describeEachEngine('storage that goes away', (engine) => {
     await until(async () => (await heldFor()) === 0, 'nothing to be held', patient(20_000))
   }, 60_000)
 
+  test('exit 0 within ten seconds of SIGTERM while the database hangs; what it has not taken is recorded at the next start', async () => {
+    const { service, relay, databaseUrl } = await prepare()
+    const known = await makeKey(service)
+    const echo = { ...body, model: 'sandbox/echo' }
+    expect((await infer(service, echo, { key: known.key })).status).toBe(200)
+    relay.hang()
+    const id = (await infer(service, echo, { key: known.key })).headers.get('x-generation-id') ?? ''
+    const startedAt = performance.now()
+    expect(await service.stop()).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(patient(10_000))
+    const next = await services.start({ dataDir: service.dataDir, flags: ['--database-url', databaseUrl] })
+    expect((await call(next, 'GET', `/generation?id=${id}`, { key: service.managementKey })).status).toBe(200)
+  })
+
   test('200: known keys and presets go on when the configuration is reloaded meanwhile', async () => {
     const { service, relay } = await prepare()
     await savePreset(service, 'known', { model: 'sandbox/echo' })

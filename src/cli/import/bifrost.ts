@@ -61,6 +61,8 @@ const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Re
 
 const PROVIDER_MEMBERS: ReadonlySet<string> = new Set(['keys', 'network_config', 'custom_provider_config'])
 
+const KEY_MEMBERS: ReadonlySet<string> = new Set(['id', 'name', 'value', 'models', 'weight', 'enabled'])
+
 /** `env.NAME` is `${NAME}` here; a key that stands in the file is not written again. */
 const keyText = (key: JsonObject, provider: string, path: Path, report: Report): readonly string[] => {
   const { value } = key
@@ -69,6 +71,13 @@ const keyText = (key: JsonObject, provider: string, path: Path, report: Report):
     report([...path, 'models'], 'cannot', 'a provider key serves all models of its provider')
   if (typeof key['weight'] === 'number' && key['weight'] !== 1)
     report([...path, 'weight'], 'changed', 'keys of a provider take turns; there is no weight')
+  for (const name of Object.keys(key))
+    if (!KEY_MEMBERS.has(name))
+      report(
+        [...path, name],
+        'cannot',
+        `${name} has no counterpart: a provider has an address (base_url) and keys that are one text (${keyVariable(provider)})`,
+      )
   if (typeof text !== 'string' || text === '') return []
   const named = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/.exec(text)?.[1]
   if (named !== undefined) return [`\${${named}}`]

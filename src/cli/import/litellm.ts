@@ -98,7 +98,7 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: 
   const entry = isOwn
     ? {
         dialects: [...dialectsOf(provider)].filter((dialect) => base === null || known !== 'openai' || dialect === 'openai-chat'),
-        ...(base === null ? {} : { base_url: addressOf(base, params, path, report) }),
+        ...(base === null ? {} : { base_url: addressOf(base, provider, params, path, report) }),
         ...(key === null ? {} : { api_key: key }),
       }
     : null
@@ -115,10 +115,12 @@ const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<str
   return free
 }
 
-const addressOf = (base: string, params: JsonObject, path: Path, report: Report): string => {
+const addressOf = (base: string, provider: string, params: JsonObject, path: Path, report: Report): string => {
   if (params['api_version'] !== undefined)
     report([...path, 'litellm_params', 'api_version'], 'changed', "Azure's path /openai/v1 is used, which needs no api_version")
   const trimmed = base.replace(/\/+$/, '')
+  // LiteLLM speaks Ollama's own API, whose address has no path; Chat Completions are below it.
+  if (provider === 'ollama' && !trimmed.endsWith('/v1')) return `${trimmed}/v1`
   return trimmed.endsWith('.openai.azure.com') ? `${trimmed}/openai/v1` : trimmed
 }
 
@@ -227,7 +229,8 @@ const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly
     )
     for (const { params, path } of deployments) {
       for (const field of Object.keys(params))
-        if (!NAMING.has(field)) report([...path, 'litellm_params', field], 'cannot', `${field} of a deployment has no counterpart`)
+        if (field === 'aws_region_name') report([...path, 'litellm_params', field], 'changed', regionSaid(params))
+        else if (!NAMING.has(field)) report([...path, 'litellm_params', field], 'cannot', `${field} of a deployment has no counterpart`)
       if (params !== first.params && SETTINGS.some((field) => JSON.stringify(params[field]) !== JSON.stringify(first.params[field])))
         report(path, 'changed', `settings of the first deployment of ${name} hold for all`)
     }
@@ -255,6 +258,9 @@ const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly
   }
   return presets
 }
+
+const regionSaid = ({ aws_region_name: region }: JsonObject): string =>
+  `the region is part of the address: set BEDROCK_BASE_URL to https://bedrock-runtime.${environmentText(wordIn(region))}.amazonaws.com`
 
 const SORTS: Readonly<Record<string, string>> = { 'latency-based-routing': 'latency', 'cost-based-routing': 'price' }
 
@@ -307,16 +313,16 @@ const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   context_window_fallbacks: 'a context that is too long moves on to the fallback models too',
   content_policy_fallbacks: 'a refusal does not move on to another model',
   drop_params: 'what a provider does not take is left out with a warning; `strict` refuses it',
-  set_verbose: '--log-level debug',
+  set_verbose: 'start the service with --log-level debug',
   cache: 'answers are kept where a preset says cache_enabled, or a request asks for it',
   cache_params: 'how long an answer is kept is cache_ttl_seconds of a preset; --redis-url shares them',
   json_logs: 'logs are JSON lines',
   master_key: 'management keys are made with "patchbay keys create --kind management"',
-  database_url: '--database-url',
+  database_url: 'start the service with --database-url and a database of its own',
   store_model_in_db: 'models are in the file, presets in the database',
-  redis_host: '--redis-url',
-  redis_port: '--redis-url',
-  redis_password: '--redis-url',
+  redis_host: 'start the service with --redis-url',
+  redis_port: 'start the service with --redis-url',
+  redis_password: 'start the service with --redis-url',
   allowed_fails: 'circuit breakers and cooldowns work by themselves',
   cooldown_time: 'circuit breakers and cooldowns work by themselves',
   enable_pre_call_checks: 'context and parameters of a model are checked before it is asked, always',

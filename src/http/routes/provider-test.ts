@@ -9,6 +9,7 @@ import type { Keys } from '../../keys/keys.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
+import { nearestHint } from '../../lib/nearest-name.ts'
 import { createRateMeter } from '../../limits/gcra.ts'
 import type { Model, ModelEndpoint } from '../../models/model.ts'
 import type { Models } from '../../models/models.ts'
@@ -92,7 +93,15 @@ const rounded = (ms: number): number => Math.round(ms * 10) / 10
 
 /** Throws `not_found` and `invalid_request`. */
 const modelFor = (models: Models, slug: string, named: string | undefined): string => {
-  if (!models.providers().some((provider) => provider.slug === slug)) throw new GatewayError('not_found', `There is no provider "${slug}".`)
+  const enabled = models.providers().map((provider) => provider.slug)
+  if (!enabled.includes(slug)) {
+    const variable = models.providerEnabledBy(slug)
+    const reason =
+      variable === null
+        ? `There is no provider "${slug}".${nearestHint(enabled, slug)}`
+        : `The provider "${slug}" is not enabled here. The operator can set ${variable}.`
+    throw new GatewayError('not_found', reason)
+  }
   if (named !== undefined) {
     if (models.find(named)?.endpoints.some(({ provider }) => provider.slug === slug) !== true) {
       throw new GatewayError('invalid_request', `model: the provider "${slug}" does not serve it.`)

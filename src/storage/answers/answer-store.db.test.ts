@@ -93,6 +93,35 @@ describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
     answers.close()
   })
 
+  test('are none, and reported as away once, while it reads and takes nothing', async () => {
+    const { url } = await startRedis()
+    const admin = new Bun.RedisClient(url)
+    const reported: unknown[] = []
+    let nowMs = 0
+    const answers = createRedisAnswers({
+      url,
+      prefix: 'p:',
+      clock: { after: systemClock.after, monotonicMs: () => nowMs },
+      timeoutMs: () => 2000,
+      onAway: (thrown) => reported.push(thrown === null ? 'back' : 'away'),
+    })
+    await answers.connect()
+    await admin.send('REPLICAOF', ['127.0.0.1', '1'])
+    for (let round = 0; round < 5; round += 1) {
+      nowMs += 1000
+      await answers.connect()
+      answers.keep('a', 'sealed', 60_000)
+      expect(await answers.find('a')).toBeNull()
+    }
+    expect(reported).toEqual(['away'])
+    await admin.send('REPLICAOF', ['NO', 'ONE'])
+    await answers.connect()
+    answers.keep('a', 'sealed', 60_000)
+    expect([await answers.find('a'), reported]).toEqual(['sealed', ['away', 'back']])
+    answers.close()
+    admin.close()
+  })
+
   test('nobody waits for a server that takes connections and says nothing', async () => {
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
     const reported: unknown[] = []

@@ -39,12 +39,15 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
   const open = async (): Promise<void> => {
     const opening = openRedis(url)
     try {
-      client = await inTime(opening, CONNECT_MS, clock)
+      const opened = await inTime(opening, CONNECT_MS, clock)
+      // A replica, and one whose disk or memory is full, greet and read, and take nothing.
+      await inTime(opened.send('SET', [`${prefix}written`, '', 'PX', '1000']), timeoutMs(), clock)
+      client = opened
       if (isClosed) client.close()
       if (isAway) onAway(null)
       isAway = false
     } catch (thrown) {
-      // It may come after all, when it is no longer wanted.
+      // It may come after all, when it is no longer wanted, or is there and takes nothing.
       opening.then(
         (late) => late.close(),
         () => undefined,
