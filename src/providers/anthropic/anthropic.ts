@@ -1,9 +1,8 @@
 /** Any upstream that speaks Anthropic's Messages. */
 import { passesAsWritten, type Call } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, jsonIn } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
-import { parseOrNull } from '../reported-error.ts'
 import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
 import { createDistinctIds } from '../distinct-ids.ts'
 import { withLoadedMedia } from '../load-media.ts'
@@ -114,7 +113,7 @@ const mendInputs = (blocks: readonly unknown[]): boolean => {
   let changed = false
   for (const block of blocks) {
     const input = isObject(block) ? block['input'] : undefined
-    const parsed = typeof input === 'string' ? parseOrNull(input) : null
+    const parsed = typeof input === 'string' ? jsonIn(input) : null
     if (!isObject(block) || !isObject(parsed)) continue
     block['input'] = parsed
     changed = true

@@ -1,7 +1,7 @@
 /** One content block of an answer, as it opens, grows and closes. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -138,5 +138,3 @@ const citationEvent = (citation: Json, place: { readonly start: number; readonly
 }
 
 const objectsOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : [])
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,7 +1,7 @@
 /** Answers of generateContent, whole or in chunks of the same form, as events. Tolerant: only what means something is read. */
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { createSourceReader } from './grounding.ts'
 import { decodeLogprobs } from './log-probabilities.ts'
@@ -184,5 +184,4 @@ const reasonOf = (native: string, called: boolean, said: boolean): FinishReason 
   return called ? 'tool_calls' : 'stop'
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const objectsOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as unknown[]).filter(isObject) : [])

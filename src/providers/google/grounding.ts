@@ -1,6 +1,6 @@
 /** The sources of an answer: of its web search, and of what it quotes. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -91,5 +91,4 @@ const placeOf = (segment: Json, bytes: Buffer, text: string): { start: number | 
   return found < 0 ? NOWHERE : { start: found, end: found + quoted.length }
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
 const objectsOf = (value: unknown): Json[] => listOf(value).filter(isObject)

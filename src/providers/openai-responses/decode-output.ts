@@ -4,13 +4,11 @@
  */
 import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
 export type Json = Record<string, unknown>
-
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** `summary` is the provider's account of thinking, `reasoning` the thinking itself. */
 export type PieceKind = 'text' | 'refusal' | 'summary' | 'reasoning'

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { FunctionTool, Message, Prompt, Tool as PromptTool } from '../../canonical/prompt.ts'
 import { invalidRequest } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Work } from '../../lib/work.ts'
 import type { deferredTools } from '../../request-fields/schemas/deferred-tools.ts'
 import type { Tool, ToolResult } from '../tool.ts'
@@ -181,8 +181,8 @@ const asModelReadThem = (
     },
     result(call, shown) {
       if (call.name === SEARCH_WRAPPER && search.type !== 'custom') {
-        const input = readJson(call.arguments)
-        return isObject(input) ? searchAgain(input as JsonObject) : null
+        const input = jsonIn(call.arguments)
+        return isObject(input) ? searchAgain(input) : null
       }
       return search.type === 'custom' && call.name === search.tool_id ? withDefinitions(shown.text, search, catalogue) : null
     },
@@ -203,19 +203,11 @@ const withDefinitions = (
 }
 
 const namesIn = (text: string, key: string): readonly string[] => {
-  const result = readJson(text)
+  const result = jsonIn(text)
   const list: unknown = isObject(result) && Object.hasOwn(result, key) ? result[key] : undefined
   if (!Array.isArray(list)) return []
   return (list as unknown[]).flatMap((one) => {
     const name = isObject(one) ? one['name'] : one
     return typeof name === 'string' ? [name] : []
   })
-}
-
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // a model or a client wrote it
-  }
 }
