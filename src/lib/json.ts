@@ -13,6 +13,14 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
 
+export const textsIn = (value: unknown): readonly string[] => listOf(value).filter((item) => typeof item === 'string')
+
+export function objectsIn(value: JsonValue | undefined): readonly JsonObject[]
+export function objectsIn(value: unknown): readonly Record<string, unknown>[]
+export function objectsIn(value: unknown): readonly Record<string, unknown>[] {
+  return listOf(value).filter(isObject)
+}
+
 /** Changes of an object's members: the JSON text to put, or null to remove the member. */
 export type JsonChanges = Readonly<Record<string, string | null>>
 

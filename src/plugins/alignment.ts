@@ -1,5 +1,5 @@
 /** `alignment`: a model judges each message of the assistant by the rules of the request, before the client has it and before its calls are run. */
-import { objectAmongWords, type JsonObject } from '../lib/json.ts'
+import { type JsonObject, objectAmongWords, textsIn } from '../lib/json.ts'
 import { cannotRun } from './plugin.ts'
 import type { PluginSettings } from './settings.ts'
 
@@ -23,7 +23,7 @@ export interface Alignment {
 const RETRIES_MAX = 5
 
 export const readAlignment = ({ rules, mode, threshold, max_retries: retries, instruct }: JsonObject): Alignment => ({
-  rules: Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : [],
+  rules: textsIn(rules),
   enforces: mode !== 'audit',
   threshold: typeof threshold === 'number' ? threshold : 0.7,
   maxRetries: Math.min(typeof retries === 'number' ? retries : 1, RETRIES_MAX),

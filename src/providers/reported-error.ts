@@ -3,7 +3,7 @@
  * router wraps the error of another, the innermost one speaks.
  */
 import { ERROR_TYPES, type ErrorType } from '../errors.ts'
-import { isObject, jsonIn } from '../lib/json.ts'
+import { isObject, jsonIn, textsIn } from '../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -86,7 +86,7 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
     status,
     param: typeof error['param'] === 'string' && error['param'] !== '' ? error['param'] : null,
     type: typeOfRouter(metadata['error_type'] ?? error['error_type'] ?? envelope['error_type']),
-    reasons: [...texts(metadata['reasons']), ...filtered(inner['content_filter_result'] ?? error['content_filter_result'])],
+    reasons: [...textsIn(metadata['reasons']), ...filtered(inner['content_filter_result'] ?? error['content_filter_result'])],
     flaggedInput: typeof metadata['flagged_input'] === 'string' ? metadata['flagged_input'] : null,
   }
 }
@@ -138,8 +138,6 @@ const filtered = (result: unknown): string[] =>
   isObject(result)
     ? Object.entries(result).flatMap(([category, verdict]) => (isObject(verdict) && verdict['filtered'] === true ? [category] : []))
     : []
-
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
 
 /** An upstream of our kind that complains of a credential or of credits means ours with it, not the client's with us. */
 const typeOfRouter = (reported: unknown): ErrorType | null => {
