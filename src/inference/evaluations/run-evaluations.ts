@@ -6,7 +6,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isUnpaid } from '../../ledger/refusal.ts'
 import type { Keys, Principal } from '../../keys/keys.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import { type Clock, isoTimestamp, pause } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'
@@ -170,7 +170,7 @@ const doItem = async (
         return answer
       } catch (thrown) {
         if (!isStorageAway(thrown) || signal.aborted) throw thrown
-        await new Promise<void>((resolve) => void clock.after(KEEP_AGAIN_MS, resolve))
+        await pause(clock, KEEP_AGAIN_MS)
       }
     }
   }

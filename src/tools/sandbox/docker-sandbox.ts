@@ -6,7 +6,7 @@
 import { z } from 'zod'
 
 import { cutText } from '../../lib/cut-text.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, pause } from '../../lib/clock.ts'
 import { jsonIn, type JsonObject } from '../../lib/json.ts'
 import { askEngine, type EngineAnswer, readAll } from './engine-api.ts'
 import { readOutputs } from './exec-output.ts'
@@ -214,5 +214,3 @@ const reported = async ({ status, stream }: EngineAnswer): Promise<Reported> => 
   const found = refusal.safeParse(jsonIn(text))
   return { status, text, said: found.success ? cutText(found.data.message, 200) : '' }
 }
-
-const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))
