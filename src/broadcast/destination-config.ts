@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 
 import { DESTINATION_TYPE_NAMES, DESTINATION_TYPES, type DestinationConfig, type DestinationType } from '../contract/destination.ts'
-import { invalidRequest, validate } from '../contract/validate.ts'
+import { invalidField, invalidRequest, validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -85,8 +85,7 @@ const validated = (type: DestinationType, values: JsonObject): JsonObject => {
   const schema: z.ZodObject = DESTINATION_TYPES[type].config
   const read = validate(schema, values, ['config']) as JsonObject
   const hidden = Object.entries(read).find(([key, value]) => isSecret(type, key) && typeof value === 'string' && MASK.test(value))
-  if (hidden !== undefined)
-    throw invalidRequest([{ path: `config.${hidden[0]}`, message: 'This is a masked value; send the secret itself.' }])
+  if (hidden !== undefined) throw invalidField(`config.${hidden[0]}`, 'This is a masked value; send the secret itself.')
   return read
 }
 

@@ -10,7 +10,7 @@ import type {
   updateDestinationBody,
 } from '../contract/destination.ts'
 import type { Slice } from '../contract/paging.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { definedOnly } from '../lib/defined-only.ts'
@@ -166,7 +166,7 @@ const checkPattern = (pattern: string, path: string): void => {
   try {
     createRegex(pattern)
   } catch (thrown) {
-    if (thrown instanceof RegexRefused) throw invalidRequest([{ path, message: thrown.message }])
+    if (thrown instanceof RegexRefused) throw invalidField(path, thrown.message)
     throw thrown
   }
 }

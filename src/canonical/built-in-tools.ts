@@ -4,7 +4,7 @@
  * arguments of the function are what the item holds, without what is the same in every item
  * (docs/contract/tools.md#built-in-tools). Source: the types of the `openai` package, `responses.ts`.
  */
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue, textOf } from '../lib/json.ts'
 
 export const BUILT_IN_TOOLS = ['local_shell', 'shell', 'apply_patch'] as const
 
@@ -115,14 +115,12 @@ const FUNCTIONS: Readonly<Record<BuiltInTool, Definition>> = {
 const skillsOf = ({ environment }: Readonly<Record<string, unknown>>): readonly string[] => {
   const skills: unknown[] = isObject(environment) && Array.isArray(environment['skills']) ? environment['skills'] : []
   const reported = skills.flatMap((skill) =>
-    isObject(skill) ? [`- ${text(skill['name'])} (${text(skill['path'])}): ${text(skill['description'])}`] : [],
+    isObject(skill) ? [`- ${textOf(skill['name'])} (${textOf(skill['path'])}): ${textOf(skill['description'])}`] : [],
   )
   return reported.length === 0
     ? []
     : ['Skills, each a folder with instructions that you read before you do what they are about:', ...reported]
 }
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const CALLS: Readonly<Record<BuiltInTool, (args: JsonObject) => JsonObject | null>> = {
   local_shell: ({ command: given, env, timeout_ms = null, user = null, working_directory = null }) => {
@@ -151,10 +149,6 @@ const isTextMap = (value: JsonValue): value is JsonObject =>
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0
 
 const parseObject = (json: string): JsonObject | null => {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? (value as JsonObject) : null
-  } catch {
-    return null // a call that was cut short, or that the model wrote wrongly
-  }
+  const value = jsonIn(json)
+  return isObject(value) ? value : null
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { paging, wholeNumber } from './paging.ts'
-import { invalidRequest, validate } from './validate.ts'
+import { invalidField, validate } from './validate.ts'
 
 /** Pickers read the whole list at once, so it is cut only where a client asks for a part. */
 const LIMIT_MAX = 1000
@@ -36,8 +36,7 @@ export const cursorPage = <Item extends { readonly id: string }>(all: readonly I
     after_id: given('after_id'),
     before_id: given('before_id'),
   })
-  if (after !== undefined && before !== undefined)
-    throw invalidRequest([{ path: 'before_id', message: 'Use after_id or before_id, not both.' }])
+  if (after !== undefined && before !== undefined) throw invalidField('before_id', 'Use after_id or before_id, not both.')
   const most = limit === undefined ? all.length : Number(limit)
   if (before !== undefined) {
     const end = placeOf(all, before, 'before_id')
@@ -50,6 +49,6 @@ export const cursorPage = <Item extends { readonly id: string }>(all: readonly I
 
 const placeOf = (all: readonly { readonly id: string }[], cursor: string, path: string): number => {
   const place = all.findIndex((item) => item.id === cursor)
-  if (place < 0) throw invalidRequest([{ path, message: `There is no model "${cursor}" in this list.` }])
+  if (place < 0) throw invalidField(path, `There is no model "${cursor}" in this list.`)
   return place
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import type { GatewayError } from '../errors.ts'
-import { invalidRequest, validate } from './validate.ts'
+import { invalidField, validate } from './validate.ts'
 
 export interface Slice {
   readonly offset: number
@@ -59,11 +59,6 @@ export const wantsCount = (query: URLSearchParams): boolean =>
 
 /** Too many rows before the offset would have to be looked at or passed over, each by itself. */
 export const mustGoByCursor = (): GatewayError =>
-  invalidRequest([
-    {
-      path: 'offset',
-      message: 'Too much stands before it. Leave it out, and go on by `cursor`, the `next_cursor` of each page.',
-    },
-  ])
+  invalidField('offset', 'Too much stands before it. Leave it out, and go on by `cursor`, the `next_cursor` of each page.')
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item), total_count: z.int() })

@@ -58,6 +58,9 @@ export const invalidRequest = (issues: readonly { path: string; message: string 
     metadata: { issues },
   })
 
+/** One fault of a body; the path is '' where it is none of a single member. */
+export const invalidField = (path: string, message: string): GatewayError => invalidRequest([{ path, message }])
+
 const sentenceOf = (faults: readonly string[]): string =>
   faults.map((fault, index) => (index < faults.length - 1 ? fault.replace(/\.$/, '') : fault)).join('; ')
 

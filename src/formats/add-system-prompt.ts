@@ -4,7 +4,7 @@ import type { HiddenTexts } from '../canonical/hidden-prompt.ts'
 import { secretsIn } from '../canonical/preset-secrets.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonValue, type JsonChanges } from '../lib/json.ts'
 
@@ -75,7 +75,7 @@ const joined = (first: string, second: string): string => (second === '' ? first
 
 const ownText = (body: JsonBody, field: string): string => {
   const value = body.value(field) ?? ''
-  if (typeof value !== 'string') throw invalidRequest([{ path: field, message: 'Expected a string.' }])
+  if (typeof value !== 'string') throw invalidField(field, 'Expected a string.')
   return value
 }
 

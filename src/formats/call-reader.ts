@@ -1,7 +1,7 @@
 /** The parts of a body that a Call needs, read by field: only small members are parsed, the conversation stays text. */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-limits.ts'
@@ -20,7 +20,7 @@ export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, pars
   requireConversation(dialect, body)
   const model = readText(body, 'model')
   const models = [...new Set(model === null ? fallbacks : [model, ...fallbacks])]
-  if (models.length === 0) throw fault('model', 'Name a model, or use a preset that has one.')
+  if (models.length === 0) throw invalidField('model', 'Name a model, or use a preset that has one.')
   let prompt: Prompt | undefined
   return {
     dialect,
@@ -41,14 +41,14 @@ export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, pars
 
 const readText = (body: JsonBody, field: string): string | null => {
   const value = body.value(field) ?? null
-  if (value !== null && (typeof value !== 'string' || value === '')) throw fault(field, 'Expected a string that is not empty.')
+  if (value !== null && (typeof value !== 'string' || value === '')) throw invalidField(field, 'Expected a string that is not empty.')
   return value
 }
 
 /** An empty name is none. */
 const readName = (body: JsonBody, field: string): string | null => {
   const value = body.value(field) ?? ''
-  if (typeof value !== 'string') throw fault(field, 'Expected a string.')
+  if (typeof value !== 'string') throw invalidField(field, 'Expected a string.')
   return value === '' ? null : value
 }
 
@@ -61,16 +61,16 @@ const readOutputLimit = (dialect: ClientDialect, body: JsonBody): number | null 
 const readTokenLimit = (body: JsonBody, field: string): number | null => {
   const value = body.value(field) ?? null
   if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)) {
-    throw fault(field, 'Expected a whole number above 0.')
+    throw invalidField(field, 'Expected a whole number above 0.')
   }
   return value
 }
 
 export const readTexts = (body: JsonBody, field: string): string[] => {
   const value = body.value(field) ?? []
-  if (!Array.isArray(value)) throw fault(field, 'Expected a list of strings.')
+  if (!Array.isArray(value)) throw invalidField(field, 'Expected a list of strings.')
   return value.map((item: unknown, index) => {
-    if (typeof item !== 'string' || item === '') throw fault(`${field}[${index}]`, 'Expected a string that is not empty.')
+    if (typeof item !== 'string' || item === '') throw invalidField(`${field}[${index}]`, 'Expected a string that is not empty.')
     return item
   })
 }
@@ -87,10 +87,8 @@ export function* strictly<Result>(reading: Steps<Result>): Steps<Result> {
   }
 }
 
-export const fault = (path: string, message: string) => invalidRequest([{ path, message }])
-
 const readFlag = (body: JsonBody, field: string): boolean => {
   const value = body.value(field) ?? false
-  if (typeof value !== 'boolean') throw fault(field, 'Expected true or false.')
+  if (typeof value !== 'boolean') throw invalidField(field, 'Expected true or false.')
   return value
 }

@@ -4,7 +4,7 @@
  */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Frame, ModelEvent, NativeText, TakeFrames } from '../canonical/event.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, objectsIn } from '../lib/json.ts'
 
 /** Says whether the request is to be answered without the text of its thinking. */
 export const hidesThinking = ({ dialect, body }: Pick<Call, 'dialect' | 'body'>): boolean => {
@@ -57,8 +57,6 @@ const editedNative = (native: NativeText, edit: Edit): NativeText | null => {
   if (outcome === 'same') return native
   return outcome === 'changed' ? { dialect: native.dialect, json: JSON.stringify(object) } : null
 }
-
-const objectsIn = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 const CHAT_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details']
 

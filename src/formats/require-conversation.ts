@@ -1,6 +1,6 @@
 /** A request must say something: providers refuse an empty conversation in unhelpful words, and some are never asked. */
 import type { ClientDialect } from '../canonical/call.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { fieldsWhere } from '../request-fields/request-fields.ts'
@@ -19,7 +19,7 @@ export const LOOKED_THROUGH_MAX = 32_768
 /** Throws `invalid_request`. */
 export const requireConversation = (client: ClientDialect, body: JsonBody): void => {
   const field = CONVERSATION_FIELD[client]
-  const fault = (message: string) => invalidRequest([{ path: field, message }])
+  const fault = (message: string) => invalidField(field, message)
   const raw = body.rawSearchable(field)
   if (raw === undefined || raw === 'null') throw fault(`Send ${SOMETHING[client]}.`)
   const isList = raw.startsWith('[')

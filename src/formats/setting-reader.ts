@@ -2,6 +2,7 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import { type ReasoningSetting, type SettingName, SETTINGS, type Settings, type SettingValues } from '../canonical/settings.ts'
 import { validate } from '../contract/validate.ts'
+import { definedOnly } from '../lib/defined-only.ts'
 import { settingFields } from '../request-fields/request-fields.ts'
 import { disown, member, type Node, optionalFlag, optionalText, optionalTexts } from './json-node.ts'
 
@@ -26,7 +27,7 @@ export const readSettings = (client: ClientDialect, root: Node, special: Special
     return first === undefined || value === undefined ? [] : [[name, { value, field: first.field }]]
   })
   // Each of them was read by the schema of its name.
-  return { ...present(special), ...(Object.fromEntries(plain) as Settings) }
+  return { ...definedOnly(special), ...(Object.fromEntries(plain) as Settings) }
 }
 
 /** Throws `invalid_request` where the member is not what the setting is. */
@@ -82,7 +83,7 @@ export const reasoningOf = (
   members: { readonly [Key in keyof ReasoningSetting]: ReasoningSetting[Key] | null | undefined },
   field: string,
 ): Reading<ReasoningSetting> | undefined => {
-  const value = present<ReasoningSetting>({
+  const value = definedOnly({
     enabled: members.enabled ?? undefined,
     effort: members.effort ?? undefined,
     maxTokens: members.maxTokens ?? undefined,
@@ -91,7 +92,3 @@ export const reasoningOf = (
   })
   return Object.keys(value).length === 0 ? undefined : { value, field }
 }
-
-/** An object without its undefined members. */
-const present = <Members extends object>(members: { readonly [Key in keyof Members]: Members[Key] | undefined }): Members =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members

@@ -1,7 +1,7 @@
 /** Turns a body into the settings that are stored: adds defaults, and checks what fields ask of each other. */
 import { ZDR_AUTHORS } from '../canonical/routing-policy.ts'
 import type { GuardrailPatch, GuardrailResource, GuardrailSettings } from '../contract/guardrail.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { builtinLabel } from './filter.ts'
 
 const NOTHING: Omit<GuardrailSettings, 'name'> = {
@@ -70,7 +70,7 @@ export const changedSettings = (was: GuardrailSettings | GuardrailResource, patc
   if (patch.limit_usd === null && patch.reset_interval === undefined) given.reset_interval = null
   const settings = { ...settingsOf(was), ...given }
   if (settings.limit_usd === null && settings.reset_interval !== null) {
-    throw invalidRequest([{ path: 'limit_usd', message: 'A reset_interval needs a limit_usd.' }])
+    throw invalidField('limit_usd', 'A reset_interval needs a limit_usd.')
   }
   return settings
 }

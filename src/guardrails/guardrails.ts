@@ -10,7 +10,7 @@ import type {
   MemberAssignmentResource,
 } from '../contract/guardrail.ts'
 import type { Slice } from '../contract/paging.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../keys/keys.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -165,7 +165,7 @@ export const createGuardrails = (parts: {
     async assign(workspaceId, given, { kind, subjects }, by) {
       const { id } = await get(workspaceId, given)
       if (id === defaultGuardrailId(workspaceId)) {
-        throw invalidRequest([{ path: 'id', message: "The workspace's own guardrail holds for all: it cannot be assigned." }])
+        throw invalidField('id', "The workspace's own guardrail holds for all: it cannot be assigned.")
       }
       const outcome = await assignments.assign({
         workspaceId,

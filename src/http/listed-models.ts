@@ -3,7 +3,7 @@ import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { ModelResource } from '../contract/model.ts'
 import type { PresetVersionResource } from '../contract/preset.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, listOf } from '../lib/json.ts'
 import { isAdministrator, isPerson, type Caller } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
 import { modelResource, presetAsModel } from '../models/model-resource.ts'
@@ -82,11 +82,9 @@ const listed = (model: Model, resource: ModelResource): Listed => ({
 
 /** Its model and its fallbacks, as far as they are served here. Which one an automatic choice takes is known only with a request. */
 const modelsOf = ({ config }: PresetVersionResource, models: Models): readonly Model[] =>
-  [config['model'], ...itemsOf(config['models']), ...itemsOf(config['fallbacks']).map(modelOf)].flatMap((name) => {
+  [config['model'], ...listOf(config['models']), ...listOf(config['fallbacks']).map(modelOf)].flatMap((name) => {
     if (typeof name !== 'string') return []
     return autoStrategy(name) === null ? (resolveModel(name, models)?.model ?? []) : unservedModel(name)
   })
-
-const itemsOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [])
 
 const modelOf = (fallback: unknown): unknown => (isObject(fallback) ? fallback['model'] : undefined)

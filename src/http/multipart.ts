@@ -2,7 +2,7 @@
  * A form with files (multipart/form-data, RFC 7578), read as it comes: no more of it is in memory than one piece of the body and the
  * head of one part. Whatever a hostile sender makes of it ends in `invalid_request`.
  */
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 
 export interface FormPart {
   readonly name: string
@@ -20,9 +20,7 @@ export const boundaryOf = (headers: Headers): string => {
   const [, quoted, plain] = FORM_TYPE.exec(type) ?? []
   const boundary = quoted ?? plain
   if (boundary === undefined) {
-    throw invalidRequest([
-      { path: '', message: `Content-Type is "${type.slice(0, 100)}"; send multipart/form-data with the file in its part "file".` },
-    ])
+    throw invalidField('', `Content-Type is "${type.slice(0, 100)}"; send multipart/form-data with the file in its part "file".`)
   }
   return boundary
 }
@@ -126,4 +124,4 @@ const encodedParameterOf = (parameters: string, name: string): string | null => 
   }
 }
 
-const broken = (reason: string) => invalidRequest([{ path: '', message: `The body is no form that can be read: ${reason}.` }])
+const broken = (reason: string) => invalidField('', `The body is no form that can be read: ${reason}.`)

@@ -3,7 +3,7 @@
  * seal hides it.
  */
 import { NO_CURSOR } from '../contract/cursor.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 
 export interface SealedCursors {
@@ -33,6 +33,6 @@ const opening = (open: () => string): string => {
   try {
     return open()
   } catch {
-    throw invalidRequest([{ path: 'cursor', message: NO_CURSOR }])
+    throw invalidField('cursor', NO_CURSOR)
   }
 }

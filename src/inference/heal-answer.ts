@@ -2,7 +2,7 @@
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { replaceText } from '../formats/replace-text.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { jsonIn, type JsonObject } from '../lib/json.ts'
 import { createSchemaCheck } from '../lib/json-schema.ts'
 import { JsonTextError } from '../lib/json-limits.ts'
 import { expectedBy, type Expected, type Heal, loadHeal } from '../plugins/response-healing.ts'
@@ -47,15 +47,6 @@ const validity = ({ call }: Admitted['request'], frames: readonly Frame[]): Json
   if (value === undefined) return { valid: false }
   const { faults, unchecked } = createSchemaCheck(outputFormat.schema)(value)
   return { valid: faults.length > 0 ? false : unchecked.length > 0 ? null : true }
-}
-
-/** Undefined for text that is not JSON, as where another choice than the first was mended. */
-const jsonIn = (text: string): JsonValue | undefined => {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }
 
 const expectedOf = ({ call }: Admitted['request']): Expected => {

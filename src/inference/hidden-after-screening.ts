@@ -5,6 +5,7 @@ import { inputTexts } from '../guardrails/input-texts.ts'
 import { createTurns, inTurns, type Scan } from '../guardrails/scan.ts'
 import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { textsIn } from '../lib/json.ts'
 
 /** `before` and `after`: the request's body, screened with these filters. */
 export const hiddenAfterScreening = async (
@@ -13,7 +14,7 @@ export const hiddenAfterScreening = async (
 ): Promise<HiddenPrompt> => {
   const body = await screenBody(JsonBody.ofParsed(JSON.stringify({ system: hidden.texts })), input, [], limits)
   const screened = body.value('system')
-  const own = Array.isArray(screened) ? screened.filter((text) => typeof text === 'string') : []
+  const own = textsIn(screened)
   const pairs = hidden.texts.map((text, at) => ({ text, screened: own[at] ?? text }))
   return {
     ...hidden,

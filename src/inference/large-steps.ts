@@ -1,5 +1,5 @@
 /** Turns for the steps of the work on large bodies: one step in each round of the event loop, so that other work runs between two. */
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, turnOf } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
 
 /** Resolves when the next step may run. */
@@ -10,7 +10,7 @@ export const createLargeSteps = (clock: Clock): LargeStep => {
   let last = Promise.resolve()
   return () => {
     // Timers that end together run in one round: each is set when the step before it has begun.
-    last = last.then(() => new Promise((resolve) => void clock.after(0, resolve)))
+    last = last.then(() => turnOf(clock))
     return last
   }
 }

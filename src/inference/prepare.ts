@@ -1,7 +1,7 @@
 /** Looks up what holds for a request, applies its preset, and reads its fields. */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { hiddenTexts } from '../formats/add-system-prompt.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
@@ -178,8 +178,7 @@ const findPreset = (
 
 /** The request as it would name the preset without `prompt`. */
 const namingPreset = (body: JsonBody, { id }: StoredPrompt): JsonBody => {
-  if ((body.value('preset') ?? null) !== null)
-    throw invalidRequest([{ path: 'prompt', message: 'A request names a prompt or a preset, not both.' }])
+  if ((body.value('preset') ?? null) !== null) throw invalidField('prompt', 'A request names a prompt or a preset, not both.')
   return body.with({ prompt: null, preset: JSON.stringify(id) })
 }
 

@@ -17,8 +17,25 @@ export const systemClock: Clock = {
   },
 }
 
+export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))
+
 /** Another turn of the event loop, in which others go on. */
-export const turnOf = (clock: Clock): Promise<void> => new Promise((resolve) => void clock.after(0, resolve))
+export const turnOf = (clock: Pick<Clock, 'after'>): Promise<void> => pause(clock, 0)
+
+/** As `pause`, but rejects with the reason of the signal as soon as that is aborted. */
+export const pauseUnlessAborted = (clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    })
+    const stop = (): void => {
+      cancel()
+      reject(signal.reason as Error)
+    }
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
 
 /** ISO 8601 in UTC with milliseconds: the form of every stored and answered timestamp; it sorts as text. */
 export const isoTimestamp = (epochMs: number): string => {

@@ -1,5 +1,5 @@
 /** `alignment`: a model judges each message of the assistant by the rules of the request, before the client has it and before its calls are run. */
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { type JsonObject, objectAmongWords, textsIn } from '../lib/json.ts'
 import { cannotRun } from './plugin.ts'
 import type { PluginSettings } from './settings.ts'
 
@@ -23,7 +23,7 @@ export interface Alignment {
 const RETRIES_MAX = 5
 
 export const readAlignment = ({ rules, mode, threshold, max_retries: retries, instruct }: JsonObject): Alignment => ({
-  rules: Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : [],
+  rules: textsIn(rules),
   enforces: mode !== 'audit',
   threshold: typeof threshold === 'number' ? threshold : 0.7,
   maxRetries: Math.min(typeof retries === 'number' ? retries : 1, RETRIES_MAX),
@@ -40,17 +40,7 @@ export const judgesTask = ({ rules }: Alignment): string =>
 
 /** The probabilities in the judge's answer; null where it gave none, or not one for each rule. */
 export const readVerdict = (text: string, { rules }: Alignment): readonly number[] | null => {
-  const value = jsonIn(text)
-  const reported = isObject(value) ? value['probabilities'] : null
+  const reported: unknown = objectAmongWords(text)?.['probabilities']
   if (!Array.isArray(reported) || reported.length !== rules.length) return null
   return reported.every((one): one is number => typeof one === 'number' && one >= 0 && one <= 1) ? reported : null
-}
-
-/** Judges put fences and words around their JSON. */
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
-  } catch {
-    return null
-  }
 }

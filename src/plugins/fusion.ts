@@ -4,7 +4,7 @@
  */
 import { ownModelName } from '../canonical/own-names.ts'
 import { serverToolTypes } from '../canonical/server-tool-name.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Plugin } from './plugin.ts'
@@ -18,12 +18,10 @@ export const fusionPlugin = (presets: Readonly<Record<string, readonly string[]>
     if (!models.some(isFusion)) return null
     const answering = answeringModel({ ...toolOptions(body), ...options }, presets)
     if (answering === undefined) {
-      throw invalidRequest([
-        {
-          path: 'model',
-          message: `${models.find(isFusion)} needs the plugin fusion with analysis_models, or with a preset of them: none is found (tools.fusion.presets).`,
-        },
-      ])
+      throw invalidField(
+        'model',
+        `${models.find(isFusion)} needs the plugin fusion with analysis_models, or with a preset of them: none is found (tools.fusion.presets).`,
+      )
     }
     return models.map((name) => (isFusion(name) ? answering : name))
   },

@@ -3,9 +3,8 @@
  * model, or a `preset` field; each with an optional pin, `@3` for a version or `@staging` for a label.
  */
 import { presetLabel, presetSlug } from '../contract/preset.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { MODEL_NAME_MAX } from '../request-fields/schemas/routing.ts'
-import type { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import type { VersionReference } from '../storage/preset-store.ts'
 
@@ -27,7 +26,7 @@ export const parseModelReference = (model: unknown, preset: unknown): ModelRefer
   if (field === null) return named
   const fromField = parsePreset(field.startsWith(MARK) ? field.slice(MARK.length) : field, 'preset')
   if (named.preset !== null && !samePreset(named.preset, fromField)) {
-    throw malformed('preset', 'It contradicts the preset that model names.')
+    throw invalidField('preset', 'It contradicts the preset that model names.')
   }
   return { model: named.model, preset: fromField }
 }
@@ -47,15 +46,15 @@ const parseModel = (text: string | null): ModelReference => {
   if (text === null) return { model: null, preset: null }
   const at = text.indexOf(MARK)
   if (at >= 0) return { model: at === 0 ? null : text.slice(0, at), preset: parsePreset(text.slice(at + MARK.length), 'model') }
-  if (text.endsWith('@preset')) throw malformed('model', 'Name the preset after "@preset/".')
+  if (text.endsWith('@preset')) throw invalidField('model', 'Name the preset after "@preset/".')
   return { model: text, preset: null }
 }
 
 const parsePreset = (text: string, field: string): PresetReference => {
   const [slug = '', pin, ...more] = text.split('@')
-  if (more.length > 0) throw malformed(field, `A preset has one pin at most: "${shown(text)}".`)
+  if (more.length > 0) throw invalidField(field, `A preset has one pin at most: "${shown(text)}".`)
   if (!presetSlug.safeParse(slug).success) {
-    throw malformed(
+    throw invalidField(
       field,
       slug.includes(':')
         ? `Write the variant before the preset, as in vendor/model:variant@preset/slug: "${shown(text)}".`
@@ -71,7 +70,7 @@ const VERSION = /^[1-9]\d{0,8}$/
 const parsePin = (pin: string, field: string): VersionReference => {
   if (VERSION.test(pin)) return { by: 'number', number: Number(pin) }
   if (presetLabel.safeParse(pin).success) return { by: 'label', label: pin }
-  throw malformed(field, `"${shown(pin)}" is neither a version number nor a label of a preset.`)
+  throw invalidField(field, `"${shown(pin)}" is neither a version number nor a label of a preset.`)
 }
 
 const samePreset = (one: PresetReference, other: PresetReference): boolean =>
@@ -79,12 +78,10 @@ const samePreset = (one: PresetReference, other: PresetReference): boolean =>
 
 const readText = (value: unknown, field: string): string | null => {
   if (value === undefined || value === null) return null
-  if (typeof value !== 'string' || value === '') throw malformed(field, 'Expected a string that is not empty.')
-  if (value.length > MODEL_NAME_MAX) throw malformed(field, `Too long: at most ${MODEL_NAME_MAX} characters.`)
+  if (typeof value !== 'string' || value === '') throw invalidField(field, 'Expected a string that is not empty.')
+  if (value.length > MODEL_NAME_MAX) throw invalidField(field, `Too long: at most ${MODEL_NAME_MAX} characters.`)
   return value
 }
 
 const SHOWN_MAX = 80
 const shown = (text: string): string => (text.length > SHOWN_MAX ? `${cutText(text, SHOWN_MAX)}...` : text)
-
-const malformed = (path: string, message: string): GatewayError => invalidRequest([{ path, message }])

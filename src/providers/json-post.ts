@@ -17,7 +17,7 @@ const ERROR_BODY_MAX = 64 * 1024
 /** The most bytes of a model's whole answer: pictures and sound come inside it. */
 const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
-type Body = string | Uint8Array<ArrayBuffer>
+export type Body = string | Uint8Array<ArrayBuffer>
 
 export interface JsonPost {
   readonly url: string

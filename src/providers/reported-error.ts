@@ -3,7 +3,7 @@
  * router wraps the error of another, the innermost one speaks.
  */
 import { ERROR_TYPES, type ErrorType } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, jsonIn, textsIn } from '../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -86,7 +86,7 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
     status,
     param: typeof error['param'] === 'string' && error['param'] !== '' ? error['param'] : null,
     type: typeOfRouter(metadata['error_type'] ?? error['error_type'] ?? envelope['error_type']),
-    reasons: [...texts(metadata['reasons']), ...filtered(inner['content_filter_result'] ?? error['content_filter_result'])],
+    reasons: [...textsIn(metadata['reasons']), ...filtered(inner['content_filter_result'] ?? error['content_filter_result'])],
     flaggedInput: typeof metadata['flagged_input'] === 'string' ? metadata['flagged_input'] : null,
   }
 }
@@ -117,13 +117,13 @@ const wrapped = (metadata: Json, message: string | null): unknown => {
   const raw = metadata['raw']
   if (isObject(raw) || Array.isArray(raw)) return raw
   if (typeof raw === 'string' && raw.trim() !== '' && !raw.trimStart().startsWith('<')) {
-    const parsed = parseOrNull(raw)
+    const parsed = jsonIn(raw)
     return isObject(parsed) || Array.isArray(parsed) ? parsed : message === null || isEmptyPhrase(message) ? raw.trim() : null
   }
   // Some put the whole body of the other's answer into their sentence.
   const start = message === null ? -1 : message.search(/[[{]/)
   if (message === null || start < 0 || start > PREFIX_MAX) return null
-  const parsed = parseOrNull(message.slice(start))
+  const parsed = jsonIn(message.slice(start))
   return isObject(parsed) || Array.isArray(parsed) ? parsed : null
 }
 
@@ -139,19 +139,8 @@ const filtered = (result: unknown): string[] =>
     ? Object.entries(result).flatMap(([category, verdict]) => (isObject(verdict) && verdict['filtered'] === true ? [category] : []))
     : []
 
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
-
 /** An upstream of our kind that complains of a credential or of credits means ours with it, not the client's with us. */
 const typeOfRouter = (reported: unknown): ErrorType | null => {
   const type = ERROR_TYPES.find((known) => known === reported)
   return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type
-}
-
-/** Null for what is not JSON, such as an HTML page or nothing: then the status speaks. */
-export const parseOrNull = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, listOf } from '../lib/json.ts'
 import { lookForName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
 import { noFile } from './no-file.ts'
@@ -51,8 +51,6 @@ function* mayHold(json: string): Steps<boolean> {
 
 /** The members that name such an object. */
 const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|audio)"/
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
 
 interface Found<Value> {
   readonly at: string

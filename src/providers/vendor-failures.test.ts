@@ -4,13 +4,14 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { ERRORS, type ErrorType, type GatewayError } from '../errors.ts'
+import { jsonIn } from '../lib/json.ts'
 import { anthropicFailure } from './anthropic/errors.ts'
 import { converseFailure } from './bedrock/errors.ts'
 import { blockedPrompt, googleFailure } from './google/errors.ts'
 import { chatFailure } from './openai-chat/errors.ts'
 import { inBandFailure, responsesFailure } from './openai-responses/errors.ts'
 import type { Target } from './provider.ts'
-import { parseOrNull } from './reported-error.ts'
+
 import { patient } from '../../test/support/patience.ts'
 
 const target: Target = {
@@ -1013,7 +1014,7 @@ describe('whatever a provider sends', () => {
   const fails = (status: number, text: string): readonly GatewayError[] => [
     chatFailure(status, text, target),
     responsesFailure(status, text, target),
-    inBandFailure(parseOrNull(text), text, target),
+    inBandFailure(jsonIn(text), text, target),
     anthropicFailure(status, text, target),
     googleFailure(status, text, target),
     converseFailure({ status, name: null, body: text }, target),

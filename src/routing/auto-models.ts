@@ -4,7 +4,7 @@
  */
 import type { Call } from '../canonical/call.ts'
 import { ownModelName } from '../canonical/own-names.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, textsIn } from '../lib/json.ts'
 import type { Models } from '../models/models.ts'
 import { comparedPrice } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'
@@ -88,14 +88,12 @@ const readRouter = (name: string, { body }: Call): RouterPreferences => {
   )[0]
   const preferences = isObject(plugin) ? plugin : {}
   return {
-    allowed: texts(preferences['allowed_models']),
-    excluded: texts(preferences['excluded_models']),
+    allowed: textsIn(preferences['allowed_models']),
+    excluded: textsIn(preferences['excluded_models']),
     costTier: COST_TIERS.find((tier) => tier === preferences['cost_tier']) ?? MIDDLE,
     pins: preferences['pin_model'] === true,
   }
 }
-
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
 
 const isSandbox = ({ endpoints }: Model): boolean => endpoints.every(({ provider }) => provider.dialects.includes('sandbox'))
 

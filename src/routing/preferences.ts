@@ -1,7 +1,7 @@
 /** The preferences of a request for its routing: the `provider` object, `route` and `service_tier`, read once (docs/contract/routing.md#preferences). */
 import type { Call } from '../canonical/call.ts'
 import { ENDPOINT_TIERS, type EndpointTier } from '../canonical/endpoint-facts.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, textsIn } from '../lib/json.ts'
 import { PERCENTILES, type PercentileName } from './sliding-histogram.ts'
 
 export type SortBy = 'price' | 'throughput' | 'latency' | 'exacto'
@@ -49,15 +49,15 @@ export const readPreferences = ({ body, dialect }: Call): Preferences => {
   const provider = isObject(given) ? given : {}
   const sort: Readonly<Record<string, unknown>> = isObject(provider['sort']) ? provider['sort'] : { by: provider['sort'] }
   return {
-    order: texts(provider['order']),
-    only: texts(provider['only']),
-    ignore: texts(provider['ignore']),
+    order: textsIn(provider['order']),
+    only: textsIn(provider['only']),
+    ignore: textsIn(provider['ignore']),
     allowFallbacks: provider['allow_fallbacks'] !== false,
     requireParameters: provider['require_parameters'] === true,
     denyTraining: provider['data_collection'] === 'deny',
     zdr: provider['zdr'] === true,
     distillable: provider['enforce_distillable_text'] === true,
-    quantizations: texts(provider['quantizations']),
+    quantizations: textsIn(provider['quantizations']),
     sort: (sort['by'] ?? null) as SortBy | null,
     partition: (sort['partition'] ?? (route === 'sort' ? 'none' : 'model')) === 'none' ? 'none' : 'model',
     minThroughput: readCutoffs(provider['preferred_min_throughput'], 1),
@@ -86,9 +86,6 @@ const NO_WISHES: Preferences = {
   tier: null,
   tierIsSpeed: false,
 }
-
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
 
 /** `fast` is another name of `priority`. The other tiers have no endpoints of their own. */
 const readTier = (value: unknown): EndpointTier | null => {

@@ -5,7 +5,7 @@
 import { write } from 'node:fs'
 import { promisify } from 'node:util'
 
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, pause } from '../lib/clock.ts'
 
 export interface LineBuffer {
   write(line: string): void
@@ -50,7 +50,7 @@ export const createLineBuffer = (descriptor: number, clock: Clock): LineBuffer =
       } catch (thrown) {
         if (codeOf(thrown) !== 'EAGAIN') throw thrown
         // The pipe is full, and does not wait by itself.
-        await new Promise<void>((resolve) => void clock.after(FLUSH_MS, resolve))
+        await pause(clock, FLUSH_MS)
       }
     }
   }

@@ -4,7 +4,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { ProviderTool } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { SERVER_TOOLS, type ServerTool } from '../canonical/server-tools.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -38,12 +38,7 @@ const refuseElsewhere = (tool: ServerTool, kind: string, at: string, dialect: Cl
   const interfaces = INTERFACES[tool]
   if (interfaces === undefined || interfaces.on.includes(dialect)) return
   const { on, instead = '' } = interfaces
-  throw invalidRequest([
-    {
-      path: at,
-      message: `${kind} is for ${on.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone. ${instead}`.trimEnd(),
-    },
-  ])
+  throw invalidField(at, `${kind} is for ${on.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone. ${instead}`.trimEnd())
 }
 
 const INTERFACE_NAMES: Readonly<Record<ClientDialect, string>> = { chat: 'Chat Completions', responses: 'Responses', messages: 'Messages' }

@@ -1,12 +1,12 @@
 /** Domains that a client allows or excludes: `example.com` is that name and all names below it, `example.com/docs` the part of them below a path. */
 
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 
 /** As they are compared. Throws `invalid_request` that names the one at `path` which is none. */
 export const normalDomains = (texts: readonly string[], path: string): readonly string[] =>
   texts.map((text, index) => {
     const domain = normalDomain(text)
-    if (domain === null) throw invalidRequest([{ path: `${path}[${index}]`, message: 'Use a domain such as example.com.' }])
+    if (domain === null) throw invalidField(`${path}[${index}]`, 'Use a domain such as example.com.')
     return domain
   })
 

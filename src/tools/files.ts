@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 
 import { fileId, fileName } from '../contract/file.ts'
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { Files } from '../files/files.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -35,7 +35,7 @@ type Asked<Operation extends string> = Extract<z.output<typeof asked>, { readonl
 export const filesTool =
   (files: Files | null, ids: IdSource): MakeTool =>
   ({ at, askedAs }, caller) => {
-    if (files === null) throw invalidRequest([{ path: at, message: `${askedAs} is turned off here (tools.files.enabled).` }])
+    if (files === null) throw invalidField(at, `${askedAs} is turned off here (tools.files.enabled).`)
     return {
       description:
         'Lists, reads, writes and edits text files of this workspace, which last. list: files, optionally those whose name contains filename_filter. read: the text of one, by file_id, or by filename (the newest of that name). write: makes a file of filename and content. edit: makes a new file of the text of one in which old_string, which must be there exactly once, is replaced by new_string; the old file stays as it is.',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { serverToolName } from '../canonical/server-tool-name.ts'
-import { invalidRequest, validate } from '../contract/validate.ts'
+import { invalidField, validate } from '../contract/validate.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { createCallCount, textPart } from './agents/agent-options.ts'
 import { agentFailure } from './agents/advisor.ts'
@@ -25,12 +25,10 @@ export const imageGenerationTool = ({ model: defaultModel }: { readonly model?: 
     // OpenAI's own type names models of OpenAI's Images API, which no other provider has.
     const model = (serverToolName(askedAs) === null ? undefined : named) ?? defaultModel
     if (model === undefined) {
-      throw invalidRequest([
-        {
-          path: `${at}.parameters.model`,
-          message: `${askedAs} cannot run: no model is named, and none is configured (tools.image_generation.model).`,
-        },
-      ])
+      throw invalidField(
+        `${at}.parameters.model`,
+        `${askedAs} cannot run: no model is named, and none is configured (tools.image_generation.model).`,
+      )
     }
     return {
       description: 'Makes a picture from a description and shows it to the user. You do not see it.',

@@ -1,5 +1,5 @@
 /** A search over functions that the client withholds with `defer_loading`: what it finds, the model may call from then on (docs/contract/tools.md#tool-search). */
-import { invalidRequest } from '../contract/validate.ts'
+import { invalidField } from '../contract/validate.ts'
 import type { FunctionTool } from '../canonical/prompt.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Work } from '../lib/work.ts'
@@ -43,14 +43,12 @@ const resultOf = (found: readonly FunctionTool[], { askedAs }: AskedTool): ToolR
 const maxResultsOf = ({ parameters, at }: AskedTool): number => {
   const asked = parameters['max_results'] ?? DEFAULT_RESULTS
   if (typeof asked === 'number' && Number.isInteger(asked) && asked >= 1 && asked <= MAX_RESULTS) return asked
-  throw invalidRequest([{ path: `${at}.parameters.max_results`, message: `Use a whole number from 1 to ${MAX_RESULTS}.` }])
+  throw invalidField(`${at}.parameters.max_results`, `Use a whole number from 1 to ${MAX_RESULTS}.`)
 }
 
 const checkOptions = ({ parameters, at, askedAs }: AskedTool): void => {
   if (parameters['defer_loading'] === true)
-    throw invalidRequest([
-      { path: `${at}.defer_loading`, message: `${askedAs} must not be deferred: nothing else finds the tools that are.` },
-    ])
+    throw invalidField(`${at}.defer_loading`, `${askedAs} must not be deferred: nothing else finds the tools that are.`)
 }
 
 const MAX_RESULTS_PARAMETER = { type: 'integer', description: 'How many tools to find at most.' }

@@ -1,7 +1,7 @@
 /** Bifrost's config.json: providers with their keys, and what its governance says of virtual keys. */
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { objectIn, objectsIn, wordIn } from './members.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
+import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey } from './import-plan.ts'
 import { dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
 

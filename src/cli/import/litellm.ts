@@ -1,9 +1,9 @@
 /** LiteLLM's config.yaml, and the keys that its `GET /key/list?return_full_object=true` answers. */
 import { SettingError } from '../../config.ts'
 import { scaledDecimal } from '../../lib/decimal.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
-import { objectIn, objectsIn, wordIn } from './members.ts'
+import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
 import { dialectsOf, keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
 

@@ -1,5 +1,5 @@
 /** Members of a stranger's file, in the form that a reader expects. */
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 
 /** '' where there is none. */
 export const wordIn = (value: unknown): string =>
@@ -8,9 +8,4 @@ export const wordIn = (value: unknown): string =>
 /** Empty where it is something else. */
 export const objectIn = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
 
-const isList = (value: unknown): value is readonly JsonValue[] => Array.isArray(value)
-
 export const valuesIn = (value: JsonValue | undefined): readonly JsonValue[] => (isList(value) ? value : [])
-
-export const objectsIn = (value: JsonValue | undefined): readonly JsonObject[] =>
-  valuesIn(value).filter((item): item is JsonObject => isObject(item))

@@ -1,7 +1,8 @@
 import type { Call } from '../../canonical/call.ts'
+import { invalidField } from '../../contract/validate.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
-import { callOf, fault, readTexts } from '../call-reader.ts'
+import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
 /** A Messages request. Throws `invalid_request` without a model or without messages. */
@@ -11,10 +12,10 @@ export const readCall = (body: JsonBody): Call =>
 /** This dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
 const readFallbacks = (body: JsonBody): string[] => {
   const value = body.value('fallbacks') ?? []
-  if (!Array.isArray(value)) throw fault('fallbacks', 'Expected a list of objects.')
+  if (!Array.isArray(value)) throw invalidField('fallbacks', 'Expected a list of objects.')
   return value.map((item: unknown, index) => {
     const model = isObject(item) ? item['model'] : undefined
-    if (typeof model !== 'string' || model === '') throw fault(`fallbacks[${index}].model`, 'Expected a string that is not empty.')
+    if (typeof model !== 'string' || model === '') throw invalidField(`fallbacks[${index}].model`, 'Expected a string that is not empty.')
     return model
   })
 }

@@ -6,7 +6,7 @@ import type { Warning } from '../../canonical/warning.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
 import { parseExactInSteps, writeInSteps } from '../../lib/json-steps.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
 import { atOnce, LARGE_BYTES, mapInSteps, type Steps } from '../../lib/steps.ts'
 import { readAhead } from '../call-reader.ts'
@@ -124,5 +124,3 @@ const legacyMessage = (said: JsonObject): JsonObject => {
   const first = calls.find((call) => isObject(call) && (call['index'] ?? 0) === 0)
   return isObject(first) && first['function'] !== undefined ? { ...rest, function_call: first['function'] } : rest
 }
-
-const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)

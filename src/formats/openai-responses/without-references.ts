@@ -7,7 +7,7 @@ import type { Warning } from '../../canonical/warning.ts'
 import { shortText } from '../findings.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElementsInSteps } from '../../lib/json-splice.ts'
-import { isObject, type JsonValue } from '../../lib/json.ts'
+import { isList, isObject, type JsonValue } from '../../lib/json.ts'
 import { lookForName } from '../../lib/may-name.ts'
 import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -54,5 +54,3 @@ const idOf = (item: JsonValue | undefined): string | undefined => {
   const id = isObject(item) ? item['id'] : undefined
   return typeof id === 'string' ? id : undefined
 }
-
-const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)

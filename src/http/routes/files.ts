@@ -16,7 +16,7 @@ import {
   uploadForm,
 } from '../../contract/file.ts'
 import { onceHeaders } from '../../contract/idempotency.ts'
-import { invalidRequest, validate } from '../../contract/validate.ts'
+import { invalidField, validate } from '../../contract/validate.ts'
 import type { Files, FilePageOf, ReceivedFile } from '../../files/files.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -152,17 +152,16 @@ const receiveForm = async (files: Files, workspaceId: string, parts: AsyncIterab
   let received: ReceivedFile | null = null
   try {
     for await (const { name, filename, contentType, content } of parts) {
-      if (!Object.hasOwn(uploadForm.shape, name))
-        throw invalidRequest([{ path: cutText(name, 100), message: 'There is no such part: send file.' }])
+      if (!Object.hasOwn(uploadForm.shape, name)) throw invalidField(cutText(name, 100), 'There is no such part: send file.')
       if (name !== 'file') continue
-      if (received !== null) throw invalidRequest([{ path: 'file', message: 'Send one file at a time.' }])
+      if (received !== null) throw invalidField('file', 'Send one file at a time.')
       const file = {
         filename: validate(fileName, filename ?? '', ['file', 'filename']),
         mimeType: contentType ?? 'application/octet-stream',
       }
       received = await files.receive(workspaceId, file, content)
     }
-    if (received === null) throw invalidRequest([{ path: 'file', message: 'The form has no part of this name.' }])
+    if (received === null) throw invalidField('file', 'The form has no part of this name.')
     return received
   } catch (thrown) {
     if (received !== null) await files.discard(received)

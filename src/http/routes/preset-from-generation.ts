@@ -5,7 +5,7 @@ import { scopeOf } from '../../canonical/reach.ts'
 import { generationContent } from '../../contract/generation-content.ts'
 import { presetShape, presetSlug, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { readSaveOptions, saveHeaders, saveQuery } from '../../contract/save-preset.ts'
-import { invalidRequest, validate } from '../../contract/validate.ts'
+import { invalidField, validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
@@ -86,7 +86,7 @@ const bodyOf = async (id: string, request: RouteRequest, parts: PresetFromGenera
   if (generation === null) throw new GatewayError('not_found', `There is no generation "${cutText(id, 128)}".`)
   const { record } = generation
   const shape = presetShape.safeParse(record['interface']).data
-  if (shape === undefined) throw invalidRequest([{ path: 'generation_id', message: 'Only requests with a conversation make presets.' }])
+  if (shape === undefined) throw invalidField('generation_id', 'Only requests with a conversation make presets.')
   const settings = isObject(record['settings']) ? record['settings'] : {}
   const sent = await contentOf(generation, request, parts)
   if (sent !== null) return { shape, body: { ...sent, ...settings }, warnings: presetTexts(generation) }

@@ -1,6 +1,6 @@
 /** The words of an answer that was kept, in whichever dialect it was given. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, objectsIn } from '../../lib/json.ts'
 
 export const answerText = (dialect: ClientDialect, answer: JsonObject): string => textOf[dialect](answer)
 
@@ -20,6 +20,3 @@ const textOf: Readonly<Record<ClientDialect, (answer: JsonObject) => string>> = 
 
 const joinTexts = (parts: readonly JsonObject[], type: string): string =>
   parts.flatMap((part) => (part['type'] === type && typeof part['text'] === 'string' ? [part['text']] : [])).join('')
-
-const objectsIn = (value: JsonValue | undefined): readonly JsonObject[] =>
-  (Array.isArray(value) ? (value as readonly JsonValue[]) : []).filter((one): one is JsonObject => isObject(one))

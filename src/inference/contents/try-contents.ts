@@ -11,7 +11,7 @@ import type { Effective } from '../../guardrails/effective.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
 import { judgeInput, judgeOutput, type Verdict } from '../../guardrails/trial.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { type JsonObject, textsIn } from '../../lib/json.ts'
 import type { ContentStore } from '../../storage/content-store.ts'
 import type { ListedGeneration } from '../../storage/generation-list.ts'
 import { StorageUnavailable } from '../../storage/storage-errors.ts'
@@ -142,5 +142,4 @@ const findsOf = (sides: Sides): Pick<Found, 'sides' | 'filters'> => ({
   filters: [...new Set([sides.input, sides.output].flatMap(({ pipeline }) => pipeline.flatMap(({ data }) => patternsOf(data))))],
 })
 
-const patternsOf = ({ patterns }: Readonly<Record<string, unknown>>): readonly string[] =>
-  Array.isArray(patterns) ? patterns.filter((one): one is string => typeof one === 'string') : []
+const patternsOf = ({ patterns }: Readonly<Record<string, unknown>>): readonly string[] => textsIn(patterns)

@@ -1,7 +1,7 @@
 /** Checks of an answer that no model is asked for. */
 import type { Check } from '../../contract/evaluation.ts'
 import { canonicalJson, createSchemaCheck } from '../../lib/json-schema.ts'
-import type { JsonValue } from '../../lib/json.ts'
+import { jsonIn, type JsonValue } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { knownRegex } from '../../lib/regex/known-regex.ts'
 import { matches } from '../../lib/regex/matches.ts'
@@ -52,13 +52,4 @@ const bySchema = (schema: Readonly<Record<string, unknown>>, text: string): Verd
   if (value === undefined) return verdict(false, 'The answer is no JSON.')
   const [fault] = createSchemaCheck(schema)(value).faults
   return verdict(fault === undefined, `${fault?.path ?? '$'}: ${fault?.message ?? ''}`)
-}
-
-const jsonIn = (text: string): JsonValue | undefined => {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    // Text that is not JSON is an outcome of this check, and no fault.
-    return undefined
-  }
 }

@@ -1,6 +1,6 @@
 /** Checks of answers by a model: a score by a rubric, and which of two answers is better, asked in both orders. */
 import type { Check } from '../../contract/evaluation.ts'
-import { isObject, objectIn, type JsonObject } from '../../lib/json.ts'
+import { objectAmongWords, type JsonObject } from '../../lib/json.ts'
 import type { KeptAnswer } from '../../storage/evaluation-store.ts'
 import type { OwnBody } from '../own-request.ts'
 import type { Verdict } from './check-answer.ts'
@@ -69,11 +69,7 @@ const isVote = (value: unknown): boolean => value === 'A' || value === 'B' || va
 
 const shown = ({ conversation, expected }: Judged): JsonObject => ({ conversation, ...(expected === null ? {} : { expected }) })
 
-/** Models put JSON into fences and prose. */
-const reported = ({ text }: KeptAnswer): JsonObject => {
-  const found = objectIn(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
-  return isObject(found) ? found : {}
-}
+const reported = ({ text }: KeptAnswer): JsonObject => objectAmongWords(text) ?? {}
 
 const unclear = ({ error }: KeptAnswer): string =>
   error === null ? 'The judge did not answer as it was asked to.' : `The judge failed: ${error.message}`

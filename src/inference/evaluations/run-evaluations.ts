@@ -6,7 +6,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isBudgetRefusal, isUnpaid } from '../../ledger/refusal.ts'
 import type { Keys, Principal } from '../../keys/keys.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 
 import type { FileText } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { invalidRequest } from '../../contract/validate.ts'
+import { invalidField } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import { readDataUrl } from '../../lib/data-url.ts'
 import type { ReadAnswer, ReadDocument } from '../../lib/documents/read-document.ts'
@@ -51,8 +51,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   const known = dialect === 'chat' ? annotated(body.value(field)) : new Map<string, string>()
   const found = findFiles(body.value(field), dialect, field)
   if (found.length === 0) return prepared
-  if (found.length > FILES_MAX)
-    throw invalidRequest([{ path: found[FILES_MAX]?.at ?? field, message: `No more than ${FILES_MAX} PDFs are read.` }])
+  if (found.length > FILES_MAX) throw invalidField(found[FILES_MAX]?.at ?? field, `No more than ${FILES_MAX} PDFs are read.`)
   const read = new Map<string, FileText & { readonly pages: number | null }>()
   const readOnce = eachOnce(readText)
   await Promise.all(
@@ -128,7 +127,7 @@ const readerOf = (
       read: (bytes, at) => readTextLayer(at, other, (job) => readDocument(job, bytes, { timeoutMs: READ_MS, holder: workspaceId })),
     }
   }
-  if (readByOcr === null) throw invalidRequest([{ path: 'plugins', message: NO_OCR }])
+  if (readByOcr === null) throw invalidField('plugins', NO_OCR)
   return { engine, read: (bytes, at) => readPages(bytes, at, readByOcr) }
 }
 
@@ -141,8 +140,8 @@ const readTextLayer = async (
   readDocument: (job: Parameters<ReadDocument>[0]) => ReturnType<ReadDocument>,
 ): Promise<ReadText> => {
   const read = await readDocument({ kind: 'pdf', ...LIMITS })
-  if (read.fault !== null) throw refused(at, FAULTS[read.fault])
-  if (read.text === '') throw refused(at, `the PDF has no text layer; an OCR engine is needed, ${otherEngine}.`)
+  if (read.fault !== null) throw invalidField(at, FAULTS[read.fault])
+  if (read.text === '') throw invalidField(at, `the PDF has no text layer; an OCR engine is needed, ${otherEngine}.`)
   return { text: read.text, pages: read.pages ?? null }
 }
 
@@ -151,7 +150,7 @@ const readPages = async (bytes: Buffer, at: string, readByOcr: ReadByOcr): Promi
     return await readByOcr(bytes)
   } catch (thrown) {
     if (!(thrown instanceof OcrFailure)) throw thrown
-    if (thrown.isFiles) throw refused(at, thrown.message)
+    if (thrown.isFiles) throw invalidField(at, thrown.message)
     throw new GatewayError('provider_unavailable', `${at}: ${thrown.message}`, { cause: thrown })
   }
 }
@@ -240,7 +239,7 @@ const readFile = async (
 ): Promise<(FileText & { readonly pages: number | null }) | null> => {
   await pause()
   const bytes = await bytesOf(url, at, fetchPage)
-  if (bytes.byteLength > BYTES_MAX) throw refused(at, 'the PDF is too large.')
+  if (bytes.byteLength > BYTES_MAX) throw invalidField(at, 'the PDF is too large.')
   const isPdf = bytes.subarray(0, 1024).includes('%PDF-')
   if (!isPdf && !/^data:/i.test(url)) return null
   await pause()
@@ -258,12 +257,10 @@ const bytesOf = async (url: string, at: string, fetchPage: FetchPage): Promise<B
     const { bytes } = await fetchPage({ url, refuse: () => null, signal: new AbortController().signal })
     return bytes
   } catch (thrown) {
-    if (thrown instanceof NoPage) throw refused(at, thrown.message)
+    if (thrown instanceof NoPage) throw invalidField(at, thrown.message)
     throw thrown
   }
 }
-
-const refused = (path: string, message: string) => invalidRequest([{ path, message }])
 
 const FAULTS: Readonly<Record<NonNullable<ReadAnswer['fault']>, string>> = {
   encrypted: 'the PDF is encrypted; send it without a password.',

@@ -1,7 +1,7 @@
 /** Functions that the client withholds, as a tool search finds them: one after the other, at the end of the model's list. */
 import type { Call } from '../../canonical/call.ts'
 import type { FunctionTool, Tool as PromptTool } from '../../canonical/prompt.ts'
-import { invalidRequest } from '../../contract/validate.ts'
+import { invalidField } from '../../contract/validate.ts'
 import { isObject } from '../../lib/json.ts'
 import { type AskedTool, failed, type Withheld } from '../../tools/tool.ts'
 import type { OfferedTool } from './offered-tool.ts'
@@ -53,19 +53,15 @@ const hiddenTool = (name: string, asked: AskedTool): OfferedTool => ({
 /** The bounds of a request that asks for a search, wherever it is run. Throws `invalid_request`. */
 export const checkToolSearch = ({ dialect, body }: Call, { at, askedAs }: AskedTool): void => {
   if (dialect === 'chat')
-    throw invalidRequest([
-      {
-        path: at,
-        message: `${askedAs} is for Responses and Messages; on Chat Completions use deferred_tools, which searches with any model.`,
-      },
-    ])
+    throw invalidField(
+      at,
+      `${askedAs} is for Responses and Messages; on Chat Completions use deferred_tools, which searches with any model.`,
+    )
   const choice = body.value('tool_choice') ?? null
   const kind = isObject(choice) ? choice['type'] : choice
   if (choice !== null && kind !== 'auto' && kind !== 'allowed_tools')
-    throw invalidRequest([
-      {
-        path: 'tool_choice',
-        message: 'Beside a tool search the choice must be left out, auto or allowed_tools: any other leaves the model no way to search.',
-      },
-    ])
+    throw invalidField(
+      'tool_choice',
+      'Beside a tool search the choice must be left out, auto or allowed_tools: any other leaves the model no way to search.',
+    )
 }

@@ -1,7 +1,7 @@
 /** How long a loop of tools may go on: what its client and its operator allow. */
 import type { Call } from '../../canonical/call.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
-import { invalidRequest } from '../../contract/validate.ts'
+import { invalidField } from '../../contract/validate.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { Admitted } from '../admitted.ts'
@@ -32,9 +32,7 @@ export const withKnownCost = (call: Call, attempts: readonly PlannedAttempt[]): 
   if (index < 0) return attempts
   const priced = attempts.filter(({ endpoint }) => endpoint.prices !== null)
   if (priced.length > 0) return priced
-  throw invalidRequest([
-    { path: `stop_server_tools_when[${index}]`, message: 'The price of this model is not known, so max_cost cannot end it.' },
-  ])
+  throw invalidField(`stop_server_tools_when[${index}]`, 'The price of this model is not known, so max_cost cannot end it.')
 }
 
 interface LoopState {

@@ -4,7 +4,7 @@
  */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
-import { invalidRequest } from '../../contract/validate.ts'
+import { invalidField } from '../../contract/validate.ts'
 import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
@@ -45,9 +45,7 @@ export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldPart
   const prompt = parts.prompt()
   const search = searchIn(prompt, call.dialect)
   if (search !== null) {
-    throw invalidRequest([
-      { path: search, message: 'Use either deferred_tools or a tool search: both together are two ways to the same tools.' },
-    ])
+    throw invalidField(search, 'Use either deferred_tools or a tool search: both together are two ways to the same tools.')
   }
   // The door has checked its form.
   const deferred = deferTools(config as unknown as DeferredConfig, prompt, call.body.value('tool_choice'), {
@@ -78,9 +76,7 @@ const leftToVendor = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar
   )
   if (attempts.length > 0) return { ...offer, attempts }
   const hint = call.dialect === 'chat' ? 'add deferred_tools' : 'add a service:tool_search tool, or deferred_tools'
-  throw invalidRequest([
-    { path: `${placeOf(first, call)}.defer_loading`, message: `Only Anthropic finds such tools without a search in the request: ${hint}.` },
-  ])
+  throw invalidField(`${placeOf(first, call)}.defer_loading`, `Only Anthropic finds such tools without a search in the request: ${hint}.`)
 }
 
 /** Where the client wrote it: the list that a model may choose from can be shorter (`allowed_tools`). */

@@ -1,7 +1,7 @@
 /** The answer of a hosted router to `GET /models`: a list under `data`, prices as texts in dollars a token. Its prices are those of the router itself. */
-import { isObject } from '../../lib/json.ts'
+import { isObject, textsIn } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
-import { asItIs, perToken, textsOf, reported, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'
+import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'
 
 const PROVIDER = 'openrouter'
 
@@ -37,14 +37,14 @@ const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> 
     }),
     ...(input.length === 0 ? {} : { input_modalities: input }),
     ...(output.length === 0 ? {} : { output_modalities: output }),
-    supported_parameters: textsOf(entry['supported_parameters']).filter((name) => /^[a-z][a-z0-9_]*$/.test(name)),
+    supported_parameters: textsIn(entry['supported_parameters']).filter((name) => /^[a-z][a-z0-9_]*$/.test(name)),
   }
 }
 
 const MODALITIES = ['text', 'image', 'audio', 'video', 'file'] as const
 
 const modalitiesOf = (value: unknown): (typeof MODALITIES)[number][] =>
-  textsOf(value).flatMap((name) => MODALITIES.filter((modality) => modality === name))
+  textsIn(value).flatMap((name) => MODALITIES.filter((modality) => modality === name))
 
 const pricesOf = (pricing: Record<string, unknown>): PriceFields =>
   reported<PriceFields>({

@@ -1,7 +1,7 @@
 /** The api.json of models.dev: providers with their models, prices in dollars a million tokens. */
-import { isObject } from '../../lib/json.ts'
+import { isObject, textsIn } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
-import { asItIs, textsOf, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
+import { asItIs, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'
 
 export const isModelsDev = (file: Record<string, unknown>): boolean =>
@@ -59,7 +59,7 @@ const PARAMETERS: readonly (readonly [string, readonly string[]])[] = [
 const MODALITIES = { text: 'text', image: 'image', audio: 'audio', video: 'video', pdf: 'file' } as const
 
 const modalitiesOf = (value: unknown): (typeof MODALITIES)[keyof typeof MODALITIES][] =>
-  textsOf(value).flatMap((name) => (name in MODALITIES ? [MODALITIES[name as keyof typeof MODALITIES]] : []))
+  textsIn(value).flatMap((name) => (name in MODALITIES ? [MODALITIES[name as keyof typeof MODALITIES]] : []))
 
 /** `2026-03` and `2026-03-05`. */
 const secondsOf = (value: unknown): number | undefined => {

@@ -68,5 +68,3 @@ export const tokensOf = (value: unknown): number | undefined => {
   const tokens = Number(value)
   return value !== null && value !== '' && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : undefined
 }
-
-export const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [])

@@ -1,47 +1,39 @@
 /** Any upstream that speaks Anthropic's Messages. */
-import { passesAsWritten, type Call } from '../../canonical/call.ts'
+import { type Call } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, jsonIn } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
-import { parseOrNull } from '../reported-error.ts'
-import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
+import { jsonAdapter } from '../json-adapter.ts'
+import type { Body, WholeAnswer } from '../json-post.ts'
 import { createDistinctIds } from '../distinct-ids.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
-import type { Attempt, ProviderAdapter } from '../provider.ts'
-import { type EventReader, streamFrames } from '../stream-frames.ts'
+import type { Attempt, ProviderContext } from '../provider.ts'
+import type { EventReader } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
 import { anthropicWire } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
 
 const API_VERSION = '2023-06-01'
 
-export const anthropic: ProviderAdapter = async (attempt, context, take) => {
+export const anthropic = jsonAdapter((attempt, context) => {
   const { call, target } = attempt
-  // Anthropic fetches by https, and of files PDFs.
-  const loaded =
-    call.dialect === 'messages'
-      ? attempt
-      : await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, ({ url }) => /^http:/i.test(url))
-  const posted = await postJson(
-    {
-      url: messagesUrl(target.baseUrl),
-      headers: ownHeaders(attempt),
-      body: encoded(anthropicWire(loaded), attempt, context),
-      stream: call.stream,
-      failure: anthropicFailure,
-    },
-    attempt,
-    context,
-  )
-  const { streams, response } = await answerForm(posted, call.stream)
-  const native = passesAsWritten(call, 'messages') && streams === call.stream
-  if (streams) await streamFrames(response, eventReader(attempt, native), attempt, context, take)
-  else {
-    const whole = await readWholeAnswer(response, attempt, context)
-    await takeWhole(whole, context, take, (frames) => void frames.push(wholeFrame(whole, attempt, native)))
+  return {
+    dialect: 'messages',
+    url: messagesUrl(target.baseUrl),
+    headers: ownHeaders(attempt),
+    body: call.dialect === 'messages' ? encoded(anthropicWire(attempt), attempt, context) : translatedBody(attempt, context),
+    failure: anthropicFailure,
+    events: (native) => eventReader(attempt, native),
+    whole: (answer, native, frames) => void frames.push(wholeFrame(answer, attempt, native)),
   }
+})
+
+/** Anthropic fetches by https, and of files PDFs. */
+const translatedBody = async (attempt: Attempt, context: ProviderContext): Promise<Body> => {
+  const loaded = await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, ({ url }) => /^http:/i.test(url))
+  return encoded(anthropicWire(loaded), attempt, context)
 }
 
 /** Operators write the address with the version of the API or without it. */
@@ -114,7 +106,7 @@ const mendInputs = (blocks: readonly unknown[]): boolean => {
   let changed = false
   for (const block of blocks) {
     const input = isObject(block) ? block['input'] : undefined
-    const parsed = typeof input === 'string' ? parseOrNull(input) : null
+    const parsed = typeof input === 'string' ? jsonIn(input) : null
     if (!isObject(block) || !isObject(parsed)) continue
     block['input'] = parsed
     changed = true

@@ -1,6 +1,6 @@
 /** One content block, as it opens, grows and closes. */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -110,5 +110,3 @@ const citation = (reported: Json, place: { readonly start: number; readonly end:
     citation: { url, title: textOf(reported['title']) || null, content: textOf(reported['cited_text']) || null, ...place },
   }
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

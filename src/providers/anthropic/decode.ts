@@ -1,6 +1,6 @@
 /** Messages as upstreams speak it, whole or as stream events, in the language of the middle. Tolerant: only what means something is read. */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { decodeUsage, mergeUsage, startedUsage } from './decode-usage.ts'
@@ -148,5 +148,3 @@ const start = (message: Json): ModelEvent => ({
   upstreamId: textOf(message['id']) || null,
   upstreamModel: textOf(message['model']) || null,
 })
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

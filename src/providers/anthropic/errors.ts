@@ -1,13 +1,14 @@
 /** Failures of Messages upstreams as typed errors. Source: the API's page on errors, and the sentences that it does not list. */
 import type { GatewayError } from '../../errors.ts'
+import { jsonIn } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull, readReportedError, type ReportedError } from '../reported-error.ts'
+import { readReportedError, type ReportedError } from '../reported-error.ts'
 
 /** `status` is that of the response, or 200 for an error inside a body or a stream. */
 export const anthropicFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError => {
-  const reported = readReportedError(parseOrNull(bodyText))
+  const reported = readReportedError(jsonIn(bodyText))
   const kind = reported.words.map((word) => KINDS.get(word)).find((known) => known !== undefined)
   const effective = status === 200 ? (kind?.status ?? null) : status
   const failure = { status: effective, reported, raw: bodyText, retryAfterSeconds }

@@ -1,6 +1,6 @@
 /** The content blocks of a turn as Claude wrote them: a turn in which its own tools were at work goes back to it so. */
 import type { OwnBlock } from '../../canonical/prompt.ts'
-import { isObject, objectIn } from '../../lib/json.ts'
+import { isObject, objectIn, textOf } from '../../lib/json.ts'
 import { editMembers } from '../../lib/json-splice.ts'
 import { isVisible } from '../message-blocks.ts'
 import { OF_PROVIDER } from './encode-parts.ts'
@@ -73,5 +73,3 @@ const ownBlock = ({ block, input }: OpenBlock): OwnBlock => {
 }
 
 const CALLS: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use'])
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,5 +1,5 @@
 /** The schema of a tool's input as the API takes it: one of an object, which says so and has no alternatives at its top. */
-import { isObject } from '../../lib/json.ts'
+import { isObject, textsIn } from '../../lib/json.ts'
 import { resolvePointer } from '../../lib/json-pointer.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -25,13 +25,13 @@ type Combinator = (typeof COMBINATORS)[number]
 /** All members that any branch knows, the first to know one counting; required is what each input has to have. */
 const merged = (schema: Schema, combined: readonly Combinator[]): Schema => {
   const own = isObject(schema['properties']) ? schema['properties'] : {}
-  const required = new Set(textsOf(schema['required']))
+  const required = new Set(textsIn(schema['required']))
   const known: Schema[] = [own]
   for (const keyword of combined) {
     // A branch that is referred to many times says nothing more than once.
     const branches = [...new Set(branchesOf(schema[keyword], schema))]
     for (const { properties } of branches) if (isObject(properties)) known.push(properties)
-    const names = branches.map((branch) => new Set(textsOf(branch['required'])))
+    const names = branches.map((branch) => new Set(textsIn(branch['required'])))
     const [first = new Set(), ...others] = names
     const held =
       keyword === 'allOf' ? names.flatMap((each) => [...each]) : [...first].filter((name) => others.every((each) => each.has(name)))
@@ -53,6 +53,3 @@ const branchesOf = (list: unknown, root: Schema): readonly Schema[] =>
     const target = typeof branch['$ref'] === 'string' ? resolvePointer(root, branch['$ref']) : branch
     return target === null ? [] : [target]
   })
-
-const textsOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : []

@@ -1,5 +1,5 @@
 /** Pictures and documents by `http:` addresses: Anthropic reads `https:` ones only. */
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 import { spellsNames } from '../../lib/may-name.ts'
 import { startPace, type Steps } from '../../lib/steps.ts'
 import { startsString } from '../../lib/string-start.ts'
@@ -60,5 +60,3 @@ const firstIn = (blocks: unknown, at: string): string | null => {
   }
   return null
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])

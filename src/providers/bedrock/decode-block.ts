@@ -1,7 +1,7 @@
 /** One content block of an answer, as it opens, grows and closes. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -90,8 +90,8 @@ export const wholeBlock = (block: Json, context: BlockContext): ModelEvent[] => 
     return [...decoder.delta({ reasoningContent: readable }), ...decoder.close()]
   }
   if (isObject(citationsContent)) {
-    const texts = objectsOf(citationsContent['content']).flatMap((piece) => decoder.delta({ text: piece['text'] }))
-    const sources = objectsOf(citationsContent['citations']).flatMap((citation) => decoder.delta({ citation }))
+    const texts = objectsIn(citationsContent['content']).flatMap((piece) => decoder.delta({ text: piece['text'] }))
+    const sources = objectsIn(citationsContent['citations']).flatMap((citation) => decoder.delta({ citation }))
     return [...texts, ...sources, ...decoder.close()]
   }
   if (isObject(image)) return [...decoder.open(block), ...decoder.delta(block), ...decoder.close()]
@@ -131,12 +131,8 @@ const citationEvent = (citation: Json, place: { readonly start: number; readonly
   const source = textOf(citation['source'])
   const url = web || (/^https?:/.test(source) ? source : '')
   if (url === '') return { type: 'unknown', kind: 'citation' }
-  const content = objectsOf(citation['sourceContent'])
+  const content = objectsIn(citation['sourceContent'])
     .map((piece) => textOf(piece['text']))
     .join('')
   return { type: 'citation', citation: { url, title: textOf(citation['title']) || null, content: content || null, ...place } }
 }
-
-const objectsOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : [])
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,6 +1,7 @@
 /** How the model is to answer: `inferenceConfig`, what goes to the model itself, and the effort of its thinking. */
 import type { ReasoningSetting, SettingName } from '../../canonical/settings.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { definedOnly } from '../../lib/defined-only.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { encodeSampling } from '../anthropic/encode-settings.ts'
 import { encodeReasoning as encodeClaudeReasoning } from '../anthropic/encode-reasoning.ts'
 import { effortOfBudget, nearestEffort } from '../effort.ts'
@@ -18,7 +19,7 @@ export interface EncodedSettings {
 /** `forced`: a call of a tool is demanded. */
 export const encodeSettings = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedSettings => {
   const model = context.facts.thinking === 'claude' ? ofClaude(turns, forced, context) : ofOther(context)
-  return { ...model, inferenceConfig: present({ ...model.inferenceConfig, stopSequences: encodeStop(context) }) }
+  return { ...model, inferenceConfig: definedOnly({ ...model.inferenceConfig, stopSequences: encodeStop(context) }) }
 }
 
 const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedSettings => {
@@ -32,8 +33,8 @@ const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContex
   // Unlike Anthropic's own API this one wants no cap, and knows the highest itself; only a budget has to be below one.
   const cap = context.setting('maxOutputTokens') ?? (thinking?.['type'] === 'enabled' ? maxTokens : undefined)
   return {
-    inferenceConfig: present({ maxTokens: cap, temperature, topP }),
-    additionalModelRequestFields: present({ top_k: topK, thinking: thinking as JsonObject | undefined }),
+    inferenceConfig: definedOnly({ maxTokens: cap, temperature, topP }),
+    additionalModelRequestFields: definedOnly({ top_k: topK, thinking: thinking as JsonObject | undefined }),
     effort,
   }
 }
@@ -46,7 +47,7 @@ const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
 }
 
 const ofOther = (context: EncodeContext): EncodedSettings => {
-  const inferenceConfig = present({
+  const inferenceConfig = definedOnly({
     maxTokens: context.setting('maxOutputTokens'),
     temperature: heldTo1(context),
     topP: context.setting('topP'),
@@ -129,6 +130,3 @@ const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
 
 const lost = (name: SettingName, why: string, { lose, fieldOf, target }: EncodeContext): void =>
   lose(fieldOf(name), `${target.upstreamModel} ${why}; it was left out.`)
-
-const present = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined))

@@ -1,10 +1,9 @@
 /** Failures of Bedrock as typed errors, by the names of its exceptions. Source: the API reference of Converse and ConverseStream, "Errors", and the common errors of AWS. */
 import type { GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json.ts'
+import { objectIn, type JsonObject } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull } from '../reported-error.ts'
 import { secretsOf } from './sign.ts'
 
 export interface ConverseFailure {
@@ -84,7 +83,4 @@ const withoutSecrets = (text: string, { apiKey }: Target): string =>
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 /** A page of a proxy, or nothing, holds no member: then the status speaks. */
-const parsed = (text: string): Record<string, unknown> => {
-  const body = parseOrNull(text)
-  return isObject(body) ? body : {}
-}
+const parsed = (text: string): JsonObject => objectIn(text) ?? {}

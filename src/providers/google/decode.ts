@@ -1,7 +1,7 @@
 /** Answers of generateContent, whole or in chunks of the same form, as events. Tolerant: only what means something is read. */
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { createSourceReader } from './grounding.ts'
 import { decodeLogprobs } from './log-probabilities.ts'
@@ -105,7 +105,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
   }
 
   const candidateEvents = (candidate: Json): ModelEvent[] => {
-    const parts = isObject(candidate['content']) ? objectsOf(candidate['content']['parts']) : []
+    const parts = isObject(candidate['content']) ? objectsIn(candidate['content']['parts']) : []
     const events = parts.flatMap(partEvents)
     saidAnything ||= events.some(({ type }) => type !== 'unknown')
     const logprobs = decodeLogprobs(candidate['logprobsResult'])
@@ -148,7 +148,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
 }
 
 export const firstCandidate = (chunk: Json): Json | undefined =>
-  objectsOf(chunk['candidates']).find((candidate) => (candidate['index'] ?? 0) === 0)
+  objectsIn(chunk['candidates']).find((candidate) => (candidate['index'] ?? 0) === 0)
 
 /** Members of a part that say something about it, and are not what it is. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata', 'mediaResolution', 'videoMetadata'])
@@ -183,6 +183,3 @@ const reasonOf = (native: string, called: boolean, said: boolean): FinishReason 
   if (native !== 'STOP' && !said) return null
   return called ? 'tool_calls' : 'stop'
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-const objectsOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as unknown[]).filter(isObject) : [])

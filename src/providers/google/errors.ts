@@ -1,17 +1,17 @@
 /** Failures of Google's API as typed errors: of a response, within a body or a stream, and of a prompt that it blocks. */
 import type { GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, jsonIn } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { parseOrNull, readReportedError, type ReportedError } from '../reported-error.ts'
+import { readReportedError, type ReportedError } from '../reported-error.ts'
 import type { Ending } from './decode.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** `status` is that of the response, or 200 for an error inside a body or a stream. `headerSeconds`: its `Retry-After`. */
 export const googleFailure = (status: number, bodyText: string, target: Target, headerSeconds?: number): GatewayError => {
-  const body = parseOrNull(bodyText)
+  const body = jsonIn(bodyText)
   // An endpoint that streams without events sends its error in a list.
   const error = errorIn(Array.isArray(body) ? (body as unknown[]).find((entry) => errorIn(entry) !== null) : body)
   const reported = readReportedError(body)

@@ -2,12 +2,13 @@
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
+import { jsonAdapter } from '../json-adapter.ts'
+import type { Body, WholeAnswer } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import { encoded } from '../encoded.ts'
-import type { ProviderAdapter, Target } from '../provider.ts'
-import { type EventReader, streamFrames } from '../stream-frames.ts'
+import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { EventReader } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
 import { encodeGoogleRequest } from './encode.ts'
 import { geminiModel } from './gemini-model.ts'
@@ -17,29 +18,25 @@ import { blockedPrompt, brokenEnding, errorIn, googleFailure } from './errors.ts
 /** The use may come behind the end of the answer, so the bytes are read to their end; for this long at most. */
 const AFTER_ENDING_MS = 5000
 
-export const google: ProviderAdapter = async (attempt, context, take) => {
+export const google = jsonAdapter((attempt, context) => {
   const { call, target } = attempt
-  const model = geminiModel(target.upstreamModel)
+  return {
+    dialect: null,
+    url: addressOf(target, call.stream),
+    headers: target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey },
+    body: bodyOf(attempt, context),
+    failure: googleFailure,
+    // A proxy that loses the query answers with a list of chunks in place of events.
+    events: () => chunkReader(target),
+    whole: (answer, _, frames) => readWhole(answer, target, frames),
+  }
+})
+
+const bodyOf = async (attempt: Attempt, context: ProviderContext): Promise<Body> => {
+  const model = geminiModel(attempt.target.upstreamModel)
   const unescaped = await withUnescapedMedia(attempt, context, malformedData)
   const loaded = await withLoadedMedia(unescaped, context.loadMedia, ({ url }) => !isReadByGoogle(url, model))
-  const posted = await postJson(
-    {
-      url: addressOf(target, call.stream),
-      headers: target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey },
-      body: encoded(encodeGoogleRequest(loaded), attempt, context),
-      stream: call.stream,
-      failure: googleFailure,
-    },
-    attempt,
-    context,
-  )
-  const { streams, response } = await answerForm(posted, call.stream)
-  // A proxy that loses the query answers with a list of chunks in place of events.
-  if (streams) await streamFrames(response, chunkReader(target), attempt, context, take)
-  else {
-    const whole = await readWholeAnswer(response, attempt, context)
-    await takeWhole(whole, context, take, (frames) => readWhole(whole, target, frames))
-  }
+  return encoded(encodeGoogleRequest(loaded), attempt, context)
 }
 
 const addressOf = ({ baseUrl, upstreamModel, unlisted }: Target, stream: boolean): string => {

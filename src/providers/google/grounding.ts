@@ -1,6 +1,6 @@
 /** The sources of an answer: of its web search, and of what it quotes. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf, objectsIn } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -43,7 +43,7 @@ export const createSourceReader = (): SourceReader => {
 
 const groundingCitations = (metadata: Json, text: string): UrlCitation[] => {
   const sources = listOf(metadata['groundingChunks']).map(sourceOf)
-  const supports = objectsOf(metadata['groundingSupports'])
+  const supports = objectsIn(metadata['groundingSupports'])
   if (sources.length === 0) return []
   const bytes = supports.length === 0 ? null : Buffer.from(text)
   const supported = supports.flatMap((support) => {
@@ -70,7 +70,7 @@ const sourceOf = (chunk: unknown): { url: string; title: string | null } | null 
 
 const quotations = (metadata: unknown, text: string): UrlCitation[] => {
   const bytes = Buffer.from(isObject(metadata) ? text : '')
-  return objectsOf(isObject(metadata) ? (metadata['citationSources'] ?? metadata['citations']) : undefined).flatMap((source) => {
+  return objectsIn(isObject(metadata) ? (metadata['citationSources'] ?? metadata['citations']) : undefined).flatMap((source) => {
     const { uri, title } = source
     return typeof uri === 'string' && uri !== ''
       ? [{ url: uri, title: typeof title === 'string' ? title : null, content: null, ...placeOf(source, bytes, text) }]
@@ -90,6 +90,3 @@ const placeOf = (segment: Json, bytes: Buffer, text: string): { start: number | 
   const found = text.indexOf(quoted)
   return found < 0 ? NOWHERE : { start: found, end: found + quoted.length }
 }
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
-const objectsOf = (value: unknown): Json[] => listOf(value).filter(isObject)

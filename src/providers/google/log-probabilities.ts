@@ -1,5 +1,5 @@
 /** `logprobsResult` in the form that Chat Completions gives log probabilities. */
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts'
 
 /** One entry a token; empty where there are none. */
 export const decodeLogprobs = (result: unknown): JsonObject[] => {
@@ -19,5 +19,3 @@ const tokenOf = (candidate: unknown): JsonObject | null => {
   if (typeof token !== 'string' || typeof logProbability !== 'number') return null
   return { token, logprob: logProbability, bytes: [...Buffer.from(token)] }
 }
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])

@@ -6,11 +6,10 @@
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { ArgumentsScan } from '../../lib/arguments-scan.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import { callArguments } from '../call-arguments.ts'
 import { createDistinctIds } from '../distinct-ids.ts'
-import { textOf } from './decode-content.ts'
 import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 
 export interface CallReader {

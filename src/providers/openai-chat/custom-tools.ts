@@ -1,6 +1,6 @@
 /** Tools that take any text, of a chat client whose vendor has functions only (text-calls.ts). */
 import type { CustomTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, textOf } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import type { RuleContext } from '../field-rules.ts'
@@ -52,8 +52,6 @@ const customTool = (tool: JsonValue, index: number): CustomTool | null => {
     grammar: grammar === null ? null : { syntax: textOf(grammar['syntax']), definition: textOf(grammar['definition']) },
   }
 }
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
 
 /** Also of a choice among several tools. */
 const chosenFunction = (choice: JsonValue): JsonValue => {

@@ -1,7 +1,7 @@
 /** The members of a message or a delta beside plain text: parts, sources, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -99,8 +99,6 @@ const sourceOf = ({ url, title, snippet }: Json): UrlCitation | null =>
   typeof url === 'string' ? { ...page(url), title: textOrNull(title), content: textOrNull(snippet) } : null
 
 const page = (url: string): UrlCitation => ({ url, title: null, content: null, start: null, end: null })
-
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 

@@ -1,8 +1,7 @@
 /** `reasoning_details`: thinking in pieces, each with what its maker wants back (docs/contract/chat-completions.md#messages). */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { REASONING_FORMATS, type ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject } from '../../lib/json.ts'
-import { textOf } from './decode-content.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

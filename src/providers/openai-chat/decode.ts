@@ -1,9 +1,9 @@
 /** Chat Completions as upstreams speak it, whole or in chunks, as events. Tolerant: only the fields that mean something are read. */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
-import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources, textOf } from './decode-content.ts'
+import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources } from './decode-content.ts'
 import { decodeDetails, proofsOfCalls } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
 
@@ -35,7 +35,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   const others = new OtherChoices()
 
   const message = (said: Json, isWhole: boolean, events: ModelEvent[]): void => {
-    const details = listOf(said['reasoning_details'])
+    const details = filledList(said['reasoning_details'])
     const proofs = details === null ? null : proofsOfCalls(details, said['tool_calls'], model)
     // `reasoning` repeats as text what the details hold in pieces.
     if (details === null || proofs === null || !decodeDetails(details, model, proofs, events)) {
@@ -51,9 +51,9 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       refused = true
       events.push({ type: 'refusal', text: refusal })
     }
-    const annotations = listOf(said['annotations'])
+    const annotations = filledList(said['annotations'])
     if (annotations !== null) decodeAnnotations(annotations, events)
-    const images = listOf(said['images'])
+    const images = filledList(said['images'])
     if (images !== null) decodeImages(images, events)
     if (isObject(said['audio'])) {
       const characters = textOf(said['audio']['transcript']).length
@@ -61,7 +61,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       else if (!audio) events.push({ type: 'unknown', kind: 'audio' })
       audio = true
     }
-    const toolCalls = listOf(modernCalls(said))
+    const toolCalls = filledList(modernCalls(said))
     for (const [position, call] of toolCalls?.entries() ?? [])
       if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
   }
@@ -178,4 +178,4 @@ const firstChoice = (chunk: Json): Json | undefined => {
   return Array.isArray(choices) ? choices.find((choice): choice is Json => isObject(choice) && (choice['index'] ?? 0) === 0) : undefined
 }
 
-const listOf = (value: unknown): readonly unknown[] | null => (Array.isArray(value) && value.length > 0 ? value : null)
+const filledList = (value: unknown): readonly unknown[] | null => (Array.isArray(value) && value.length > 0 ? value : null)

@@ -1,7 +1,8 @@
 /** How much a model shall think, in the words of one vendor of the dialect. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { definedOnly } from '../../lib/defined-only.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
 import type { ReasoningWords, Vendor } from '../vendor.ts'
 
@@ -15,7 +16,7 @@ export const encodeReasoning = (value: ReasoningSetting, field: string, vendor: 
 }
 
 export const wholeObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
-  present({
+  definedOnly({
     enabled,
     effort,
     // Beside an effort a budget is refused.
@@ -74,6 +75,3 @@ const toggled = (toggle: NonNullable<ReasoningWords['toggle']>, on: boolean): Js
 }
 
 const lost = (field: string, message: string): Warning => ({ code: 'unsupported_field', field, message })
-
-const present = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined))

@@ -4,7 +4,7 @@
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'
 import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
@@ -95,5 +95,3 @@ const repaired = (
   }
   return next
 }
-
-const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)

@@ -1,7 +1,7 @@
 /** Pictures and files that tools returned, for vendors whose results hold text only: they follow as the user's, in one message. */
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import { announced, introduced, type ToolNames } from '../tool-media.ts'
-import { callsIn, contentOf, objectsIn, type PlacedMessage } from './placed-message.ts'
+import { callsIn, contentOf, type PlacedMessage } from './placed-message.ts'
 
 /** The same messages where no tool returned any. */
 export const withMediaBehindTools = (given: readonly PlacedMessage[]): readonly PlacedMessage[] => {

@@ -2,7 +2,7 @@
  * The rules for the messages of a Chat Completions request at one vendor: what it would refuse is said in a way that
  * it takes, left out with a warning, or refused by name. A client's own messages and translated ones go through the same rules.
  */
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { argumentsOfText } from '../text-calls.ts'
 import type { Vendor } from '../vendor.ts'
@@ -10,7 +10,7 @@ import { withCallIds } from './call-ids.ts'
 import { fileFor } from './file-parts.ts'
 import { withLawfulHistory } from './lawful-history.ts'
 import { withMediaBehindTools } from './media-behind-tools.ts'
-import { callsIn, mapCalls, mapMessages, objectsIn, type PlacedMessage, textOfPart } from './placed-message.ts'
+import { callsIn, mapCalls, mapMessages, type PlacedMessage, textOfPart } from './placed-message.ts'
 import { withStrictOrder } from './turn-order.ts'
 import type { RuleContext } from './message-context.ts'
 

@@ -6,13 +6,14 @@ import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
+import { jsonAdapter } from '../json-adapter.ts'
+import type { Body, WholeAnswer } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import { encoded } from '../encoded.ts'
-import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
+import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
-import { type EventReader, streamFrames } from '../stream-frames.ts'
+import type { EventReader } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
 import { chatWire } from './encode.ts'
@@ -20,31 +21,24 @@ import { chatFailure } from './errors.ts'
 import { createPieceReader } from './piece-reader.ts'
 import { chatText, chatTextInSteps } from './vendor-text.ts'
 
-export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
+export const openaiChat = jsonAdapter((attempt, context) => {
   const { call, target } = attempt
-  // Who takes files as data only.
-  const { files } = vendorOf(target.provider)
-  const loaded = passesAsWritten(call, 'chat')
-    ? attempt
-    : await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
-  const posted = await postJson(
-    {
-      url: addressOf(target, '/chat/completions'),
-      headers: keyHeader(target),
-      body: encoded(chatWire(loaded), attempt, context),
-      stream: call.stream,
-      failure: chatFailure,
-    },
-    attempt,
-    context,
-  )
-  const { streams, response } = await answerForm(posted, call.stream)
-  const native = passesAsWritten(call, 'chat') && streams === call.stream
-  if (streams) await streamFrames(response, chunkReader(target, native, answersOf(call)), attempt, context, take)
-  else {
-    const whole = await readWholeAnswer(response, attempt, context)
-    await takeWhole(whole, context, take, (frames) => readWhole(whole, target, native, frames))
+  return {
+    dialect: 'chat',
+    url: addressOf(target, '/chat/completions'),
+    headers: keyHeader(target),
+    body: passesAsWritten(call, 'chat') ? encoded(chatWire(attempt), attempt, context) : translatedBody(attempt, context),
+    failure: chatFailure,
+    events: (native) => chunkReader(target, native, answersOf(call)),
+    whole: (answer, native, frames) => readWhole(answer, target, native, frames),
   }
+})
+
+const translatedBody = async (attempt: Attempt, context: ProviderContext): Promise<Body> => {
+  // Who takes files as data only.
+  const { files } = vendorOf(attempt.target.provider)
+  const loaded = await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
+  return encoded(chatWire(loaded), attempt, context)
 }
 
 const answersOf = ({ body, dialect }: Attempt['call']): number => {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 
 /** A message on its way out, and where it stands in the client's request. */
@@ -29,9 +29,6 @@ export const mapCalls = (message: JsonObject, map: (call: JsonObject) => JsonObj
   const mapped = calls.map((call: JsonValue) => (isObject(call) ? map(call) : call))
   return mapped.every((call, index) => call === calls[index]) ? message : { ...message, tool_calls: mapped }
 }
-
-export const objectsIn = (value: JsonValue | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter((element): element is JsonObject => isObject(element)) : []
 
 /** One string where a string says it all; null for no content. */
 export const contentOf = (parts: readonly JsonObject[]): JsonValue => {

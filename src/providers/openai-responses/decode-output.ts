@@ -4,13 +4,11 @@
  */
 import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
 export type Json = Record<string, unknown>
-
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** `summary` is the provider's account of thinking, `reasoning` the thinking itself. */
 export type PieceKind = 'text' | 'refusal' | 'summary' | 'reasoning'
@@ -114,12 +112,12 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     emitPiece(state, kind, part, whole.slice(state.reported.get(`${kind} ${part}`) ?? 0))
 
   const message = (state: ItemState, item: Json): ModelEvent[] =>
-    partsOf(item['content']).flatMap((part, position) => {
+    objectsIn(item['content']).flatMap((part, position) => {
       if (part['type'] === 'refusal') return emitRest(state, 'refusal', position, textOf(part['refusal']))
       if (part['type'] !== 'output_text') return []
       const unreported = !state.reported.has(`text ${position}`)
       const events = emitRest(state, 'text', position, textOf(part['text']))
-      const annotations = partsOf(part['annotations']).slice(state.cited.get(position) ?? 0)
+      const annotations = objectsIn(part['annotations']).slice(state.cited.get(position) ?? 0)
       return [
         ...events,
         ...(unreported ? decodeLogprobs(part['logprobs']) : []),
@@ -129,8 +127,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
 
   const reasoning = (state: ItemState, item: Json): ModelEvent[] => {
     const events = [
-      ...partsOf(item['summary']).flatMap((part, position) => emitRest(state, 'summary', position, textOf(part['text']))),
-      ...partsOf(item['content']).flatMap((part, position) => emitRest(state, 'reasoning', position, textOf(part['text']))),
+      ...objectsIn(item['summary']).flatMap((part, position) => emitRest(state, 'summary', position, textOf(part['text']))),
+      ...objectsIn(item['content']).flatMap((part, position) => emitRest(state, 'reasoning', position, textOf(part['text']))),
     ]
     const proof = proofOf(item)
     return proof === null && !reportedAny(state) ? events : [...events, { type: 'reasoning-end', proof }]
@@ -229,5 +227,3 @@ const reportedAny = ({ reported }: ItemState, prefix = ''): boolean =>
   [...reported].some(([key, length]) => length > 0 && key.startsWith(prefix))
 
 const partAt = (index: unknown): number => (typeof index === 'number' ? index : 0)
-
-const partsOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])

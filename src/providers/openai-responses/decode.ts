@@ -1,8 +1,8 @@
 /** Responses as upstreams speak it, event by event or whole, as events. Tolerant: only the fields that mean something are read. */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
-import { createOutput, type Json, textOf } from './decode-output.ts'
+import { createOutput, type Json } from './decode-output.ts'
 import { decodeUsage } from './decode-usage.ts'
 
 export interface ResponsesDecoder {

@@ -1,6 +1,7 @@
 /** The settings of a request and the shape of its answer as top-level fields of the dialect; what becomes of them at a model, field-rules.ts says. */
 import type { OutputFormat } from '../../canonical/prompt.ts'
 import type { SettingName } from '../../canonical/settings.ts'
+import { definedOnly } from '../../lib/defined-only.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import { thinksNot } from '../effort.ts'
@@ -22,7 +23,7 @@ export interface EncodedSettings {
 }
 
 export const encodeSettings = (translation: Translation, context: SettingsContext): EncodedSettings => {
-  const fields = present({
+  const fields = definedOnly({
     ...Object.fromEntries(PLAIN.map(([name, field]) => [field, translation.setting(name) as JsonValue | undefined])),
     reasoning: reasoning(translation),
     text: text(translation, context),
@@ -53,20 +54,20 @@ const reasoning = (translation: Translation): JsonObject | undefined => {
   if (value === undefined) return undefined
   const { enabled, effort, maxTokens, summary, exclude } = value
   // Always in ours: a wish that is nothing but an effort is asked for in the same way.
-  return present({ enabled, effort, max_tokens: maxTokens, summary, exclude: exclude ?? false })
+  return definedOnly({ enabled, effort, max_tokens: maxTokens, summary, exclude: exclude ?? false })
 }
 
 const text = (translation: Translation, context: SettingsContext): JsonObject | undefined => {
   const verbosity = translation.setting('verbosity')
   const format = outputFormat(context.format)
-  return format === undefined && verbosity === undefined ? undefined : present({ format, verbosity })
+  return format === undefined && verbosity === undefined ? undefined : definedOnly({ format, verbosity })
 }
 
 const outputFormat = (format: OutputFormat): JsonObject | undefined => {
   if (format.type === 'text') return undefined
   if (format.type === 'json') return { type: 'json_object' }
   const { name, schema, strict, description } = format
-  return present({ type: 'json_schema', name, description, schema: schema as JsonValue, strict })
+  return definedOnly({ type: 'json_schema', name, description, schema: schema as JsonValue, strict })
 }
 
 /**
@@ -86,8 +87,5 @@ const include = (translation: Translation, { model, replaysThinking }: SettingsC
 /** `user` is the older word for the same, for a second name of the end user. */
 const user = ({ setting }: Translation): JsonObject => {
   const [older, newer] = [setting('user'), setting('safetyIdentifier')]
-  return newer === undefined ? present({ safety_identifier: older }) : present({ user: older, safety_identifier: newer })
+  return newer === undefined ? definedOnly({ safety_identifier: older }) : definedOnly({ user: older, safety_identifier: newer })
 }
-
-const present = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined))

@@ -1,41 +1,32 @@
 /** Any upstream that speaks Responses. */
-import { passesAsWritten } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
-import { answerForm, postJson, readWholeAnswer, takeWhole, type WholeAnswer } from '../json-post.ts'
+import { jsonAdapter } from '../json-adapter.ts'
+import type { WholeAnswer } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import { encoded } from '../encoded.ts'
-import type { ProviderAdapter, Target } from '../provider.ts'
-import { type EventReader, streamFrames } from '../stream-frames.ts'
+import type { Target } from '../provider.ts'
+import type { EventReader } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
 import { responsesWire } from './encode.ts'
 import { inBandFailure, responsesFailure } from './errors.ts'
 
-export const openaiResponses: ProviderAdapter = async (attempt, context, take) => {
-  const { call, target } = attempt
-  const posted = await postJson(
-    {
-      url: `${target.baseUrl}/responses`,
-      headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
-      body: encoded(responsesWire(attempt), attempt, context),
-      stream: call.stream,
-      failure: responsesFailure,
-    },
-    attempt,
-    context,
-  )
-  const { streams, response } = await answerForm(posted, call.stream)
-  const native = passesAsWritten(call, 'responses') && streams === call.stream
-  if (streams) await streamFrames(response, eventReader(target, native), attempt, context, take)
-  else {
-    const whole = await readWholeAnswer(response, attempt, context)
-    await takeWhole(whole, context, take, (frames) => readWhole(whole, target, native, frames))
+export const openaiResponses = jsonAdapter((attempt, context) => {
+  const { target } = attempt
+  return {
+    dialect: 'responses',
+    url: `${target.baseUrl}/responses`,
+    headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
+    body: encoded(responsesWire(attempt), attempt, context),
+    failure: responsesFailure,
+    events: (native) => eventReader(target, native),
+    whole: (answer, native, frames) => readWhole(answer, target, native, frames),
   }
-}
+})
 
 /** `native`: the client speaks this dialect and asked for a stream, so that events can be passed on as they are. */
 const eventReader = (target: Target, native: boolean): EventReader => {

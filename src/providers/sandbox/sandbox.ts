@@ -1,7 +1,7 @@
 /** The provider that needs no network: it plays the scripts of its models, in real time. */
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, pauseUnlessAborted } from '../../lib/clock.ts'
 import type { Steps, Turn } from '../../lib/steps.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
@@ -73,23 +73,9 @@ export const runScript = async (
     if (batch.length > 0) await take(batch)
     batch = []
     if (waiting !== undefined) await waiting
-    if (step.kind === 'wait') await wait(step.ms, clock, signal)
+    if (step.kind === 'wait') await pauseUnlessAborted(clock, step.ms, signal)
     else if (step.kind === 'fail') throw step.error
     else if (step.kind === 'cut') throw new GatewayError('provider_unavailable', 'The provider ended the answer before its end.')
   }
   if (batch.length > 0) await take(batch)
 }
-
-const wait = (ms: number, clock: Clock, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', leave)
-      resolve()
-    })
-    const leave = (): void => {
-      cancel()
-      reject(signal.reason as Error)
-    }
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
-  })

@@ -3,7 +3,7 @@
  * members of objects and arrays, ranges, lengths, common formats, anyOf, oneOf, allOf and local $ref. A pure function;
  * a hostile schema costs no more than its bounds.
  */
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, textsIn } from '../../lib/json.ts'
 
 export const valueFor = (schema: unknown): JsonValue =>
   make(schema as JsonValue, { root: schema as JsonValue, depth: 0, budget: { nodes: NODES_MAX } })
@@ -59,7 +59,7 @@ const typeOf = (schema: JsonObject): string => {
 
 const makeObject = (schema: JsonObject, place: Place): JsonValue => {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  const required = texts(schema['required'])
+  const required = textsIn(schema['required'])
   const names = place.depth > OPTIONAL_DEPTH_MAX ? required : [...new Set([...Object.keys(properties), ...required])]
   // Not a literal's __proto__ but a member of that name: schemas come from strangers.
   return Object.fromEntries(
@@ -139,7 +139,7 @@ const mergeAll = (schema: JsonObject, others: readonly JsonValue[], root: JsonVa
         ...merged,
         ...found,
         properties: { ...members(merged['properties']), ...members(found['properties']) },
-        required: [...texts(merged['required']), ...texts(found['required'])],
+        required: [...textsIn(merged['required']), ...textsIn(found['required'])],
       }
     },
     Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'allOf')),
@@ -157,9 +157,6 @@ const resolve = (root: JsonValue, ref: string): JsonValue => {
 }
 
 const members = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
-
-const texts = (value: JsonValue | undefined): string[] =>
-  Array.isArray(value) ? value.filter((item: JsonValue): item is string => typeof item === 'string') : []
 
 const bound = (schema: JsonObject, keyword: string, none: number): number => {
   const value = schema[keyword]

@@ -1,7 +1,7 @@
 /** The analysis that one model makes of the answers of several others. */
 import { z } from 'zod'
 
-import type { JsonObject } from '../../lib/json.ts'
+import { objectAmongWords, type JsonObject } from '../../lib/json.ts'
 
 const texts = z.array(z.string())
 
@@ -21,14 +21,5 @@ All members are there; a list may be empty.`
 export const analystQuestion = (prompt: string, responses: readonly { readonly model: string; readonly content: string }[]): string =>
   JSON.stringify({ question: prompt, answers: responses })
 
-/** Null where the text holds no such object. Models like to put words or a fence around one. */
-export const analysisIn = (text: string): JsonObject | null => {
-  const [from, to] = [text.indexOf('{'), text.lastIndexOf('}')]
-  if (from < 0 || to < from) return null
-  try {
-    const read = analysis.safeParse(JSON.parse(text.slice(from, to + 1)))
-    return read.success ? read.data : null
-  } catch {
-    return null // no JSON after all
-  }
-}
+/** Null where the text holds no such object. */
+export const analysisIn = (text: string): JsonObject | null => analysis.safeParse(objectAmongWords(text)).data ?? null

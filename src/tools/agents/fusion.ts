@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import type { Message } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
-import { invalidRequest, validate } from '../../contract/validate.ts'
+import { invalidField, validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelAnswer, Question } from '../ask.ts'
@@ -120,15 +120,12 @@ const modelsOf = (preset: string | undefined, presets: FusionSettings['presets']
   if (models !== undefined) return models
   const path = `${at}.parameters.${preset === undefined ? 'analysis_models' : 'preset'}`
   const configured = Object.keys(presets)
-  throw invalidRequest([
-    {
-      path,
-      message:
-        configured.length === 0
-          ? `${askedAs} needs analysis_models: none are configured (tools.fusion.presets).`
-          : `There is no such preset of models; there are ${configured.join(', ')} (tools.fusion.presets).`,
-    },
-  ])
+  throw invalidField(
+    path,
+    configured.length === 0
+      ? `${askedAs} needs analysis_models: none are configured (tools.fusion.presets).`
+      : `There is no such preset of models; there are ${configured.join(', ')} (tools.fusion.presets).`,
+  )
 }
 
 const runnable = (tools: Readonly<Record<string, MakeTool>>, { at }: AskedTool, caller: ToolCaller): readonly { readonly type: string }[] =>

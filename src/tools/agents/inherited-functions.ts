@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import type { FunctionTool } from '../../canonical/prompt.ts'
-import { invalidRequest } from '../../contract/validate.ts'
+import { invalidField } from '../../contract/validate.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AwaitedCalls, ToolCaller } from '../tool.ts'
@@ -24,7 +24,7 @@ export const inheritedFunctions = (
   const there = functions()
   if (there === null) {
     const path = `${at}.${all ? 'inherit_functions' : 'inherited_function_names'}`
-    throw invalidRequest([{ path, message: 'A subagent can call functions of the client on Responses alone.' }])
+    throw invalidField(path, 'A subagent can call functions of the client on Responses alone.')
   }
   if (all) return there
   const byName = new Map(there.map((tool) => [tool.name, tool]))
@@ -32,7 +32,7 @@ export const inheritedFunctions = (
     const tool = byName.get(name)
     if (tool !== undefined) return tool
     const path = `${at}.inherited_function_names[${index}]`
-    throw invalidRequest([{ path, message: `The request has no function of the name "${cutText(name, 100)}".` }])
+    throw invalidField(path, `The request has no function of the name "${cutText(name, 100)}".`)
   })
   return [...new Set(named)]
 }

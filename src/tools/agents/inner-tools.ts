@@ -1,7 +1,7 @@
 /** Tools of the service for a model that a tool asks: any but those that would ask further agents. */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { SERVER_TOOLS, type ServerTool } from '../../canonical/server-tools.ts'
-import { invalidRequest } from '../../contract/validate.ts'
+import { invalidField } from '../../contract/validate.ts'
 
 const INNER_TOOLS: ReadonlySet<ServerTool> = new Set([
   'datetime',
@@ -21,7 +21,7 @@ export const checkInnerTools = (tools: readonly { readonly type: string }[], at:
         tool === askedBy
           ? `${type} cannot stand among its own tools.`
           : `Only tools of the service can be given to a ${askedBy}: ${[...INNER_TOOLS].map((one) => `service:${one}`).join(', ')}.`
-      throw invalidRequest([{ path: `${at}[${index}]`, message }])
+      throw invalidField(`${at}[${index}]`, message)
     }
   }
 }

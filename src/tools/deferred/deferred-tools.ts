@@ -2,9 +2,9 @@
 import type { z } from 'zod'
 
 import type { FunctionTool, Message, Prompt, Tool as PromptTool } from '../../canonical/prompt.ts'
-import { invalidRequest } from '../../contract/validate.ts'
+import { invalidField } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Work } from '../../lib/work.ts'
 import type { deferredTools } from '../../request-fields/schemas/deferred-tools.ts'
 import type { Tool, ToolResult } from '../tool.ts'
@@ -52,7 +52,7 @@ export const deferTools = (
     tools.filter((tool) => !isWithheld.has(tool)),
   )
   const catalogue = createCatalogue(withheld)
-  if (catalogue.size > BYTES_MAX) throw refuse('tools', `The withheld tools may have ${BYTES_MAX} bytes in all.`)
+  if (catalogue.size > BYTES_MAX) throw invalidField('tools', `The withheld tools may have ${BYTES_MAX} bytes in all.`)
   if (config.profile === 'portable') checkUnchanged(messages, catalogue, (hash) => memory.digestsOf(workspaceId, hash))
   const toolSearch = { by: 'words', maxResults: DEFAULT_RESULTS, tools: withheld, search: memory.searchOf(workspaceId, catalogue) } as const
   const { search } = config
@@ -89,7 +89,7 @@ const withheldBy = (
   )
   if (profile === 'portable') {
     const marked = functions.filter(({ deferred }) => deferred === true)
-    if (marked.length === 0) throw refuse('deferred_tools', 'No function has "defer_loading": true, so there is nothing to defer.')
+    if (marked.length === 0) throw invalidField('deferred_tools', 'No function has "defer_loading": true, so there is nothing to defer.')
     return marked
   }
   const wrappable = functions.filter(({ name }) => search.type !== 'custom' || name !== search.tool_id)
@@ -97,36 +97,35 @@ const withheldBy = (
 }
 
 const checkConfig = ({ interface: form, search }: DeferredConfig, tools: readonly PromptTool[], choice: unknown): void => {
-  if (form === 'code_mode') throw refuse('deferred_tools.interface', 'code_mode is not supported; use wrappers.')
+  if (form === 'code_mode') throw invalidField('deferred_tools.interface', 'code_mode is not supported; use wrappers.')
   const kind = isObject(choice) ? choice['type'] : choice
   if (choice !== undefined && choice !== null && kind !== 'auto' && kind !== 'none')
-    throw refuse('tool_choice', 'Must be auto or none beside deferred_tools.')
+    throw invalidField('tool_choice', 'Must be auto or none beside deferred_tools.')
   const taken = tools.find((tool) => tool.type !== 'provider' && (tool.name === SEARCH_WRAPPER || tool.name === CALL_WRAPPER))
   if (taken !== undefined && taken.type !== 'provider')
-    throw refuse('tools', `The name ${taken.name} is that of a function of the service; give yours another one.`)
+    throw invalidField('tools', `The name ${taken.name} is that of a function of the service; give yours another one.`)
   if (search.type !== 'custom') return
   const own = tools.find((tool) => tool.type === 'function' && tool.name === search.tool_id)
-  if (own === undefined) throw refuse('deferred_tools.search.tool_id', `There is no function ${JSON.stringify(search.tool_id)} in tools.`)
+  if (own === undefined)
+    throw invalidField('deferred_tools.search.tool_id', `There is no function ${JSON.stringify(search.tool_id)} in tools.`)
   if (own.type === 'function' && own.deferred === true)
-    throw refuse('deferred_tools.search.tool_id', 'The function that searches must not be deferred itself.')
+    throw invalidField('deferred_tools.search.tool_id', 'The function that searches must not be deferred itself.')
 }
 
 /** `shown`: the rest of the request's tools; a call must show which of all it means. */
 const checkCatalogue = (tools: readonly FunctionTool[], shown: readonly PromptTool[]): void => {
-  if (tools.length > TOOLS_MAX) throw refuse('tools', `${TOOLS_MAX} tools may be withheld at most.`)
+  if (tools.length > TOOLS_MAX) throw invalidField('tools', `${TOOLS_MAX} tools may be withheld at most.`)
   const names = new Set<string>()
   for (const { name } of tools) {
-    if (name.length > NAME_MAX) throw refuse('tools', `The name of a withheld tool may have ${NAME_MAX} characters at most.`)
-    if (names.has(name)) throw refuse('tools', `Two withheld tools have the name ${name}.`)
+    if (name.length > NAME_MAX) throw invalidField('tools', `The name of a withheld tool may have ${NAME_MAX} characters at most.`)
+    if (names.has(name)) throw invalidField('tools', `Two withheld tools have the name ${name}.`)
     names.add(name)
   }
   for (const tool of shown) {
     if (tool.type === 'function' && tool.namespace === undefined && names.has(tool.name))
-      throw refuse('tools', `The name ${tool.name} is that of a withheld tool and of another one.`)
+      throw invalidField('tools', `The name ${tool.name} is that of a withheld tool and of another one.`)
   }
 }
-
-const refuse = (path: string, message: string): GatewayError => invalidRequest([{ path, message }])
 
 /** Each search of the conversation names the catalogue that it searched. */
 const checkUnchanged = (
@@ -181,8 +180,8 @@ const asModelReadThem = (
     },
     result(call, shown) {
       if (call.name === SEARCH_WRAPPER && search.type !== 'custom') {
-        const input = readJson(call.arguments)
-        return isObject(input) ? searchAgain(input as JsonObject) : null
+        const input = jsonIn(call.arguments)
+        return isObject(input) ? searchAgain(input) : null
       }
       return search.type === 'custom' && call.name === search.tool_id ? withDefinitions(shown.text, search, catalogue) : null
     },
@@ -203,19 +202,11 @@ const withDefinitions = (
 }
 
 const namesIn = (text: string, key: string): readonly string[] => {
-  const result = readJson(text)
+  const result = jsonIn(text)
   const list: unknown = isObject(result) && Object.hasOwn(result, key) ? result[key] : undefined
   if (!Array.isArray(list)) return []
   return (list as unknown[]).flatMap((one) => {
     const name = isObject(one) ? one['name'] : one
     return typeof name === 'string' ? [name] : []
   })
-}
-
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // a model or a client wrote it
-  }
 }

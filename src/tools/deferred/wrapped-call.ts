@@ -4,7 +4,7 @@ import { cutText } from '../../lib/cut-text.ts'
 import { nearDistance } from '../../lib/edit-distance.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { createSchemaCheck } from '../../lib/json-schema.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, jsonIn, type JsonValue } from '../../lib/json.ts'
 import { failed, type ToolResult } from '../tool.ts'
 import type { Catalogue } from './catalogue.ts'
 
@@ -26,12 +26,9 @@ export interface RefusedCall {
 
 /** `json`: the arguments of the wrapper. */
 export const unwrapCall = (json: string, catalogue: Catalogue): UnwrappedCall | RefusedCall => {
-  const outer = readJson(json)
+  const outer = jsonIn(json)
   const name = isObject(outer) && typeof outer['name'] === 'string' ? outer['name'] : null
-  const read =
-    name === null || !isObject(outer)
-      ? NO_CALL
-      : unwrapNamed(name, argumentsText(json, outer['arguments'] as JsonValue | undefined), catalogue)
+  const read = name === null || !isObject(outer) ? NO_CALL : unwrapNamed(name, argumentsText(json, outer['arguments']), catalogue)
   return 'fault' in read ? { name, refusal: read } : read
 }
 
@@ -44,9 +41,9 @@ const unwrapNamed = (name: string, text: string, catalogue: Catalogue): Unwrappe
   const tool = catalogue.byName.get(name)
   if (tool === undefined)
     return failed('unknown_tool', `There is no tool ${JSON.stringify(cutText(name, 256))}.`, { nearest: nearest(name, catalogue.tools) })
-  const value = readJson(text)
+  const value = jsonIn(text)
   if (!isObject(value)) return failed('invalid_tool_input', `The arguments of ${name} must be a JSON object.`)
-  const { faults, unchecked } = createSchemaCheck(tool.parameters)(value as JsonObject)
+  const { faults, unchecked } = createSchemaCheck(tool.parameters)(value)
   if (faults.length === 0) return { name, arguments: text, unchecked }
   return failed('invalid_tool_input', `The arguments do not match the parameters of ${name}.`, {
     issues: faults.slice(0, ISSUES_MAX).map(({ path, message }) => ({ path, message })),
@@ -64,15 +61,7 @@ const argumentsText = (json: string, value: JsonValue | undefined): string => {
 /** The wrapper's arguments for a call of a withheld tool, as it stands in the conversation. */
 export const wrappedArguments = (name: string, json: string): string => {
   const text = json.trim() === '' ? '{}' : json.trim()
-  return `{"name":${JSON.stringify(name)},"arguments":${readJson(text) === undefined ? JSON.stringify(text) : text}}`
-}
-
-const readJson = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
+  return `{"name":${JSON.stringify(name)},"arguments":${jsonIn(text) === undefined ? JSON.stringify(text) : text}}`
 }
 
 const NEAREST_MAX = 3

@@ -6,8 +6,8 @@
 import { z } from 'zod'
 
 import { cutText } from '../../lib/cut-text.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { type Clock, pause } from '../../lib/clock.ts'
+import { jsonIn, type JsonObject } from '../../lib/json.ts'
 import { askEngine, type EngineAnswer, readAll } from './engine-api.ts'
 import { readOutputs } from './exec-output.ts'
 import { paced } from './paced.ts'
@@ -197,17 +197,9 @@ const endedExec = z.looseObject({ ExitCode: z.int().nullish() })
 const refusal = z.looseObject({ message: z.string() })
 
 const read = <Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> => {
-  const found = schema.safeParse(parsed(text))
+  const found = schema.safeParse(jsonIn(text))
   if (!found.success) throw new SandboxFailure('The sandbox gave an answer that cannot be read.')
   return found.data
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // said by the caller
-  }
 }
 
 interface Reported {
@@ -219,8 +211,6 @@ interface Reported {
 
 const reported = async ({ status, stream }: EngineAnswer): Promise<Reported> => {
   const text = await readAll(stream)
-  const found = refusal.safeParse(parsed(text))
+  const found = refusal.safeParse(jsonIn(text))
   return { status, text, said: found.success ? cutText(found.data.message, 200) : '' }
 }
-
-const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 
 import { cutText } from '../../lib/cut-text.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import { type Clock, isoTimestamp, pause } from '../../lib/clock.ts'
 import { type JsonObject, objectIn } from '../../lib/json.ts'
 import { type CommandEvents, readCommandEvents } from './command-events.ts'
 import { askServer, type EngineAnswer, readAll } from './engine-api.ts'
@@ -291,5 +291,3 @@ const read = <Schema extends z.ZodType>(
 }
 
 const saidIn = (json: JsonObject | null): string => cutText(refusal.safeParse(json).data?.message ?? '', 200)
-
-const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))

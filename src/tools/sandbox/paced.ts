@@ -1,12 +1,12 @@
 /** Reads what a command prints without letting it take the time of others: very much of it is read slowly, and the command waits. */
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, pause } from '../../lib/clock.ts'
 
 export async function* paced(output: AsyncIterable<Buffer>, clock: Pick<Clock, 'after'>): AsyncGenerator<Buffer> {
   let bytes = 0
   for await (const piece of output) {
     yield piece
     bytes += piece.length
-    if (bytes > AT_ONCE_BYTES) await new Promise<void>((resolve) => void clock.after(PAUSE_MS, resolve))
+    if (bytes > AT_ONCE_BYTES) await pause(clock, PAUSE_MS)
   }
 }
 

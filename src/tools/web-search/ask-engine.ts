@@ -1,7 +1,7 @@
 /** Asks one engine, within its time: a refusal that may pass is tried once more. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { signatureHeader } from '../../lib/body-signature.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, pauseUnlessAborted } from '../../lib/clock.ts'
 import { UnsafeRequest, type SafeFetch, type SafeRequest, type SafeResponse } from '../../providers/safe-fetch.ts'
 import { ENGINE_KINDS, type EngineKind } from './engine-kinds.ts'
 import { readResults, type Reading } from './read-results.ts'
@@ -51,7 +51,7 @@ export const askEngine = async (engine: Engine, search: Search, { clock, safeFet
     if (answer instanceof UnsafeRequest || answer.status < 200 || answer.status > 299) {
       const waitMs = answer instanceof UnsafeRequest ? PAUSE_MS : (answer.retryAfterSeconds ?? PAUSE_MS / 1000) * 1000
       if (isRetry || !mayPass(answer) || clock.monotonicMs() + waitMs >= endMs) throw failureOf(engine, kind, answer)
-      await pause(clock, waitMs, signal)
+      await pauseUnlessAborted(clock, waitMs, signal)
       continue
     }
     const reading = readResults(kind, answer.text, { ...search, most: mostOf(engine, search) })
@@ -124,16 +124,3 @@ const failureOf = ({ name }: Engine, { forbidden }: EngineKind, answer: SafeResp
     `The search engine ${name} answered ${status}${hint}.`,
   )
 }
-
-const pause = (clock: Clock, waitMs: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = (): void => {
-      cancel()
-      reject(signal.reason as Error)
-    }
-    const cancel = clock.after(waitMs, () => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    })
-    signal.addEventListener('abort', stop, { once: true })
-  })

@@ -1,6 +1,6 @@
 /** The answer of an engine, which is as hostile as the pages that it lists: every member is checked and bounded. */
 import { cutText } from '../../lib/cut-text.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, jsonIn } from '../../lib/json.ts'
 import { isExcludedBy, isInDomains } from '../domains.ts'
 import { plainText } from '../outside-text.ts'
 import type { EngineKind } from './engine-kinds.ts'
@@ -19,7 +19,7 @@ export interface Reading {
 
 /** Null where the answer is not one of that kind of engine. */
 export const readResults = (kind: EngineKind, text: string, search: Search): Reading | null => {
-  const answer = parsed(text)
+  const answer = jsonIn(text)
   if (!isObject(answer)) return null
   const results = kind.results(answer) ?? []
   if (!Array.isArray(results)) return null
@@ -48,11 +48,3 @@ const readResult = (kind: EngineKind, result: Readonly<Record<string, unknown>>,
 }
 
 const shown = (value: unknown, most: number): string => (typeof value === 'string' ? cutText(plainText(value).trim(), most) : '')
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}

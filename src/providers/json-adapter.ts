@@ -1,0 +1,30 @@
+/** The story of an attempt in every dialect over JSON: the request goes out, and its answer is read in the form in which it comes. */
+import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
+import type { Frame } from '../canonical/event.ts'
+import type { Steps } from '../lib/steps.ts'
+import { answerForm, postJson, readWholeAnswer, takeWhole, type JsonPost, type WholeAnswer } from './json-post.ts'
+import type { Attempt, ProviderAdapter, ProviderContext } from './provider.ts'
+import { streamFrames, type EventReader } from './stream-frames.ts'
+
+/** `native`: the client speaks this dialect and gets the form that it asked for, so what the upstream says can be passed on as it is. */
+interface Exchange extends Omit<JsonPost, 'stream'> {
+  /** Null where no client speaks it. */
+  readonly dialect: ClientDialect | null
+  readonly events: (native: boolean) => EventReader
+  readonly whole: (answer: WholeAnswer, native: boolean, frames: Frame[]) => void | Steps<void>
+}
+
+export const jsonAdapter =
+  (exchangeOf: (attempt: Attempt, context: ProviderContext) => Exchange): ProviderAdapter =>
+  async (attempt, context, take) => {
+    const { stream } = attempt.call
+    const { dialect, url, headers, body, failure, events, whole } = exchangeOf(attempt, context)
+    const posted = await postJson({ url, headers, body, stream, failure }, attempt, context)
+    const { streams, response } = await answerForm(posted, stream)
+    const native = passesAsWritten(attempt.call, dialect) && streams === stream
+    if (streams) await streamFrames(response, events(native), attempt, context, take)
+    else {
+      const answer = await readWholeAnswer(response, attempt, context)
+      await takeWhole(answer, context, take, (frames) => whole(answer, native, frames))
+    }
+  }
