@@ -37,8 +37,12 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await page.getByText('Draft from v1').waitFor()
     expect(await prompt.inputValue()).toBe('A thought on v1.')
 
+    // An answer that is still awaited when somebody leaves is a 401 rightly.
+    await page.waitForLoadState('networkidle')
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    // A sign-out that is still on its way could take the session of the link along.
+    await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
     const { data } = await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: 'grace', role: 'admin' } })
     await page.goto(data.url)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
