@@ -2,6 +2,8 @@
  * Keeps what somebody wrote and has not saved. A reload of the tab finds it again. It may be confidential, so it is in no other tab, is gone
  * with its own, and goes when the person signs out.
  */
+import { storeWhatFits } from './store-what-fits.ts'
+
 const PREFIX = 'patchbay.kept.'
 
 const kept = new Map<string, unknown>()
@@ -24,14 +26,8 @@ const takeFromStorage = (): void => {
 
 /** Only when the page goes: to write a long text at each of its keys would hold up who types. */
 const putIntoStorage = (): void => {
-  for (const [name, value] of kept) {
-    try {
-      sessionStorage.setItem(PREFIX + name, JSON.stringify(value))
-    } catch (thrown) {
-      // It is larger than the browser allows, and the others may still find room.
-      if (!(thrown instanceof DOMException && thrown.name === 'QuotaExceededError')) throw thrown
-    }
-  }
+  // One that is too large for the browser takes nothing from the others.
+  for (const [name, value] of kept) storeWhatFits(sessionStorage, PREFIX + name, JSON.stringify(value))
 }
 
 takeFromStorage()

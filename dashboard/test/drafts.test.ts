@@ -54,6 +54,23 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
   })
 })
 
+describe.skipIf(BROWSER_PATH === null)('a draft that the browser has no room for', () => {
+  test('is written and saved all the same, and the page says that it is not kept', async () => {
+    await savePreset(service, 'large-bot', 'Answer briefly.')
+    const { page, check } = await signedIn(browser, service, '/presets/large-bot')
+    const prompt = page.getByLabel('System prompt')
+    await prompt.waitFor()
+    await page.evaluate(`for (let size = 2 ** 22; size >= 1; size /= 2)
+      try { for (;;) localStorage.setItem('filled ' + size + Math.random(), 'x'.repeat(size)) } catch {}`)
+    await prompt.fill('Answer at length.')
+    await page.getByText('This browser has no room to keep the draft.').waitFor()
+    expect(await prompt.inputValue()).toBe('Answer at length.')
+    await page.getByRole('button', { name: 'Save draft as v2' }).click()
+    await page.getByText('Saved large-bot as v2').waitFor()
+    check()
+  })
+})
+
 describe.skipIf(BROWSER_PATH === null)('Make a preset', () => {
   test('without contents keeps the settings, and says what is missing', async () => {
     const { id } = await chat(service, {
