@@ -58,8 +58,9 @@ const formatsIn = (zone: { readonly timeZone?: 'UTC' }) => ({
   time: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...zone }),
   day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone }),
   instant: new Intl.DateTimeFormat('en-GB', {
-    day: '2-digit',
-    month: '2-digit',
+    day: 'numeric',
+    // By its name: 01/12 is another day to other people.
+    month: 'short',
     year: 'numeric',
     hour: '2-digit',
     minute: '2-digit',

@@ -3,7 +3,6 @@ import { createRootRoute, createRoute, createRouter, retainSearchParams, type An
 import type { FunctionComponent } from 'react'
 
 import { lazyPart } from './lazy-part.ts'
-import { Empty } from './parts/empty.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { PAGE_BASE } from './page.ts'
 import { readGuardrail, readKey, readPreset } from './read-objects.ts'
@@ -12,6 +11,7 @@ import { OverviewScreen } from './screens/overview/overview-screen.tsx'
 import { readRequest } from './screens/requests/read-request.ts'
 import { RequestScreen } from './screens/requests/request-screen.tsx'
 import { RequestsScreen } from './screens/requests/requests-screen.tsx'
+import { NoSuchScreen } from './shell/no-such-screen.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({
@@ -19,7 +19,7 @@ const root = createRootRoute({
   validateSearch,
   // The workspace stays chosen from screen to screen.
   search: { middlewares: [retainSearchParams(['workspace'])] },
-  notFoundComponent: () => <Empty>There is no such screen.</Empty>,
+  notFoundComponent: NoSuchScreen,
   errorComponent: ({ error, reset }) => <ErrorNote error={error} again={reset} />,
 })
 

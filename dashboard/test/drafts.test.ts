@@ -37,8 +37,12 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await page.getByText('Draft from v1').waitFor()
     expect(await prompt.inputValue()).toBe('A thought on v1.')
 
+    // An answer that is still awaited when somebody leaves is a 401 rightly.
+    await page.waitForLoadState('networkidle')
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    // A sign-out that is still on its way could take the session of the link along.
+    await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
     const { data } = await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: 'grace', role: 'admin' } })
     await page.goto(data.url)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -46,6 +50,23 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await prompt.waitFor()
     expect(await prompt.inputValue()).toBe('Answer politely.')
     expect(await page.getByText('Draft from').count()).toBe(0)
+    check()
+  })
+})
+
+describe.skipIf(BROWSER_PATH === null)('a draft that the browser has no room for', () => {
+  test('is written and saved all the same, and the page says that it is not kept', async () => {
+    await savePreset(service, 'large-bot', 'Answer briefly.')
+    const { page, check } = await signedIn(browser, service, '/presets/large-bot')
+    const prompt = page.getByLabel('System prompt')
+    await prompt.waitFor()
+    await page.evaluate(`for (let size = 2 ** 22; size >= 1; size /= 2)
+      try { for (;;) localStorage.setItem('filled ' + size + Math.random(), 'x'.repeat(size)) } catch {}`)
+    await prompt.fill('Answer at length.')
+    await page.getByText('This browser has no room to keep the draft.').waitFor()
+    expect(await prompt.inputValue()).toBe('Answer at length.')
+    await page.getByRole('button', { name: 'Save draft as v2' }).click()
+    await page.getByText('Saved large-bot as v2').waitFor()
     check()
   })
 })

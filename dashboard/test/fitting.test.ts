@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { manage, savePreset } from './calls.ts'
+import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -79,5 +79,91 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     expect(Math.abs(middle(title) - middle(filter))).toBeLessThan(4)
     expect(Math.abs(middle(title) - middle(button))).toBeLessThan(4)
     await visitor.checkAccessible()
+  })
+
+  test('is no wider than its window and scrolls no table sideways, however long the texts of people are', async () => {
+    const service = await services.start()
+    const text = `${'Donaudampfschifffahrtsgesellschaft '.repeat(2)}${'W'.repeat(400)}`
+    const slug = 'assistant-of-the-shop-in-production-for-europe-and-america'
+    await savePreset(service, slug, text)
+    await savePreset(service, slug, `${text}.`, { 'x-preset-note': encodeURIComponent(text) })
+    await manage(service, `/presets/${slug}`, { method: 'PATCH', body: { name: text.slice(0, 200), labels: { production: 1 } } })
+    await manage(service, '/workspaces', { body: { name: text.slice(0, 100), slug: slug.slice(0, 50) } })
+    const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: text.slice(0, 180), limit: 999_999 } })
+    const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', {
+      body: { name: text.slice(0, 180), content_filters: [{ pattern: 'a'.repeat(300), action: 'redact' }] },
+    })
+    const { page, check } = await signedIn(browser, service)
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const path of [
+        '/presets',
+        `/presets/${slug}`,
+        `/presets/${slug}?tab=history`,
+        '/keys',
+        `/keys?key=${key.hash}`,
+        '/guardrails',
+        `/guardrails?guardrail=${guardrail.id}`,
+        '/workspaces',
+        '/models?tab=models',
+        `/playground?model=@preset/${slug}&columns=2`,
+      ]) {
+        await page.goto(`${service.url}/dashboard${path}`)
+        await page.locator('#content h1').waitFor()
+        await page.waitForLoadState('networkidle')
+        const wide = await page.evaluate('document.documentElement.scrollWidth')
+        const sideways = await page.evaluate(
+          `[...document.querySelectorAll('.table-frame')].filter((one) => one.scrollWidth > one.clientWidth).length`,
+        )
+        expect({ path, wide, sideways }).toEqual({ path, wide: width, sideways: 0 })
+      }
+    }
+    check()
+  })
+
+  test('has the list of requests in the window, with the whole name of the first key, and the rest of a row in its tooltip', async () => {
+    const service = await services.start()
+    const slug = 'assistant-of-the-shop-in-production'
+    await savePreset(service, slug, 'Answer briefly.')
+    await chat(service, { model: `@preset/${slug}` })
+    const { page, check } = await signedIn(browser, service, '/requests')
+    const row = page.locator('[data-row]').first()
+    const name = row.getByText('First inference key', { exact: true })
+    await name.waitFor()
+    expect(await name.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0)
+    expect(await row.getByRole('link').getAttribute('title')).toEndWith(`sandbox/echo · ${slug}@1 · First inference key`)
+    await page.locator('.histogram svg').first().waitFor()
+    expect(Number(await page.evaluate('document.documentElement.scrollHeight'))).toBeLessThanOrEqual(800)
+    check()
+  })
+
+  test('shows on a phone the whole sentence of a provider that fails, and where one is in the rows of links', async () => {
+    const service = await services.start()
+    for (let count = 0; count < 5; count += 1) await chat(service, { model: 'sandbox/error/provider_overloaded' })
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    const { page, ...visitor } = await signedIn(browser, service, '', { viewport: { width: 390, height: 780 } })
+    const sentence = page.locator('.trouble').getByText('Please try again')
+    await sentence.waitFor()
+    expect(await sentence.evaluate((line) => line.scrollWidth - line.clientWidth)).toBe(0)
+    await page.goto(`${service.url}/dashboard/presets/support-bot?tab=settings`)
+    await page.getByRole('link', { name: 'Settings' }).nth(1).waitFor()
+    const rows = `[...document.querySelectorAll('nav [aria-current="page"]')].map((link) => {
+      const [inner, outer] = [link.getBoundingClientRect(), link.closest('nav').getBoundingClientRect()]
+      return inner.left >= outer.left - 1 && inner.right <= outer.right + 1
+    })`
+    expect(await page.evaluate(rows)).toEqual([true, true])
+    await page.goto(`${service.url}/dashboard/settings`)
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+    expect(await page.evaluate(rows)).toEqual([true])
+    await visitor.checkAccessible()
+  })
+
+  test('that there is not has a title and leads on', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/nothing-here')
+    await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor()
+    await visitor.checkAccessible()
+    await page.getByRole('link', { name: 'Open Overview' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    visitor.check()
   })
 })

@@ -27,7 +27,7 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     const key = (await made.textContent())?.trim() ?? ''
     await visitor.checkAccessible()
 
-    const shell = `${await page.getByLabel('In the shell, first').textContent()}\n${await page.getByLabel('curl: then').textContent()}`
+    const shell = `${await page.getByLabel('In the shell, first').textContent()}\n${await page.getByLabel('Then, by curl').textContent()}`
     const answer = await Bun.$`sh -c ${shell}`.quiet()
     expect(JSON.parse(answer.stdout.toString())).toMatchObject({ choices: [{ message: { content: 'Hello!' } }] })
 
@@ -63,6 +63,9 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     await row('ada laptop').getByRole('link', { name: 'of-ada' }).waitFor()
     expect(await row('ada laptop').textContent()).not.toContain('pii-strict')
     await row('ada laptop').getByText('Ada Lovelace').waitFor()
+    await page.getByRole('link', { name: 'ada laptop' }).click()
+    await page.getByRole('region', { name: 'ada laptop' }).getByText('Ada Lovelace').waitFor()
+    await page.getByRole('link', { name: 'Close' }).click()
     const frame = page.locator('.table-frame', { has: page.getByRole('table', { name: 'Keys' }) })
     expect(await frame.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     await visitor.checkAccessible()
@@ -109,7 +112,7 @@ models:
       expect.stringMatching(/^Guardrail of the key ?tightest \$0 of \$1\.00 resets .+; \$0\.1\d* held by requests that run/),
       expect.stringMatching(/^Workspace \$0 of \$2\.00 resets .+; \$0\.1\d* held/),
       expect.stringMatching(/^Credit of the workspace \$0 of \$9\.00 for its whole life; \$0\.1\d* held/),
-      expect.stringMatching(/^This key \$0 of \$20\.00 resets .+; \$0\.1\d* held/),
+      expect.stringMatching(/^This key \$0 of \$20\.00 resets \d+ [A-Z][a-z]{2,3} \d{4}, [\d:]{8} \S+; \$0\.1\d* held/),
       expect.stringMatching(/^Workspace \$0 of \$500\.00 resets .+; \$0\.1\d* held/),
     ])
     await checkAccessible()

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { proseAnswer, say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { manage, savePreset } from './calls.ts'
+import { chat, manage, savePreset } from './calls.ts'
 import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
@@ -82,13 +82,69 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await page.getByText('It holds no texts. Nor does it hold the system prompt, tools.').waitFor()
     const link = String(await page.evaluate(COPIED))
     expect(decodeURIComponent(link)).not.toContain('secret')
-    await page.goto(link)
-    await page.getByLabel('Model of column 2').waitFor()
-    expect(await page.getByLabel('Model of column 2').inputValue()).toBe('fake/two')
-    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.25')
-    await page.getByText('reasoning').first().waitFor()
-    expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('')
+    const { page: other, ...reader } = await signedIn(browser, service, link.slice(`${service.url}/dashboard`.length))
+    await other.getByLabel('Model of column 2').waitFor()
+    expect(await other.getByLabel('Model of column 2').inputValue()).toBe('fake/two')
+    expect(await other.getByLabel('Temperature').inputValue()).toBe('0.25')
+    await other.getByText('reasoning').first().waitFor()
+    expect(await other.getByLabel('Message 1', { exact: true }).inputValue()).toBe('')
+    expect(await other.getByLabel('Tools', { exact: true }).inputValue()).toBe('')
+    reader.check()
     visitor.check()
+  })
+
+  test('a reload keeps what was written, in this tab alone and until the person signs out', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one')
+    await page.getByLabel('System prompt').fill('A secret prompt')
+    await page.getByLabel('Message 1', { exact: true }).fill('A secret message')
+    await page.getByLabel('Temperature').fill('0.5')
+    await page.getByLabel('Tools', { exact: true }).fill('[{"name":"secret_tool"}]')
+    await page.reload()
+    await until(
+      async () => (await page.getByLabel('Message 1', { exact: true }).inputValue()) === 'A secret message',
+      'the message that was written',
+    )
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('A secret prompt')
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.5')
+    expect(await page.getByLabel('Tools', { exact: true }).inputValue()).toContain('secret_tool')
+    expect(String(await page.evaluate('JSON.stringify(localStorage)'))).not.toContain('secret')
+    const tab = await page.context().newPage()
+    await tab.goto(page.url())
+    await tab.getByText('Charged to').waitFor()
+    expect(await tab.getByLabel('Message 1', { exact: true }).inputValue()).toBe('')
+    await tab.close()
+    // A link that somebody opens has its own settings.
+    await page.goto(`${service.url}/dashboard/playground?model=fake/one&settings=${encodeURIComponent('{"temperature":0.75}')}`)
+    await page.getByText('Charged to').waitFor()
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.75')
+    // An answer that is still awaited when somebody leaves is a 401 rightly.
+    await page.waitForLoadState('networkidle')
+    await page.getByRole('button', { name: 'Owner' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
+    await page.reload()
+    expect(String(await page.evaluate('JSON.stringify({ ...sessionStorage })'))).not.toContain('secret')
+    visitor.check()
+  })
+
+  test('a reload keeps what was changed of a request that is replayed', async () => {
+    upstream.script(say('well'))
+    const service = await services.start({ config })
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    const { id } = await chat(service, { model: 'fake/one' })
+    await until(
+      async () => (await manage<{ data: unknown[] }>(service, '/generations?has_content=true')).data.length > 0,
+      'the texts of the request',
+    )
+    const { page, check } = await signedIn(browser, service, `/playground?request=${id}`)
+    const message = page.getByLabel('Message 1', { exact: true })
+    await until(async () => (await message.inputValue()) === 'Where is my parcel?', 'the message of the request')
+    await message.fill('Where is my bill?')
+    await page.reload()
+    await page.getByText('Charged to').waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await message.inputValue()).toBe('Where is my bill?')
+    check()
   })
 
   test('settings are typed as JSON before the editor is loaded, and the editor that comes takes nothing from who types', async () => {
@@ -109,10 +165,35 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await page.evaluate(`import('${script}').then(() => undefined)`)
     await page.keyboard.type('25}')
     expect(await field.inputValue()).toBe('{"temperature": 0.25}')
+    // As where the person goes to another window, and comes back.
+    await field.evaluate((element) => element.dispatchEvent(new FocusEvent('focusout', { bubbles: true })))
+    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true)
     await page.getByLabel('Message 1', { exact: true }).focus()
     await page.locator('.cm-content').getByText('0.25').waitFor()
     await page.getByRole('button', { name: 'Form', exact: true }).click()
     expect(await page.getByLabel('Temperature').inputValue()).toBe('0.25')
+    visitor.check()
+  })
+
+  test('the name of a model is typed into its middle, as fast as the keys come, and a run at once asks that model', async () => {
+    const asked: unknown[] = []
+    upstream.script(async (exchange) => {
+      asked.push(exchange.body.model)
+      await exchange.answer(200, proseAnswer('well'))
+    })
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/e')
+    const model = page.getByLabel('Model', { exact: true })
+    await page.getByLabel('Message 1', { exact: true }).fill('Hello')
+    await page.getByLabel('Stream').uncheck()
+    await model.press('End')
+    await model.press('ArrowLeft')
+    // Both keys within one task of the page, before the address can follow.
+    await page.evaluate(`document.execCommand('insertText', false, 'o'), document.execCommand('insertText', false, 'n')`)
+    expect(await model.inputValue()).toBe('fake/one')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('region', { name: 'fake/one' }).getByRole('link', { name: 'Request' }).waitFor()
+    expect(asked).toEqual(['one'])
+    expect(new URL(page.url()).searchParams.get('model')).toBe('fake/one')
     visitor.check()
   })
 

@@ -22,10 +22,22 @@ describe.skipIf(BROWSER_PATH === null)('setting up a client', () => {
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('The key stands in the snippet below').waitFor()
     await visitor.checkAccessible()
-    const shell = `${await page.getByLabel('In the shell, first').textContent()}\n${await page.getByLabel('curl: then').textContent()}`
+    const shell = `${await page.getByLabel('In the shell, first').textContent()}\n${await page.getByLabel('Then, by curl').textContent()}`
     await Bun.$`sh -c ${shell}`.quiet()
     await page.getByText('First request seen').waitFor()
     await visitor.checkAccessible()
+  })
+
+  test('the field of the model can be emptied, and the snippet has what is typed', async () => {
+    const { page, check } = await signedIn(browser, service, '/setup')
+    const model = page.getByLabel('Model or preset')
+    await model.fill('')
+    await page.getByText('"model": ""').waitFor()
+    await page.waitForURL((url) => !url.search.includes('model=sandbox'))
+    expect(await model.inputValue()).toBe('')
+    await model.fill('@preset/support-bot')
+    await page.getByText('"model": "@preset/support-bot"').waitFor()
+    check()
   })
 })
 

@@ -2,6 +2,7 @@
  * The half of the session that the page holds. The other is a cookie that no script sees, and that the browser sends to every port of
  * this host; this one is bound to host and port.
  */
+import { forgetAllKept } from '../kept-values.ts'
 import { createStore } from '../store.ts'
 
 const NAME = 'patchbay.csrf'
@@ -26,5 +27,6 @@ export const endSession = (): void => {
 /** By the person: nothing of the page stays. */
 export const forgetSession = (): void => {
   localStorage.removeItem(NAME)
+  forgetAllKept()
   sessionState.set('none')
 }

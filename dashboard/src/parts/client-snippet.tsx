@@ -28,7 +28,7 @@ export const ClientSnippet = ({ client, onClient, apiKey, model, onCopied }: Cli
       </Field>
       <CodeBlock label="In the shell, first" text={environmentOf(SERVICE_URL, apiKey)} {...copied} />
       <CodeBlock
-        label={snippet.language === 'sh' ? `${snippet.name}: then` : `${snippet.name}: a program`}
+        label={snippet.language === 'sh' ? `Then, by ${snippet.name}` : `Then, a program with ${snippet.name}`}
         text={withModel(snippet, model)}
         {...copied}
       />

@@ -27,7 +27,8 @@ export const JsonEditor = ({ label, value, fault = null, onChange }: JsonEditorP
           spellCheck={false}
           onChange={(event) => onChange(event.target.value)}
           onFocus={() => setFocus(true)}
-          onBlur={() => setFocus(false)}
+          // Where the window loses the focus, the field has it again when the window has.
+          onBlur={(event) => setFocus(document.activeElement === event.currentTarget)}
         />
       ) : (
         <CodeEditor label={label} describedBy={id} value={value} onChange={onChange} />

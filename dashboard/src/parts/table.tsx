@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly align?: 'right'
   /** Left out on a narrow screen. */
   readonly wideOnly?: boolean
+  /** Texts that people wrote, of any length: they wrap. A name of a row is one, too. */
+  readonly isWords?: boolean
   /** The name of the row, which screen readers repeat with each cell. */
   readonly isHead?: boolean
 }
@@ -60,5 +62,7 @@ export const Table = <Row,>({ label, columns, rows, rowKey, empty, isSelected }:
     </ScrollingFrame>
   )
 
-const cellClass = <Row,>({ align, wideOnly }: Column<Row>): string | undefined =>
-  [align === 'right' ? 'right number' : '', wideOnly === true ? 'wide-only' : ''].filter((name) => name !== '').join(' ') || undefined
+const cellClass = <Row,>({ align, wideOnly, isWords, isHead }: Column<Row>): string | undefined =>
+  [align === 'right' ? 'right number' : '', wideOnly === true ? 'wide-only' : '', isWords === true || isHead === true ? 'words' : '']
+    .filter((name) => name !== '')
+    .join(' ') || undefined

@@ -1,6 +1,8 @@
 /** Parts of a screen that take each other's place. Which one is shown stands in the address, so each is a link. */
 import { Link } from '@tanstack/react-router'
 
+import { useCurrentInView } from './use-current-in-view.ts'
+
 interface TabsProps {
   readonly label: string
   readonly tabs: readonly { readonly id: string; readonly title: string }[]
@@ -10,7 +12,7 @@ interface TabsProps {
 }
 
 export const Tabs = ({ label, tabs, current, parameter = 'tab' }: TabsProps) => (
-  <nav className="tabs" aria-label={label}>
+  <nav ref={useCurrentInView(current)} className="tabs" aria-label={label}>
     {tabs.map(({ id, title }, index) => (
       <Link
         key={id}
@@ -19,6 +21,8 @@ export const Tabs = ({ label, tabs, current, parameter = 'tab' }: TabsProps) => 
         replace
         className={id === current ? 'tab current' : 'tab'}
         aria-current={id === current ? 'page' : undefined}
+        // Else the first one, which adds nothing to the address, would be current beside every other.
+        activeOptions={{ exact: true }}
         resetScroll={false}
       >
         {title}

@@ -12,6 +12,7 @@ import { Menu } from '../parts/menu.tsx'
 import { FaultBoundary } from '../parts/panel.tsx'
 import { Person } from '../parts/person.tsx'
 import { Skeleton } from '../parts/loaded.tsx'
+import { useCurrentInView } from '../parts/use-current-in-view.ts'
 import { createStore, useStore } from '../store.ts'
 import { chooseTheme, THEMES } from '../theme.ts'
 import { KeysHelp, helpOpen } from './keys-help.tsx'
@@ -30,6 +31,8 @@ export const Shell = () => {
   // Until it is known who looks, the navigation offers what everyone may open.
   const screens = screensFor(session.data?.role ?? 'member')
   const isOpen = useStore(paletteOpen)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const navigation = useCurrentInView(`${path} of ${screens.length}`)
   useShellKeys({ screens, openPalette: () => paletteOpen.set(true), openHelp: () => helpOpen.set(true) })
   return (
     <div className="shell">
@@ -46,7 +49,7 @@ export const Shell = () => {
           </button>
         </div>
         <WorkspaceSwitch />
-        <nav aria-label="Screens">
+        <nav ref={navigation} aria-label="Screens">
           <ul>
             {screens.map(({ to, title }) => (
               <li key={to}>

@@ -55,7 +55,7 @@ export const GuardrailsScreen = () => {
               }
               columns={[
                 { title: 'Name', isHead: true, cell: nameCell },
-                { title: 'Filters', cell: filtersOf },
+                { title: 'Filters', isWords: true, cell: filtersOf },
                 {
                   title: 'Hits, 24 h',
                   align: 'right',

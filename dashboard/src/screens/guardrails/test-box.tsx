@@ -72,7 +72,7 @@ const TestResult = ({ test, text }: { test: GuardrailTest; text: string }) => {
           <li key={index} className={matches.length === 0 ? 'faint' : undefined}>
             <code>{filter}</code>
             <span>{action}</span>
-            <span className="cut">
+            <span>
               {matches.length === 0
                 ? 'no match'
                 : matches.map(({ start, end, label }) => `${text.slice(start, end)} → ${label}`).join(', ')}

@@ -13,6 +13,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Person } from '../../parts/person.tsx'
 import { When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { KeyMade } from './key-made.tsx'
@@ -63,7 +64,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
       <Facts
         facts={[
           ['State', <KeyState key="state" of={key} />],
-          ['Person', key.creator_user_id ?? '–'],
+          ['Person', <Person key="person" id={key.creator_user_id} />],
           ['Last used', <When key="used" at={key.last_used_at} />],
           ['Made', <When key="made" at={key.created_at} />],
           ['Ends', key.expires_at === null ? 'never' : instant(key.expires_at)],

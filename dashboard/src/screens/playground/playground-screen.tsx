@@ -50,7 +50,7 @@ export const PlaygroundScreen = () => {
   const replay = useReplay(search['request'], (found) => {
     setSystem(found.system)
     setMessages(found.messages.length === 0 ? EMPTY : found.messages)
-    setShared(found.settings, { interface: found.interface, model: found.model })
+    setShared(found.settings, { interface: found.interface, model: found.model, request: undefined })
   })
   const askedOf = (column: (typeof columns)[number], conversation = messages): Asked => ({
     interface: dialect,
@@ -87,6 +87,7 @@ export const PlaygroundScreen = () => {
         </label>
         {columns.length === 1 ? null : (
           <select
+            className="column-choice"
             aria-label="Column that Share, Code, Dry run and Save take"
             value={chosen.id}
             onChange={(event) => setChosenId(event.target.value)}

@@ -1,7 +1,8 @@
 /** The columns of the playground. Models and parameters stand in the address, so that a link opens the same ones; texts and tools never do. */
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo } from 'react'
 
+import { useKept } from '../../kept.ts'
+import { useOwnSearch } from '../../parts/use-own-search.ts'
 import type { Search } from '../../search.ts'
 import type { Column } from './answer-columns.tsx'
 import { linkText, settingsInLink } from './link-settings.ts'
@@ -14,6 +15,14 @@ type ModelName = (typeof MODELS)[number]
 /** The name that a column's own settings have in the address. */
 const OWN: Readonly<Record<ModelName, string>> = { model: 'params', model2: 'params2', model3: 'params3', model4: 'params4' }
 const SHARED = 'settings'
+const NAMES = [SHARED, ...Object.values(OWN)]
+
+type SettingsByName = Readonly<Record<string, Settings>>
+
+const NONE: SettingsByName = {}
+
+const openedAt = (address: string | undefined, kept: Settings = {}): Settings =>
+  linkText(kept) === address ? kept : settingsInLink(address)
 
 interface Columns {
   /** Settings of every column. */
@@ -28,22 +37,19 @@ interface Columns {
 }
 
 export const useColumns = (): Columns => {
-  const search = useSearch({ strict: false })
-  const navigate = useNavigate()
-  // A setting that stands in no address is here alone.
-  const [kept, setKept] = useState<Readonly<Record<string, Settings>>>(() =>
-    Object.fromEntries([SHARED, ...Object.values(OWN)].map((name) => [name, settingsInLink(search[name])])),
-  )
-  const setSearch = (more: Search): void =>
-    void navigate({ to: '.', search: (before) => ({ ...before, ...more }), replace: true, resetScroll: false })
-  const keep = (name: string, settings: Settings, more: Search = {}): void => {
-    setKept((before) => ({ ...before, [name]: settings }))
-    setSearch({ ...more, [name]: linkText(settings) })
+  const [search, setSearch] = useOwnSearch()
+  // A setting that stands in no address is here alone. Where the address says something else, somebody opened a link.
+  const [kept, setKept] = useKept<SettingsByName>('playground settings', () => NONE)
+  const settings = useMemo(() => Object.fromEntries(NAMES.map((name) => [name, openedAt(search[name], kept[name])])), [kept, search])
+  const settingsOf = (name: string): Settings => settings[name] ?? {}
+  const keep = (changed: SettingsByName, more: Search): void => {
+    setKept({ ...settings, ...changed })
+    setSearch({ ...more, ...Object.fromEntries(Object.entries(changed).map(([name, now]) => [name, linkText(now)])) })
   }
-  const columnOf = (id: ModelName): Column => ({ id, model: search[id] ?? '', settings: kept[OWN[id]] ?? {} })
+  const columnOf = (id: ModelName): Column => ({ id, model: search[id] ?? '', settings: settingsOf(OWN[id]) })
   const count = Math.max(1, Math.min(MODELS.length, Number(search['columns'] ?? 1) || 1))
   return {
-    shared: kept[SHARED] ?? {},
+    shared: settingsOf(SHARED),
     columns: [columnOf('model'), ...MODELS.slice(1, count).map(columnOf)],
     canAdd: count < MODELS.length,
     add: () => setSearch({ columns: String(count + 1) }),
@@ -51,16 +57,14 @@ export const useColumns = (): Columns => {
     remove(index) {
       const left = MODELS.filter((_, at) => at !== index)
       const moved = MODELS.map((id, at) => [id, left[at]] as const)
-      const own = Object.fromEntries(moved.map(([id, from]) => [OWN[id], from === undefined ? {} : (kept[OWN[from]] ?? {})]))
-      setKept((before) => ({ ...before, ...own }))
-      setSearch({
+      const own = Object.fromEntries(moved.map(([id, from]) => [OWN[id], from === undefined ? {} : settingsOf(OWN[from])]))
+      keep(own, {
         columns: String(count - 1),
         ...Object.fromEntries(moved.map(([id, from]) => [id, from === undefined ? undefined : search[from]])),
-        ...Object.fromEntries(Object.entries(own).map(([name, settings]) => [name, linkText(settings)])),
       })
     },
-    setShared: (settings, more) => keep(SHARED, settings, more),
+    setShared: (shared, more = {}) => keep({ [SHARED]: shared }, more),
     setModel: ({ id }, model) => setSearch({ [id]: model }),
-    setOwn: ({ id }, settings) => keep(OWN[MODELS.find((name) => name === id) ?? 'model'], settings),
+    setOwn: ({ id }, own) => keep({ [OWN[MODELS.find((name) => name === id) ?? 'model']]: own }, {}),
   }
 }

@@ -1,6 +1,6 @@
 /** The request that an address names, taken into the playground: with its texts where they were kept, else with its settings. */
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 
 import { generation, generationContent } from '../../api/generations.ts'
 import type { PresetShape } from '../../api/presets.ts'
@@ -16,25 +16,26 @@ interface Replayed {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-/** Answers what to say about it. */
+/** Answers what to say about it. `take` leaves the id out of the address: what is changed from then on is no longer that request. */
 export const useReplay = (id: string | undefined, take: (found: Replayed) => void): ReactNode => {
   const record = useQuery({ ...generation(id ?? ''), enabled: id !== undefined })
   const content = useQuery({ ...generationContent(id ?? ''), enabled: id !== undefined })
   const taken = useRef<string | null>(null)
+  const [isWithoutTexts, setWithoutTexts] = useState(false)
   const isKnown = content.isSuccess || content.isError
   useEffect(() => {
     if (id === undefined || taken.current === id || record.data === undefined || !isKnown) return
     taken.current = id
+    setWithoutTexts(content.isError)
     const { interface: asked, preset_slug: slug, preset_version: version } = record.data
     const dialect = asked === 'responses' || asked === 'messages' ? asked : 'chat'
     const body = content.data?.request ?? record.data.settings ?? {}
     const { model, ...settings } = askedFrom(body, dialect).settings
     const named = typeof model === 'string' ? model : slug === null ? record.data.model : `@preset/${slug}@${version}`
     take({ ...askedFrom(body, dialect), settings, interface: dialect, model: named })
-  }, [id, record.data, content.data, isKnown, take])
-  if (id === undefined) return null
-  if (record.error !== null) return <ErrorNote error={record.error} />
-  return content.isError ? (
+  }, [id, record.data, content.data, content.isError, isKnown, take])
+  if (id !== undefined && record.error !== null) return <ErrorNote error={record.error} />
+  return isWithoutTexts ? (
     <p className="note warn">The texts of this request were not kept, so only its model and settings are here.</p>
   ) : null
 }

@@ -1,5 +1,6 @@
 /** The draft that somebody wrote and has not saved: kept in this browser, by person, preset and version that it began with. */
 import type { PresetContent } from '../../diff/content-diff.tsx'
+import { storeWhatFits } from '../../store-what-fits.ts'
 
 const nameOf = (user: string, slug: string, base: number): string => `patchbay.draft.${user}.${slug}.${base}`
 
@@ -8,8 +9,14 @@ export const readDraft = (user: string, slug: string, base: number): PresetConte
   return kept === null ? null : (JSON.parse(kept) as PresetContent)
 }
 
-/** Null forgets it. */
-export const keepDraft = (user: string, slug: string, base: number, content: PresetContent | null): void => {
-  if (content === null) localStorage.removeItem(nameOf(user, slug, base))
-  else localStorage.setItem(nameOf(user, slug, base), JSON.stringify(content))
+/** Null forgets it. False where the browser has no room for it. */
+export const keepDraft = (user: string, slug: string, base: number, content: PresetContent | null): boolean => {
+  const name = nameOf(user, slug, base)
+  if (content === null) localStorage.removeItem(name)
+  else if (!storeWhatFits(localStorage, name, JSON.stringify(content))) {
+    // An older text would come back as if it were this one.
+    localStorage.removeItem(name)
+    return false
+  }
+  return true
 }

@@ -50,13 +50,14 @@ export const History = ({ preset, versions, moreVersions, moves, moreMoves }: Hi
             },
             {
               title: 'Stands as',
+              isWords: true,
               cell: ({ version }) =>
                 [
                   ...(version === live ? ['live'] : []),
                   ...Object.entries(preset.labels).flatMap(([label, at]) => (at === version ? [label] : [])),
                 ].join(', ') || <span className="faint">–</span>,
             },
-            { title: 'Note', cell: ({ note }) => note ?? <span className="faint">–</span> },
+            { title: 'Note', isWords: true, cell: ({ note }) => note ?? <span className="faint">–</span> },
             { title: 'By', wideOnly: true, cell: ({ creator_id: by }) => <Person id={by} /> },
             { title: 'Saved', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
             { title: 'Last live', wideOnly: true, cell: ({ designated_at: at }) => <When at={at} /> },

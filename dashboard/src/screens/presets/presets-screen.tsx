@@ -92,6 +92,7 @@ export const PresetsScreen = () => {
                 { title: 'Live', cell: ({ summary, latest_version }) => <Live summary={summary} newest={latest_version} /> },
                 {
                   title: 'Labels',
+                  isWords: true,
                   wideOnly: true,
                   cell: ({ labels }) =>
                     Object.entries(labels)

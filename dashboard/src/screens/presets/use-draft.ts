@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { PresetVersion } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
 import type { PresetContent } from '../../diff/content-diff.tsx'
+import { toast } from '../../shell/toasts.tsx'
 import { contentOf, sameContent } from './content-of.ts'
 import { keepDraft, readDraft } from './drafts.ts'
 
@@ -20,12 +21,17 @@ export const useDraft = (slug: string, base: PresetVersion): Draft => {
   const session = useQuery(currentSession)
   const user = session.data?.user_id ?? ''
   const of = `${user} ${base.id}`
-  const [state, setState] = useState<{ of: string; content: PresetContent | null }>({ of: '', content: null })
+  const [state, setState] = useState<{ of: string; content: PresetContent | null; isKept: boolean }>({
+    of: '',
+    content: null,
+    isKept: true,
+  })
   const kept = state.of === of ? state.content : readDraft(user, slug, base.version)
   const content = kept ?? contentOf(base)
   const keep = (next: PresetContent | null): void => {
-    keepDraft(user, slug, base.version, next)
-    setState({ of, content: next })
+    const isKept = keepDraft(user, slug, base.version, next)
+    if (!isKept && state.isKept) toast('This browser has no room to keep the draft. It is lost with this page unless you save it.')
+    setState({ of, content: next, isKept })
   }
   return {
     content,

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 
 import type { GenerationRow } from '../../api/generations.ts'
-import { compact, count, duration, money } from '../../format.ts'
+import { compact, count, duration, instant, money } from '../../format.ts'
 import type { RowColumn } from '../../parts/virtual-rows.tsx'
 import { When } from '../../parts/when.tsx'
 import { RequestStatus } from './request-status.tsx'
@@ -11,16 +11,35 @@ const TIME: RowColumn<GenerationRow> = {
   title: 'Time',
   width: '104px',
   cell: (row) => (
-    <Link to="/requests/$id" params={{ id: row.id }} search={(search) => search} className="row-link" data-row-link={row.id}>
+    <Link
+      to="/requests/$id"
+      params={{ id: row.id }}
+      search={(search) => search}
+      className="row-link"
+      title={wholeRow(row)}
+      data-row-link={row.id}
+    >
       <When at={row.created_at} exact />
     </Link>
   ),
 }
+/** The link covers its row, so its tooltip has what the row may cut. */
+const wholeRow = (row: GenerationRow): string =>
+  [
+    instant(row.created_at),
+    row.error_type,
+    row.model,
+    row.preset_slug === null ? null : `${row.preset_slug}@${row.preset_version}`,
+    row.api_key_name,
+  ]
+    .filter((part) => part !== null && part !== undefined)
+    .join(' · ')
+
 const STATUS: RowColumn<GenerationRow> = { title: 'Status', width: '76px', cell: (row) => <RequestStatus {...row} /> }
 const MODEL: RowColumn<GenerationRow> = {
   title: 'Model',
-  width: 'minmax(96px, 1.8fr)',
-  cell: (row) => <span title={row.error_type ?? undefined}>{row.model}</span>,
+  width: 'minmax(96px, 1.5fr)',
+  cell: (row) => row.model,
 }
 const COST: RowColumn<GenerationRow> = {
   title: 'Cost',
@@ -41,10 +60,10 @@ export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
   MODEL,
   {
     title: 'Preset',
-    width: 'minmax(64px, 1.2fr)',
+    width: 'minmax(64px, 1fr)',
     cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
   },
-  { title: 'Key', width: 'minmax(64px, 1fr)', cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
+  { title: 'Key', width: 'minmax(64px, 1.1fr)', cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
   { title: 'Tries', width: '44px', align: 'right', cell: (row) => row.attempts },
   { title: 'TTFT', width: '60px', align: 'right', cell: (row) => duration(row.latency) },
   { title: 'Total', width: '56px', align: 'right', cell: (row) => duration(row.generation_time) },

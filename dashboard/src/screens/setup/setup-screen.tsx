@@ -27,7 +27,8 @@ export const SetupScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const [key, setKey] = useState<ChosenKey | null>(null)
-  const model = search['model'] ?? DEFAULT_MODEL
+  // The field may be empty while somebody types, which no address says.
+  const [model, setModel] = useState(search['model'] ?? DEFAULT_MODEL)
   const choose = (name: string, value: string): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }), replace: true, resetScroll: false })
   return (
@@ -38,7 +39,13 @@ export const SetupScreen = () => {
           <KeyChoice chosen={key} client={search['client']} onKey={setKey} />
         </Panel>
         <Panel title="2 Model">
-          <ModelChoice model={model} onModel={(chosen) => choose('model', chosen)} />
+          <ModelChoice
+            model={model}
+            onModel={(chosen) => {
+              setModel(chosen)
+              choose('model', chosen)
+            }}
+          />
         </Panel>
         <Panel title="3 Client">
           <ClientSnippet

@@ -45,7 +45,7 @@ export const WorkspacesScreen = () => {
               isSelected={({ id, slug }) => id === chosen || slug === chosen}
               columns={[
                 { title: 'Name', isHead: true, cell: nameCell },
-                { title: 'Slug', cell: ({ slug }) => <code>{slug}</code>, wideOnly: true },
+                { title: 'Slug', cell: ({ slug }) => <code>{slug}</code>, isWords: true, wideOnly: true },
                 { title: 'Members', align: 'right', cell: ({ figures }) => (figures === undefined ? '–' : count(figures.members)) },
                 { title: 'Keys', align: 'right', cell: (workspace) => <KeysOf of={workspace} />, wideOnly: true },
                 { title: 'Spend this month', align: 'right', cell: (workspace) => <MonthSpend of={workspace} /> },

@@ -1,0 +1,20 @@
+import { Link } from '@tanstack/react-router'
+
+import { Empty } from '../parts/empty.tsx'
+import { ScreenHead } from '../parts/screen-head.tsx'
+
+/** For an address that was mistyped, or is of another version. */
+export const NoSuchScreen = () => (
+  <>
+    <ScreenHead title="Not found" />
+    <Empty
+      action={
+        <Link to="/" className="button">
+          Open Overview
+        </Link>
+      }
+    >
+      There is no such screen.
+    </Empty>
+  </>
+)
