@@ -14,6 +14,7 @@ const translate = (from: ClientDialect, to: ClientDialect, config: Config) => {
 }
 
 const SCHEMA = { type: 'object' }
+const LOGPROBS = 'message.output_text.logprobs'
 
 /** from, to, config, fields, warnings */
 type Row = [ClientDialect, ClientDialect, Config, Config, string[]?]
@@ -28,6 +29,21 @@ describe.each<[string, Row[]]>([
       ['responses', 'messages', { max_output_tokens: 5 }, { max_tokens: 5 }],
       ['messages', 'chat', { max_tokens: 5 }, { max_completion_tokens: 5 }],
       ['messages', 'responses', { max_tokens: 5 }, { max_output_tokens: 5 }],
+    ],
+  ],
+  [
+    'log probabilities',
+    [
+      ['chat', 'responses', { logprobs: true }, { include: [LOGPROBS] }],
+      ['chat', 'responses', { logprobs: true, top_logprobs: 3 }, { include: [LOGPROBS], top_logprobs: 3 }],
+      ['chat', 'responses', { logprobs: false }, {}],
+      ['chat', 'responses', { logprobs: false, top_logprobs: 3 }, {}, ['unsupported_field top_logprobs']],
+      ['responses', 'chat', { include: [LOGPROBS] }, { logprobs: true }],
+      ['responses', 'chat', { top_logprobs: 0 }, { logprobs: true, top_logprobs: 0 }],
+      ['responses', 'chat', { include: [LOGPROBS], top_logprobs: 3 }, { logprobs: true, top_logprobs: 3 }],
+      ['responses', 'chat', { include: ['web_search_call.results', LOGPROBS] }, { logprobs: true }, ['unsupported_field include']],
+      ['chat', 'messages', { logprobs: true, top_logprobs: 3 }, {}, ['unsupported_field top_logprobs', 'unsupported_field logprobs']],
+      ['responses', 'messages', { include: [LOGPROBS] }, {}, ['unsupported_field include']],
     ],
   ],
   [
@@ -350,6 +366,7 @@ test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !=
       fallbacks: [{ model: 'a/b' }],
       service_tier: 'flex',
       speed: 'fast',
+      logprobs: true,
     }
     for (const field of PERSISTED_FIELDS[from].filter((name) => !SILENT.has(name))) {
       const value = from === 'messages' && field === 'tool_choice' ? { type: 'auto' } : (values[field] ?? 'x')

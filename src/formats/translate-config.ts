@@ -13,6 +13,7 @@ import type { FieldMeaning } from '../request-fields/field.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
 import { serviceTier } from '../request-fields/schemas/routing.ts'
 import { pathsOf, SPELLINGS } from '../request-fields/setting-spellings.ts'
+import { translateChances } from './translate-chances.ts'
 import { translateReasoning } from './translate-reasoning.ts'
 import { translateToolChoice, translateTools } from './translate-tools.ts'
 import type { Translate, Translation } from './translation.ts'
@@ -53,7 +54,7 @@ const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
   outputModalities: ([modalities = null], translation) => [translateModalities(modalities, translation)],
 }
 
-function* translateFields(fields: Fields, from: ClientDialect, to: ClientDialect): Steps<Translated> {
+function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect): Steps<Translated> {
   const warnings: Warning[] = []
   const translation: Translation = {
     from,
@@ -62,7 +63,8 @@ function* translateFields(fields: Fields, from: ClientDialect, to: ClientDialect
       warnings.push({ code: 'unsupported_field', field, message: `The preset's ${field} has no counterpart on ${to}; it was left out.` }),
     changed: (field, message) => warnings.push({ code: 'mapped_field', field, message }),
   }
-  const out: Record<string, JsonValue> = {}
+  const { others: fields, asked } = translateChances(given, translation)
+  const out: Record<string, JsonValue> = { ...asked }
   for (const [field, value] of Object.entries(fields)) {
     if (spelledPaths(from, field).length > 0) passOver(field, value, translation)
     else if (PERSISTED_FIELDS[to].includes(field)) out[field] = value

@@ -18,3 +18,13 @@ export const thinksNot = ({ enabled, effort, maxTokens }: ReasoningSetting): boo
 
 /** For a provider that counts no tokens of thinking. */
 export const effortOfBudget = (tokens: number): string => (tokens < 4096 ? 'low' : tokens < 16_384 ? 'medium' : 'high')
+
+type Asked = { readonly [Member in 'effort' | 'maxTokens']?: ReasoningSetting[Member] | undefined }
+
+/** The words for a budget that gives way to the effort beside it; null where only one of them was asked for. */
+export const budgetBeside = ({ effort, maxTokens }: Asked): string | null =>
+  effort === undefined || maxTokens === undefined ? null : `The effort ${effort} counts; the budget of ${maxTokens} tokens was left out.`
+
+/** The same for a model that counts its tokens: the budget says more exactly what is wanted. */
+export const effortBeside = ({ effort, maxTokens }: Asked): string | null =>
+  effort === undefined || maxTokens === undefined ? null : `The budget of ${maxTokens} tokens counts; the effort ${effort} was left out.`

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { NO_COST } from '../../src/canonical/cost.ts'
 import { streamBytes, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { question, replay, type Reply } from '../support/replay.ts'
+import { reported, whole } from '../support/upstream-replies.ts'
 
 const TEXT = 'Hello there, whoever reads this.'
 /** Who gets the upstream's own words, where there is such a client. */
@@ -156,6 +157,29 @@ test.each(['chat', 'responses', 'messages'] as const)(
     }
   },
 )
+
+describe('speech without a transcript that nobody counted is estimated from its bytes, and charged', () => {
+  // Two seconds: 24,000 samples of two bytes in each, 20 tokens for each.
+  const data = Buffer.alloc(2 * 48_000).toString('base64')
+  const pcm = { mimeType: 'audio/L16;codec=pcm;rate=24000', data }
+  const spoken = (said: 'delta' | 'message'): object => ({
+    id: 'c',
+    model: 'm',
+    choices: [{ index: 0, [said]: { role: 'assistant', audio: { id: 'a', data } }, finish_reason: 'stop' }],
+  })
+  const google = { candidates: [{ content: { role: 'model', parts: [{ inlineData: pcm }] }, finishReason: 'STOP' }] }
+  test.each<[UpstreamDialect, boolean, object]>([
+    ['openai-chat', false, spoken('message')],
+    ['openai-chat', true, spoken('delta')],
+    ['google', false, google],
+    ['google', true, google],
+  ])('%s, stream: %p', async (dialect, stream, answer) => {
+    const reply = stream ? reported(dialect, answer) : whole(answer)
+    const { run } = await replay({ client: 'chat', upstreams: [{ dialect, reply }], body: question('chat', stream), prices: PRICES })
+    expect(run?.bill.usage).toMatchObject({ estimated: true, output: 40 })
+    expect(run?.bill.cost.totalNanos).toBeGreaterThan(80_000)
+  })
+})
 
 describe('parts that are more than their whole', () => {
   test.each<[UpstreamDialect, string]>([

@@ -61,9 +61,9 @@ export const citationLocation = ({ url, title, content }: UrlCitation): JsonObje
   url,
 })
 
-/** JSON text of one block. */
-export function* blockText({ block, input }: CollectedBlock): Steps<string> {
-  if (input !== undefined) return `${JSON.stringify(block).slice(0, -1)},"input":${yield* inputText(input)}}`
+/** JSON text of one block. `isCut`: the answer ended before the model did. */
+export function* blockText({ block, input }: CollectedBlock, isCut: boolean): Steps<string> {
+  if (input !== undefined) return `${JSON.stringify(block).slice(0, -1)},"input":${yield* inputText(input, isCut)}}`
   return sizeOfBlock({ block }) > LARGE_BYTES ? yield* writeInSteps(block) : JSON.stringify(block)
 }
 
@@ -96,15 +96,23 @@ const contentBlock = (block: Block, text: string, citations: readonly JsonObject
   }
 }
 
-/** The arguments as they were written, where they are an object; a call that was cut short has none that could be sent. */
-function* inputText(json: string): Steps<string> {
+/**
+ * The arguments as they were written, where they are an object. A call that was cut short has none that could be sent. Any other text
+ * goes into an object of its own, as Anthropic has it: an empty one would be a call that the model did not make.
+ */
+function* inputText(json: string, isCut: boolean): Steps<string> {
   const text = json.trim()
-  if (!text.startsWith('{')) return '{}'
+  if (text === '' || text === 'null') return '{}'
+  if (text.startsWith('{') && (yield* isJson(text))) return text
+  return isCut ? '{}' : JSON.stringify({ INVALID_JSON: json })
+}
+
+function* isJson(text: string): Steps<boolean> {
   try {
     if (text.length > LARGE_BYTES) yield* parseExactInSteps(text)
     else JSON.parse(text)
-    return text
+    return true
   } catch {
-    return '{}'
+    return false
   }
 }

@@ -100,6 +100,23 @@ describe('a whole message', () => {
     )
   })
 
+  test.each([
+    ['{"x":1', '"{\\"x\\":1"'],
+    ["{'x': 1}", '"{\'x\': 1}"'],
+    ['[1]', '"[1]"'],
+    ['all of them', '"all of them"'],
+  ])('a call that the model ended, with arguments that are no object, is none without arguments: %s', (json, told) => {
+    expect(render(call(0, 'a'), args(0, json), finish('tool_calls'))).toBe(
+      message(`{"type":"tool_use","id":"call_0","name":"a","input":{"INVALID_JSON":${told}}}`, 'tool_use'),
+    )
+  })
+
+  test.each(['', ' ', 'null'])('a call without arguments has an empty object: %j', (json) => {
+    expect(render(call(0, 'a'), args(0, json), finish('tool_calls'))).toBe(
+      message('{"type":"tool_use","id":"call_0","name":"a","input":{}}', 'tool_use'),
+    )
+  })
+
   test('an empty answer, with the routing metadata', () => {
     expect(renderAnswer(HEAD, { events: [] }, { ...TAIL, metadata: METADATA })).toBe(
       message('', 'end_turn', 'null', ',"service_metadata":{"strategy":"direct"}'),

@@ -31,6 +31,7 @@ export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail,
   sink.end()
   const start = { id: dialectId('msg', head), type: 'message', role: 'assistant', model: head.model, provider: head.provider }
   const end = { ...stopMembers(ending), usage: messagesUsage(tail), ...metadataMember(tail) }
-  const written = yield* eachInSteps(content.blocks, blockText, sizeOfBlock)
+  const isCut = ending.reason === 'length' || ending.reason === 'content_filter'
+  const written = yield* eachInSteps(content.blocks, (block) => blockText(block, isCut), sizeOfBlock)
   return `${JSON.stringify(start).slice(0, -1)},"content":[${written.join(',')}],${JSON.stringify(end).slice(1)}`
 }

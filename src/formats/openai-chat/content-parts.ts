@@ -1,7 +1,7 @@
 /** Parts of the content of a chat message (docs/contract/chat-completions.md#messages). */
 import type { Part } from '../../canonical/prompt.ts'
 import { child, type Node, optionalText, requiredText, requiredUrl } from '../json-node.ts'
-import { imageDetail, readInputAudio } from '../media-parts.ts'
+import { fileAddress, imageDetail, readInputAudio } from '../media-parts.ts'
 import { cacheMark, type PartReaders, unknownContent } from '../prompt-reader.ts'
 
 const readImage = (part: Node): Part[] => {
@@ -11,13 +11,13 @@ const readImage = (part: Node): Part[] => {
 
 const readVideo = (part: Node): Part[] => [{ type: 'video', url: requiredUrl(child(part, 'video_url'), 'url') }]
 
-/** `file_data` is a URL, or base64 alone, which this dialect takes for a PDF. A `file_id` names another service's storage. */
+/** A `file_id` names another service's storage. */
 const readFile = (part: Node): Part[] => {
   const file = child(part, 'file')
   const data = optionalText(file, 'file_data')
   if (data === null) return [unknownContent('file', file)]
-  const url = /^(?:https?|data):/i.test(data) ? data : `data:application/pdf;base64,${data}`
-  return [{ type: 'file', url, filename: optionalText(file, 'filename'), ...cacheMark(part) }]
+  const filename = optionalText(file, 'filename')
+  return [{ type: 'file', url: fileAddress(data, filename), filename, ...cacheMark(part) }]
 }
 
 export const CONTENT_PARTS: PartReaders = {

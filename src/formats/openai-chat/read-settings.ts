@@ -4,7 +4,12 @@ import { member, type Node, optionalChild, optionalFlag, optionalNumber, optiona
 import { mapped, type Reading, reasoningOf, readSettings, spokenStops, text, texts } from '../setting-reader.ts'
 
 export const readChatSettings = (root: Node): Settings =>
-  readSettings('chat', root, { stop: readStop(root), reasoning: readReasoningSetting(root) })
+  readSettings('chat', root, {
+    stop: readStop(root),
+    reasoning: readReasoningSetting(root),
+    // A number beside a refusal of what it counts: it is not read, which reports it as lost.
+    ...(member(root, 'logprobs') === false ? { topLogprobs: undefined } : {}),
+  })
 
 const readStop = (root: Node): Reading<readonly string[]> | undefined => {
   const read = typeof member(root, 'stop') === 'string' ? mapped(text(root, 'stop'), (stop) => [stop]) : texts(root, 'stop')

@@ -15,8 +15,9 @@ import {
   toolResult,
   unknownContent,
   unknownPart,
+  type UnknownPart,
 } from '../prompt-reader.ts'
-import { imageDetail, readInputAudio } from '../media-parts.ts'
+import { fileAddress, imageDetail, readInputAudio } from '../media-parts.ts'
 import { RESPONSES_ROLES } from '../roles.ts'
 import { readServerToolItem } from './read-server-tool-item.ts'
 
@@ -164,12 +165,15 @@ const PARTS: PartReaders = {
 const readFile = (part: Node): Part[] => {
   const filename = optionalText(part, 'filename')
   const data = optionalText(part, 'file_data')
-  if (data !== null) {
-    const url = data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`
-    return [{ type: 'file', url, filename, ...cacheMark(part) }]
-  }
+  if (data !== null) return [{ type: 'file', url: fileAddress(data, filename), filename, ...cacheMark(part) }, ...fileDetail(part)]
   if (isAbsent(part, 'file_url')) return [unknownContent('input_file', part)]
-  return [{ type: 'file', url: requiredUrl(part, 'file_url'), filename, ...cacheMark(part) }]
+  return [{ type: 'file', url: requiredUrl(part, 'file_url'), filename, ...cacheMark(part) }, ...fileDetail(part)]
+}
+
+/** How closely a file is looked at: no other dialect has a word for it. */
+const fileDetail = (part: Node): UnknownPart[] => {
+  const { detail } = imageDetail(part)
+  return detail === undefined ? [] : [unknownPart('detail', { path: `${part.path}.detail` })]
 }
 
 const isAbsent = (part: Node, key: string): boolean => (part.members[key] ?? null) === null

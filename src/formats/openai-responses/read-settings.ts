@@ -1,6 +1,7 @@
 /** The settings of a Responses body that take more than reading a field (docs/contract/responses.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
+import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
 import { type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, text as textSetting, texts, unless } from '../setting-reader.ts'
 
@@ -8,19 +9,18 @@ import { mapped, type Reading, reasoningOf, readSettings, text as textSetting, t
 export const readResponsesSettings = (root: Node, text: Node | null): Settings => {
   const include = texts(root, 'include')
   return readSettings('responses', root, {
-    logprobs: include?.value.includes(LOGPROBS) === true ? { value: true, field: include.field } : undefined,
+    logprobs: include?.value.includes(LOGPROBS_INCLUDED) === true ? { value: true, field: include.field } : undefined,
     reasoning: readReasoningSetting(root),
     verbosity: text === null ? undefined : textSetting(text, 'verbosity'),
     include: unless(
       mapped(include, (values) =>
-        values.filter((value) => value !== LOGPROBS && value !== SEALED_THINKING && serverToolName(value) === null),
+        values.filter((value) => value !== LOGPROBS_INCLUDED && value !== SEALED_THINKING && serverToolName(value) === null),
       ),
       (values) => values.length === 0,
     ),
   })
 }
 
-const LOGPROBS = 'message.output_text.logprobs'
 /** Always given: without it no next turn could be answered. */
 const SEALED_THINKING = 'reasoning.encrypted_content'
 

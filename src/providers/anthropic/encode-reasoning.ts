@@ -1,6 +1,6 @@
 /** How much the model may say, and how much of that may be thinking. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
-import { nearestEffort } from '../effort.ts'
+import { effortBeside, nearestEffort } from '../effort.ts'
 import type { Target } from '../provider.ts'
 import type { ModelContext } from './encode-context.ts'
 
@@ -122,7 +122,7 @@ const budgeted = (
   { unthoughtLoop }: Around,
   context: ModelContext,
 ): EncodedReasoning => {
-  const { target, lose, mapped } = context
+  const { rules, target, lose, mapped } = context
   const wanted = Math.max(BUDGET_MIN, reasoning.maxTokens ?? BUDGETS[reasoning.effort ?? 'medium'] ?? BUDGET_MIN)
   // A cap is a promise on cost: the budget shrinks to fit it, it does not grow.
   const maxTokens = cap ?? target.maxCompletionTokens ?? MAX_TOKENS + wanted
@@ -138,5 +138,11 @@ const budgeted = (
   const budget = Math.min(wanted, Math.max(BUDGET_MIN, Math.floor(maxTokens * BUDGET_SHARE)))
   if (reasoning.maxTokens !== undefined && budget !== reasoning.maxTokens)
     mapped(field, `A budget of ${budget} tokens for thinking was sent: it is at least ${BUDGET_MIN} and within the cap on output.`)
-  return { maxTokens, thinking: { type: 'enabled', budget_tokens: budget, ...displayMember(reasoning, context) } }
+  const beside = rules.efforts.length === 0 ? effortBeside(reasoning) : null
+  if (beside !== null) mapped(field, beside)
+  return {
+    maxTokens,
+    thinking: { type: 'enabled', budget_tokens: budget, ...displayMember(reasoning, context) },
+    ...effortMember(reasoning.effort, field, context),
+  }
 }

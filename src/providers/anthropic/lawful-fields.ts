@@ -1,6 +1,6 @@
 /** Rules of the API for fields beside the conversation, for a client's own request and a translated one alike. */
-import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import { refuseChoice } from '../demanded-tool.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { shortIdentifier } from '../field-rules.ts'
 import type { ModelContext } from './encode-context.ts'
@@ -58,13 +58,6 @@ const keepChoice = (fields: EditableFields, { lose }: ModelContext): void => {
   const { type, name } = choice
   if (type === 'tool' && typeof name === 'string' && !tools.some((tool: JsonValue) => isObject(tool) && tool['name'] === name))
     refuseChoice(name)
-}
-
-/** Throws `invalid_request`: a call was demanded that the model could not make. */
-export const refuseChoice = (name: string): never => {
-  throw new GatewayError('invalid_request', `tool_choice: There is no tool named ${name} among the tools.`, {
-    metadata: { field: 'tool_choice' },
-  })
 }
 
 /** To clear the thinking of earlier turns is refused where there is none: for a request whose thinking is settled. */

@@ -31,7 +31,8 @@ test.each<Row>([
 })
 
 test.each<[string, string]>([
-  ['claude-opus-4-5', ''],
+  ['claude-sonnet-4-5', ''],
+  ['claude-opus-4-5-20251101', 'low medium high'],
   ['claude-sonnet-4-6', 'low medium high max'],
   ['claude-mythos-preview', 'low medium high max'],
   ['claude-opus-4-7', 'low medium high xhigh max'],

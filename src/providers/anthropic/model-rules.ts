@@ -38,7 +38,7 @@ export const rulesOf = (upstreamModel: string): ModelRules => {
     thinking: version >= 407 ? 'adaptive' : version >= 406 ? 'either' : version >= 307 ? 'budget' : 'none',
     thinkingOff: thinkingOff(family, version),
     display: version >= 407 ? 'hidden' : version >= 400 ? 'shown' : 'unknown',
-    efforts: version < 406 ? [] : version < 407 || family === 'preview' ? ['low', 'medium', 'high', 'max'] : EFFORTS,
+    efforts: efforts(family, version),
     forcedTools: forcedTools(family, version),
     systemTurns: version >= (family === 'sonnet' || family === 'haiku' ? 505 : 408),
     prefill: version < 406,
@@ -54,6 +54,11 @@ export const isImitation = ({ provider, upstreamModel }: Pick<Target, 'provider'
   provider !== 'anthropic' && !/claude/i.test(upstreamModel)
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+
+const efforts = (family: string, version: number): readonly string[] => {
+  if (version < 406) return family === 'opus' && version === 405 ? ['low', 'medium', 'high'] : []
+  return version < 407 || family === 'preview' ? ['low', 'medium', 'high', 'max'] : EFFORTS
+}
 
 const IMITATION: ModelRules = {
   claude: false,

@@ -4,7 +4,7 @@ import { definedOnly } from '../../lib/defined-only.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { encodeSampling } from '../anthropic/encode-settings.ts'
 import { encodeReasoning as encodeClaudeReasoning } from '../anthropic/encode-reasoning.ts'
-import { effortOfBudget, nearestEffort } from '../effort.ts'
+import { budgetBeside, effortOfBudget, nearestEffort } from '../effort.ts'
 import { isPrefilled } from '../turns.ts'
 import type { Turn } from './encode-conversation.ts'
 import type { EncodeContext } from './encode-context.ts'
@@ -95,6 +95,8 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
   }
   const asked = askedEffort(reasoning)
   if (asked === undefined) return {}
+  const budget = budgetBeside(reasoning)
+  if (budget !== null) mapped(field, budget)
   const nearest = nearestEffort(asked, EFFORTS) ?? 'medium'
   // At its highest, Nova wants neither a cap nor a temperature beside it; a cap is a promise on cost, so the effort gives way.
   const effort = facts.thinking === 'reasoningConfig' && nearest === 'high' && bounded ? 'medium' : nearest

@@ -3,7 +3,8 @@ import type { FunctionTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { inputSchema } from '../anthropic/encode-tools.ts'
-import { firstOfItsName, refuseChoice } from '../anthropic/lawful-fields.ts'
+import { firstOfItsName } from '../anthropic/lawful-fields.ts'
+import { loseChoice, refuseChoice } from '../demanded-tool.ts'
 import type { Turn } from './encode-conversation.ts'
 import { bareSchema } from './bare-schema.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
@@ -35,8 +36,7 @@ export function* encodeTools(turns: readonly Turn[], context: EncodeContext): St
   // A history that holds calls is refused without a declaration of tools.
   const called = turns.some(({ blocks }) => blocks.some(({ type }) => type === 'toolUse' || type === 'toolResult'))
   if (tools.length === 0) {
-    if (toolChoice.type === 'required' || toolChoice.type === 'tool')
-      context.lose('tool_choice', 'There is no tool that could be called; it was left out.')
+    loseChoice(context)
     const declared = called ? toolsOfHistory(context) : []
     return declared.length === 0 ? NONE : { toolConfig: { tools: declared }, forced: false }
   }

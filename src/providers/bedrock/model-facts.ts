@@ -43,7 +43,9 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
   const names = `${upstreamModel} ${modelId}`.toLowerCase()
   if (rules.claude) {
     const recent = SINCE_4_5.test(names)
-    return { ...CLAUDE, rules, hourCache: recent, schemas: recent, singleCalls: recent }
+    // Claude Opus 4.5, the one that takes an effort and a budget alone, has its efforts here in a beta only.
+    const efforts = rules.thinking === 'budget' ? [] : rules.efforts
+    return { ...CLAUDE, rules: { ...rules, efforts }, hourCache: recent, schemas: recent, singleCalls: recent }
   }
   if (/\bnova-/.test(names)) return { ...OTHER, ...NOVA, thinking: /\bnova-[2-9]/.test(names) ? 'reasoningConfig' : null, rules }
   if (/\b(?:mistral|mixtral|ministral|magistral|pixtral)/.test(names))

@@ -54,7 +54,7 @@ describe('parts', () => {
     ['a signature alone', { text: '', thoughtSignature: 'S' }, [{ type: 'reasoning-end', proof: { ...proof('S'), id: 'behind_text' } }]],
     ['an image', { inlineData: { mimeType: 'image/png', data: 'QQ==' } }, [{ type: 'image', url: 'data:image/png;base64,QQ==' }]],
     ['a draft of an image', { inlineData: { mimeType: 'image/png', data: 'QQ==' }, thought: true }, [{ type: 'unknown', kind: 'thought' }]],
-    ['sound', { inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }, [{ type: 'unknown', kind: 'inlineData' }]],
+    ['sound', { inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }, [{ type: 'unknown', kind: 'inlineData', characters: 1 }]],
     ['code', { executableCode: { language: 'PYTHON', code: '1' } }, [{ type: 'unknown', kind: 'executableCode' }]],
     ['what code said', { codeExecutionResult: { outcome: 'OUTCOME_OK' } }, [{ type: 'unknown', kind: 'codeExecutionResult' }]],
     ['nothing', {}, []],

@@ -3,6 +3,7 @@ import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
+import { spokenCharacters } from '../speech.ts'
 import { createSourceReader } from './grounding.ts'
 import { decodeLogprobs } from './log-probabilities.ts'
 import { BEHIND_TEXT, placeOfPicture } from './signatures.ts'
@@ -89,7 +90,9 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
       const mimeType = textOf(inlineData['mimeType'])
       if (part['thought'] !== true && mimeType.startsWith('image/'))
         return [{ type: 'image', url: `data:${mimeType};base64,${textOf(inlineData['data'])}` }]
-      return [{ type: 'unknown', kind: part['thought'] === true ? 'thought' : 'inlineData' }]
+      if (part['thought'] === true) return [{ type: 'unknown', kind: 'thought' }]
+      const characters = mimeType.startsWith('audio/') ? spokenCharacters(textOf(inlineData['data'])) : 0
+      return [{ type: 'unknown', kind: 'inlineData', characters }]
     }
     const kind = Object.keys(part).find((key) => !MARKS.has(key))
     return kind === undefined ? [] : [{ type: 'unknown', kind }]

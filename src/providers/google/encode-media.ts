@@ -1,6 +1,7 @@
 /** Images, sound, video and files of a message, as parts: their bytes inline, or their address. */
 import { GatewayError } from '../../errors.ts'
 import { partsOf } from '../../lib/data-url.ts'
+import { typeOfName } from '../../lib/file-types.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { GeminiModel } from './gemini-model.ts'
 
@@ -31,39 +32,6 @@ const isGoogleUrl = (url: string): boolean =>
 
 /** An address that Google fetches itself. The type is sent where the name of the file shows it. */
 export const fileData = (url: string): JsonObject => {
-  const mimeType = MIME_TYPES[/\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '']
+  const mimeType = typeOfName(url.replace(/[?#].*$/s, ''))
   return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: url } }
-}
-
-const MIME_TYPES: Readonly<Record<string, string>> = {
-  bmp: 'image/bmp',
-  heic: 'image/heic',
-  heif: 'image/heif',
-  jpeg: 'image/jpeg',
-  jpg: 'image/jpeg',
-  png: 'image/png',
-  webp: 'image/webp',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  mp3: 'audio/mp3',
-  ogg: 'audio/ogg',
-  wav: 'audio/wav',
-  avi: 'video/avi',
-  flv: 'video/x-flv',
-  mov: 'video/quicktime',
-  mp4: 'video/mp4',
-  mpeg: 'video/mpeg',
-  mpg: 'video/mpg',
-  webm: 'video/webm',
-  wmv: 'video/wmv',
-  css: 'text/css',
-  csv: 'text/csv',
-  html: 'text/html',
-  js: 'text/javascript',
-  json: 'application/json',
-  md: 'text/markdown',
-  pdf: 'application/pdf',
-  rtf: 'text/rtf',
-  txt: 'text/plain',
-  xml: 'text/xml',
 }

@@ -1,6 +1,7 @@
 /** How much a model should think, and whether to show it, in the words that its generation has for it. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { budgetBeside, effortBeside } from '../effort.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel, Thinking } from './gemini-model.ts'
 
@@ -8,7 +9,8 @@ import type { GeminiModel, Thinking } from './gemini-model.ts'
 export const encodeReasoning = (translation: Translation, model: GeminiModel): JsonObject | undefined => {
   const asked = translation.setting('reasoning')
   if (asked === undefined) return undefined
-  const lose = (message: string): void => translation.lose(translation.prompt.settings.reasoning?.field ?? 'reasoning', message)
+  const field = translation.prompt.settings.reasoning?.field ?? 'reasoning'
+  const lose = (message: string): void => translation.lose(field, message)
   const off = asked.enabled === false || asked.effort === 'none' || asked.maxTokens === 0
   const { thinking } = model
   if (thinking.by === 'nothing') {
@@ -20,8 +22,11 @@ export const encodeReasoning = (translation: Translation, model: GeminiModel): J
       includeThoughts: false,
       ...leastThinking(thinking, () => lose(`${model.name} cannot stop thinking; it is asked for as little as it can.`)),
     }
-  const amount = thinking.by === 'level' ? levelOf(asked, thinking.lowest) : budgetOf(asked, thinking, lose)
+  const mapped = (message: string): void => translation.mapped(field, message)
+  const amount = thinking.by === 'level' ? levelOf(asked, thinking.lowest, mapped) : budgetOf(asked, thinking, lose)
   if (asked.effort !== undefined && amount === null) lose(`${model.name} knows no effort ${asked.effort}.`)
+  const beside = thinking.by === 'level' ? budgetBeside(asked) : effortBeside(asked)
+  if (beside !== null) mapped(beside)
   return { includeThoughts: asked.exclude !== true, ...amount }
 }
 
@@ -43,10 +48,17 @@ const BUDGETS: Readonly<Record<string, number>> = {
 
 const LEVELS: Readonly<Record<string, string>> = { low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' }
 
-const levelOf = ({ effort, maxTokens }: ReasoningSetting, lowest: string): JsonObject | null => {
-  if (effort === undefined) return maxTokens === undefined ? {} : { thinkingLevel: levelOfBudget(maxTokens) }
+const levelOf = ({ effort, maxTokens }: ReasoningSetting, lowest: string, mapped: (message: string) => void): JsonObject | null => {
+  if (effort === undefined) {
+    if (maxTokens === undefined) return {}
+    const thinkingLevel = levelOfBudget(maxTokens)
+    mapped(`A budget of ${maxTokens} tokens became the level ${thinkingLevel}: this model counts none.`)
+    return { thinkingLevel }
+  }
   const level = effort === 'minimal' ? lowest : LEVELS[effort]
-  return level === undefined ? null : { thinkingLevel: level }
+  if (level === undefined) return null
+  if (level !== effort) mapped(`The effort ${effort} became ${level}, the nearest that this model knows.`)
+  return { thinkingLevel: level }
 }
 
 /** The level whose own budget is nearest: a number and a level together are refused. */

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'
+import { loseChoice, refuseChoice } from '../demanded-tool.ts'
 import type { Translation } from '../translation.ts'
 import { googleParameters, schemaGrowth } from './json-schema.ts'
 
@@ -15,7 +16,8 @@ export interface EncodedTools {
   readonly forced: boolean
 }
 
-export function* encodeTools({ prompt, setting, lose }: Translation): Steps<EncodedTools> {
+export function* encodeTools(translation: Translation): Steps<EncodedTools> {
+  const { prompt, setting, lose } = translation
   const isNew = firstOfItsName({ lose })
   const functions = prompt.tools.flatMap((tool, index) => (tool.type === 'function' && isNew(tool.name, `tools[${index}]`) ? [tool] : []))
   const growth = schemaGrowth()
@@ -45,8 +47,8 @@ export function* encodeTools({ prompt, setting, lose }: Translation): Steps<Enco
   const tools = [...(functions.length > 0 ? [{ functionDeclarations: declared }] : []), ...(searches ? [{ googleSearch: {} }] : [])]
   const choice = prompt.toolChoice
   const forced = functions.length > 0 && (choice.type === 'required' || choice.type === 'tool')
-  if (functions.length === 0 && (choice.type === 'required' || choice.type === 'tool'))
-    lose('tool_choice', 'There is no function to choose; the choice was left out.')
+  if (functions.length === 0) loseChoice(translation)
+  else if (choice.type === 'tool' && !functions.some(({ name }) => name === choice.name)) refuseChoice(choice.name)
   return {
     tools: tools.length === 0 ? undefined : tools,
     toolConfig: functions.length === 0 ? undefined : callingConfig(choice, functions),

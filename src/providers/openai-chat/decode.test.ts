@@ -120,8 +120,9 @@ describe('what stands beside the text', () => {
       [
         { type: 'text', text: 'a' },
         { type: 'image', url: 'data:image/png;base64,AA' },
-        { type: 'unknown', kind: 'audio' },
+        { type: 'unknown', kind: 'audio', characters: 1 },
         { type: 'logprobs', content: logprobs.content },
+        { type: 'unknown', kind: 'audio', characters: 1 },
       ],
     )
   })

@@ -1,6 +1,7 @@
 /** Chat Completions as upstreams speak it, whole or in chunks, as events. Tolerant: only the fields that mean something are read. */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json.ts'
+import { spokenCharacters } from '../speech.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources } from './decode-content.ts'
@@ -56,7 +57,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     const images = filledList(said['images'])
     if (images !== null) decodeImages(images, events)
     if (isObject(said['audio'])) {
-      const characters = textOf(said['audio']['transcript']).length
+      const characters = textOf(said['audio']['transcript']).length + spokenCharacters(textOf(said['audio']['data']))
       if (characters > 0) events.push({ type: 'unknown', kind: 'audio', characters })
       else if (!audio) events.push({ type: 'unknown', kind: 'audio' })
       audio = true

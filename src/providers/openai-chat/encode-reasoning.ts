@@ -3,27 +3,24 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
-import type { ReasoningWords, Vendor } from '../vendor.ts'
+import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
+import type { ReasoningWords } from '../vendor.ts'
 
 /** Members of the request. `field` is where the client wrote the setting. */
-export const encodeReasoning = (value: ReasoningSetting, field: string, vendor: Vendor, warn: (warning: Warning) => void): JsonObject => {
-  if (vendor.reasoning === 'object') return { reasoning: wholeObject(value) }
-  const words = vendor.reasoning
-  if (value.summary !== undefined && !vendor.showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
+export const encodeReasoning = (
+  value: ReasoningSetting,
+  field: string,
+  { words, showsThinking }: { readonly words: ReasoningWords; readonly showsThinking: boolean },
+  warn: (warning: Warning) => void,
+): JsonObject => {
+  if (value.summary !== undefined && !showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
   if (thinksNot(value)) return off(words, field, warn)
   return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }
 }
 
-export const wholeObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
-  definedOnly({
-    enabled,
-    effort,
-    // Beside an effort a budget is refused.
-    max_tokens: effort === undefined ? maxTokens : undefined,
-    summary,
-    exclude,
-  })
+/** In the words of routers, which a vendor's own take the place of. */
+export const reasoningObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
+  definedOnly({ enabled, effort, max_tokens: maxTokens, summary, exclude })
 
 const off = (words: ReasoningWords, field: string, warn: (warning: Warning) => void): JsonObject => {
   if (words.toggle !== null) return toggled(words.toggle, false)
@@ -46,11 +43,14 @@ const encodeEffort = (
   words: ReasoningWords,
   warn: (warning: Warning) => void,
 ): JsonObject => {
-  const byBudget = maxTokens !== undefined && words.budgetField === null
+  const { budgetField } = words
+  const byBudget = maxTokens !== undefined && budgetField === null
   const wanted = effort ?? (byBudget ? effortOfBudget(maxTokens) : undefined)
   const on =
     words.toggle !== null && (wanted !== undefined || maxTokens !== undefined || enabled === true) ? toggled(words.toggle, true) : {}
   if (wanted === undefined) return on
+  const budget = budgetField === null ? budgetBeside({ effort, maxTokens }) : null
+  if (budget !== null) warn({ code: 'mapped_field', field, message: budget })
   const known = words.efforts === 'any' ? wanted : nearestEffort(wanted, words.efforts)
   if (known === null) {
     warn(lost(field, 'This provider knows no efforts of thinking.'))

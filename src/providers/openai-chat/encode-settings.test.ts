@@ -157,7 +157,7 @@ describe('reasoning', () => {
       'openrouter',
       { effort: 'high', maxTokens: 5, summary: 'auto', exclude: true },
       { reasoning: { effort: 'high', summary: 'auto', exclude: true } },
-      [],
+      ['mapped_field'],
     ],
     ['openrouter', { maxTokens: 2000 }, { reasoning: { max_tokens: 2000 } }, []],
     ['groq', { effort: 'xhigh' }, { reasoning_effort: 'high' }, ['mapped_field']],
@@ -210,7 +210,10 @@ describe('tools', () => {
     expect(request({ tools: [search] }, 'alibaba')).toEqual({ enable_search: true })
     expect(encode({ tools: [search] }, { vendor: 'alibaba' }).lost).toEqual(['tools[1].max_uses'])
     const { sent, lost } = encode({ tools: [search], toolChoice: { type: 'required' } }, { vendor: 'groq' })
-    expect([Object.keys(sent), lost]).toEqual([['model', 'messages'], ['tools[1]']])
+    expect([Object.keys(sent), lost]).toEqual([
+      ['model', 'messages'],
+      ['tools[1]', 'tool_choice'],
+    ])
   })
 
   test('cannot be forced on a vendor without the word', () => {

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
-import { wholeObject } from './encode-reasoning.ts'
+import { reasoningObject } from './encode-reasoning.ts'
 
 export interface EncodedSettings {
   readonly fields: JsonObject
@@ -21,7 +21,7 @@ export const encodeSettings = (translation: Translation, { accepts, outputLimits
     const value = translation.setting(name)
     // Without tools, to call them one by one asks for nothing.
     if (value === undefined || (name === 'parallelToolCalls' && translation.prompt.tools.length === 0)) continue
-    fields[field] = (name === 'reasoning' ? wholeObject(value as ReasoningSetting) : value) as JsonValue
+    fields[field] = (name === 'reasoning' ? reasoningObject(value as ReasoningSetting) : value) as JsonValue
     paths[field] = translation.prompt.settings[name]?.field ?? name
   }
   // Responses asks for the chances of other tokens with the number alone; servers of this dialect, vLLM too, refuse it so.

@@ -1,7 +1,8 @@
 /** Tools, the choice among them, and the format of the answer. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import type { CustomTool, FunctionTool, OutputFormat, ProviderTool, Tool } from '../../canonical/prompt.ts'
+import type { CustomTool, FunctionTool, OutputFormat, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { demandedTool, loseChoice } from '../demanded-tool.ts'
 import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
 import type { MessageContext } from './message-context.ts'
@@ -20,7 +21,9 @@ export const encodeTools = (translation: Translation, context: MessageContext): 
     else if (tool.type === 'custom') tools.push(customTool(tool))
     else tools.push({ ...functionTool(tool), ...context.cacheControl(tool.cache, 'tools', 'tool') })
   }
-  return tools.length === 0 ? fields : { ...fields, tools, ...encodeChoice(translation) }
+  if (tools.length > 0) return { ...fields, tools, ...encodeChoice(translation) }
+  loseChoice(translation)
+  return fields
 }
 
 export const functionTool = (tool: FunctionTool): JsonObject => ({
@@ -43,14 +46,12 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
   },
 })
 
-const encodeChoice = ({ prompt, lose }: Translation): JsonObject => {
-  const choice = prompt.toolChoice
+const encodeChoice = (translation: Translation): JsonObject => {
+  const choice = translation.prompt.toolChoice
   if (choice.type === 'auto') return {}
   if (choice.type !== 'tool') return { tool_choice: choice.type }
-  const chosen = prompt.tools.find((tool: Tool) => tool.type !== 'provider' && tool.name === choice.name)
-  if (chosen !== undefined) return { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
-  lose('tool_choice', `This provider cannot be made to call ${choice.name}; the choice is the model’s.`)
-  return {}
+  const chosen = demandedTool(translation, choice.name)
+  return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
 }
 
 /** The web search of every dialect, by whichever name. */

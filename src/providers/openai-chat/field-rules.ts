@@ -12,7 +12,7 @@ import { type OpenAiModel, openAiModelOf } from '../openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from '../vendor.ts'
 import { type FunctionPlace, mendedTools } from '../openai-tool-schema.ts'
 import { offerFunctions } from './custom-tools.ts'
-import { thinksNot } from '../effort.ts'
+import { budgetBeside, thinksNot } from '../effort.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
 
@@ -224,7 +224,10 @@ const changeFormat = (fields: EditableFields, { jsonSchema }: Vendor, { warn }: 
  * says in the vendor's own words wins, where the model knows the word.
  */
 const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiModel | null, { target, warn }: RuleContext): void => {
-  if (vendor.reasoning === 'object') return
+  if (vendor.reasoning === 'object') {
+    dropBudget(fields, warn)
+    return
+  }
   const words: ReasoningWords = model?.efforts == null ? vendor.reasoning : { ...vendor.reasoning, efforts: model.efforts }
   const effort = fields.value('reasoning_effort')
   const strange = typeof effort === 'string' && words.efforts !== 'any' && !words.efforts.includes(effort)
@@ -243,8 +246,19 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
       warn({ code: 'unsupported_field', field: reported, message: `${target.upstreamModel} does not think; ${reported} was left out.` })
     return
   }
-  for (const [name, value] of Object.entries(encodeReasoning(setting, reported, { ...vendor, reasoning: words }, warn)))
+  for (const [name, value] of Object.entries(encodeReasoning(setting, reported, { words, showsThinking: vendor.showsThinking }, warn)))
     if (fields.value(name) === undefined) fields.put(name, value)
+}
+
+/** Routers refuse a budget beside an effort. */
+const dropBudget = (fields: EditableFields, warn: RuleContext['warn']): void => {
+  const asked = fields.value('reasoning')
+  if (!isObject(asked)) return
+  const { max_tokens: _, ...others } = asked
+  const message = budgetBeside(settingOf(asked, undefined, undefined))
+  if (message === null) return
+  fields.put('reasoning', others)
+  warn({ code: 'mapped_field', field: fields.reported('reasoning'), message })
 }
 
 const settingOf = (

@@ -50,6 +50,7 @@ const answersOf = ({ body, dialect }: Attempt['call']): number => {
 const chunkReader = (target: Target, native: boolean, answers: number): EventReader => {
   const decoder = createChatDecoder(target.modelId)
   const pieces = createPieceReader(native)
+  const reading: Reading = { decoder, target, native, several: answers > 1 }
   return {
     alike(event) {
       const frame = pieces.read(event)
@@ -62,10 +63,10 @@ const chunkReader = (target: Target, native: boolean, answers: number): EventRea
       return events.length === 0 ? null : { events }
     },
     read(chunk, event, frames) {
-      const frame = readChunk(chunk, event, { decoder, target, native }, frames)
+      const frame = readChunk(chunk, event, reading, frames)
       pieces.learn(event, frame)
     },
-    readInSteps: (chunk, event, frames) => readChunkInSteps(chunk, event, { decoder, target, native }, frames),
+    readInSteps: (chunk, event, frames) => readChunkInSteps(chunk, event, reading, frames),
   }
 }
 
@@ -73,21 +74,22 @@ interface Reading {
   readonly decoder: ChatDecoder
   readonly target: Target
   readonly native: boolean
+  readonly several: boolean
 }
 
 const readChunk = (chunk: unknown, event: SseEvent, reading: Reading, frames: Frame[]): Frame => {
-  const { decoder, native } = reading
+  const { decoder, native, several } = reading
   const { body, events } = heard(chunk, event, reading, frames)
-  const frame = frameOf(events, native && !decoder.mended ? chatText(body, event.data) : null)
+  const frame = frameOf(events, native && !decoder.mended ? chatText(body, event.data, several) : null)
   frames.push(frame)
   return frame
 }
 
 function* readChunkInSteps(chunk: unknown, event: SseEvent, reading: Reading, frames: Frame[]): Steps<void> {
-  const { decoder, native } = reading
+  const { decoder, native, several } = reading
   const { body, events } = heard(chunk, event, reading, frames)
   yield
-  if (native && !decoder.mended) yield* addFrame(frames, events, chatTextInSteps(body, event.data))
+  if (native && !decoder.mended) yield* addFrame(frames, events, chatTextInSteps(body, event.data, several))
   else frames.push({ events })
 }
 
@@ -146,9 +148,10 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
     ? decoded
     : [...decoded, { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }]
   // Only the text has more than one choice.
-  const relays = native && (!decoder.mended || body['choices'].length > 1)
-  if (relays && text.length > LARGE_BYTES) return addFrame(frames, events, chatTextInSteps(body, text))
-  frames.push(frameOf(events, relays ? chatText(body, text) : null))
+  const several = body['choices'].length > 1
+  const relays = native && (!decoder.mended || several)
+  if (relays && text.length > LARGE_BYTES) return addFrame(frames, events, chatTextInSteps(body, text, several))
+  frames.push(frameOf(events, relays ? chatText(body, text, several) : null))
 }
 
 function* addFrame(frames: Frame[], events: readonly ModelEvent[], writing: Steps<string | null>): Steps<void> {

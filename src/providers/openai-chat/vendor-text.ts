@@ -3,25 +3,30 @@
  * is a further field is repeated under the field's common name, one that changes the type of `content` cannot be passed on.
  * A call in the dialect's older words (`function_call`) is written in today's.
  */
+import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
+import { decodeParts } from './decode-content.ts'
 import { modernCalls } from './modern-calls.ts'
 
-/** The text to pass on; null where the answer has to be rendered from its events. `parsed` is `text`, parsed; it may be changed. */
-export const chatText = (parsed: Record<string, unknown>, text: string): string | null => {
-  const found = useCommonNames(parsed, text)
+/**
+ * The text to pass on; null where the answer has to be rendered from its events. `parsed` is `text`, parsed; it may be changed.
+ * `several`: it has more answers than the first, of which alone there are events.
+ */
+export const chatText = (parsed: Record<string, unknown>, text: string, several = false): string | null => {
+  const found = useCommonNames(parsed, text, several)
   return found === 'changed' ? JSON.stringify(parsed) : found === 'common' ? text : null
 }
 
 /** The same for megabytes. */
-export function* chatTextInSteps(parsed: Record<string, unknown>, text: string): Steps<string | null> {
-  const found = useCommonNames(parsed, text)
+export function* chatTextInSteps(parsed: Record<string, unknown>, text: string, several = false): Steps<string | null> {
+  const found = useCommonNames(parsed, text, several)
   return found === 'changed' ? yield* writeInSteps(parsed) : found === 'common' ? text : null
 }
 
 /** `common`: all members have names that every client reads. `changed`: those of `parsed` have them now. `foreign`: they cannot. */
-const useCommonNames = (parsed: Record<string, unknown>, text: string): 'common' | 'changed' | 'foreign' => {
+const useCommonNames = (parsed: Record<string, unknown>, text: string, several: boolean): 'common' | 'changed' | 'foreign' => {
   // Nearly every text has none of it: three searches, and it goes on as it came. In megabytes of quotes each of them takes long.
   const isLarge = text.length > LARGE_BYTES
   const olderWords = isLarge
@@ -30,7 +35,11 @@ const useCommonNames = (parsed: Record<string, unknown>, text: string): 'common'
   if (!isLarge && !text.includes('"reasoning_content"') && !CONTENT_LIST.test(text) && !olderWords) return 'common'
   let renamed = olderWords
   for (const said of saidIn(parsed)) {
-    if (Array.isArray(said['content'])) return 'foreign'
+    if (Array.isArray(said['content'])) {
+      if (!several) return 'foreign'
+      Object.assign(said, membersOf(said['content']))
+      renamed = true
+    }
     if (typeof said['reasoning_content'] === 'string' && said['reasoning'] === undefined) {
       said['reasoning'] = said['reasoning_content']
       renamed = true
@@ -43,6 +52,19 @@ const useCommonNames = (parsed: Record<string, unknown>, text: string): 'common'
   for (const choice of olderWords ? choicesIn(parsed) : [])
     if (choice['finish_reason'] === 'function_call') choice['finish_reason'] = 'tool_calls'
   return renamed ? 'changed' : 'common'
+}
+
+/** The parts of a list as members that every client reads. */
+const membersOf = (parts: readonly unknown[]): Record<string, unknown> => {
+  const events: ModelEvent[] = []
+  decodeParts(parts, events)
+  const textOf = (type: 'text' | 'reasoning'): string | null => {
+    const pieces = events.flatMap((event) => (event.type === type ? [event.text] : []))
+    return pieces.length === 0 ? null : pieces.join('')
+  }
+  const images = events.flatMap((event) => (event.type === 'image' ? [{ type: 'image_url', image_url: { url: event.url } }] : []))
+  const reasoning = textOf('reasoning')
+  return { content: textOf('text'), ...(reasoning === null ? {} : { reasoning }), ...(images.length === 0 ? {} : { images }) }
 }
 
 const CONTENT_LIST = /"content"\s*:\s*\[/

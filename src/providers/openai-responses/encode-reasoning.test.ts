@@ -37,7 +37,7 @@ test.each<[string, SettingValues['reasoning'], JsonObject | undefined, Warning['
   ['gpt-5.4', { maxTokens: 1024 }, { effort: 'low', summary: 'auto' }, ['mapped_field']],
   ['gpt-5.4', { maxTokens: 4096 }, { effort: 'medium', summary: 'auto' }, ['mapped_field']],
   ['gpt-5.4', { maxTokens: 32_000, exclude: true }, { effort: 'high' }, ['mapped_field']],
-  ['gpt-5.4', { maxTokens: 1024, effort: 'high' }, { effort: 'high', summary: 'auto' }, []],
+  ['gpt-5.4', { maxTokens: 1024, effort: 'high' }, { effort: 'high', summary: 'auto' }, ['mapped_field']],
   ['gpt-5.4', { enabled: false }, { effort: 'none' }, []],
   ['gpt-5.4', { maxTokens: 0 }, { effort: 'none' }, []],
   ['gpt-5', { enabled: false }, { effort: 'minimal' }, ['mapped_field']],

@@ -2,7 +2,7 @@
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
+import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 
 /**
@@ -22,6 +22,8 @@ export const encodeReasoning = (
   }
   const wanted = effortWanted(value, family)
   const effort = wanted === undefined ? undefined : effortKnown(wanted, family)
+  const budget = thinksNot(value) ? null : budgetBeside(value)
+  if (budget !== null) warn({ code: 'mapped_field', field, message: budget })
   if (maxTokens !== undefined && value.effort === undefined && !thinksNot(value))
     warn({
       code: 'mapped_field',

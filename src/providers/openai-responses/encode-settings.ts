@@ -4,6 +4,7 @@ import type { SettingName } from '../../canonical/settings.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
+import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
 import { thinksNot } from '../effort.ts'
 import { SETTING_OUTCOMES } from '../loss-table.ts'
 import type { OpenAiModel } from '../openai-model.ts'
@@ -45,8 +46,12 @@ const REPORTED_UNDER: Readonly<Record<string, SettingName>> = {
   'text.verbosity': 'verbosity',
 }
 
-const pathsOf = ({ prompt: { settings } }: Translation): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(REPORTED_UNDER).map(([field, name]) => [field, settings[name]?.field ?? name]))
+const pathsOf = ({ prompt: { settings } }: Translation): Readonly<Record<string, string>> => {
+  const paths = Object.fromEntries(Object.entries(REPORTED_UNDER).map(([field, name]) => [field, settings[name]?.field ?? name]))
+  // Other dialects ask by fields of their own for what this one includes.
+  const included = settings.include ?? settings.logprobs ?? settings.topLogprobs
+  return included === undefined ? paths : { ...paths, include: included.field }
+}
 
 /** In our words, which the rules turn into the dialect's. */
 const reasoning = (translation: Translation): JsonObject | undefined => {
@@ -80,7 +85,7 @@ const include = (translation: Translation, { model, replaysThinking }: SettingsC
   const logprobs = translation.setting('logprobs') === true || translation.setting('topLogprobs') !== undefined
   const list = new Set(translation.setting('include'))
   if (reasons) list.add('reasoning.encrypted_content')
-  if (logprobs) list.add('message.output_text.logprobs')
+  if (logprobs) list.add(LOGPROBS_INCLUDED)
   return list.size === 0 ? undefined : [...list]
 }
 

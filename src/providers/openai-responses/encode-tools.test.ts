@@ -72,7 +72,7 @@ test('the place of a search is read as chat wraps it', () => {
 test('a choice of a tool that could not be carried is told', () => {
   const { sent, lost } = encode({
     toolChoice: { type: 'tool', name: 'web_search' },
-    tools: [{ type: 'provider', kind: 'web_search_20250305', at: 'tools[0]', raw: {} }],
+    tools: [{ type: 'provider', kind: 'web_search_20250305', at: 'tools[0]', raw: { type: 'web_search_20250305', name: 'web_search' } }],
   })
   expect([sent['tool_choice'], lost]).toEqual([undefined as never, ['tool_choice']])
 })

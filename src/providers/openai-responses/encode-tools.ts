@@ -1,6 +1,7 @@
 /** Tools and the choice among them. */
 import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { demandedTool } from '../demanded-tool.ts'
 import type { Translation } from '../translation.ts'
 import { runsByItself } from '../vendor-tools.ts'
 
@@ -14,14 +15,12 @@ export const encodeTools = (translation: Translation): readonly JsonObject[] => 
 }
 
 /** Members to spread: the default is left unsaid, and so is a choice of a tool that is not there. */
-export const encodeToolChoice = ({ prompt, lose }: Translation): JsonObject => {
-  const { toolChoice: choice, tools } = prompt
+export const encodeToolChoice = (translation: Translation): JsonObject => {
+  const choice = translation.prompt.toolChoice
   if (choice.type === 'auto') return {}
   if (choice.type !== 'tool') return { tool_choice: choice.type }
-  const chosen = tools.find((tool) => tool.type !== 'provider' && tool.name === choice.name)
-  if (chosen !== undefined) return { tool_choice: { type: chosen.type, name: choice.name } }
-  lose('tool_choice', `This provider cannot be made to call ${choice.name}; the choice is the model’s.`)
-  return {}
+  const chosen = demandedTool(translation, choice.name)
+  return chosen === undefined ? {} : { tool_choice: { type: chosen.type, name: choice.name } }
 }
 
 const encodeTool = (tool: Tool, translation: Translation): readonly JsonObject[] => {

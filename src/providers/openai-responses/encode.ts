@@ -7,6 +7,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { marksLost, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
 import { jsonText } from '../encoded.ts'
+import { loseChoice } from '../demanded-tool.ts'
 import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
@@ -50,6 +51,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
   const model = openAiModel(target.upstreamModel)
   const { instructions, input, replaysThinking, lostMarks } = yield* encodeConversation(translation, target, model)
   const tools = encodeTools(translation)
+  if (tools.length === 0) loseChoice(translation)
   const settings = encodeSettings(translation, {
     model,
     replaysThinking,

@@ -30,9 +30,9 @@ describe('both lanes keep the same rules', () => {
       'a model that thinks takes no sampling',
       'gpt-5',
       { temperature: 0.5, top_p: 0.5, top_logprobs: 2, include: ['message.output_text.logprobs', 'reasoning.encrypted_content'] },
-      { temperature: 0.5, topP: 0.5, topLogprobs: 2 },
+      { temperature: 0.5, topP: 0.5, logprobs: true, topLogprobs: 2 },
       { include: ['reasoning.encrypted_content'] },
-      ['unsupported_field', 'unsupported_field', 'unsupported_field'],
+      ['unsupported_field', 'unsupported_field', 'unsupported_field', 'unsupported_field'],
     ],
     [
       'a model that need not think takes sampling where it does not',

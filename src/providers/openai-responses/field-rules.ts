@@ -6,6 +6,7 @@ import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
+import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { clampOutput, keepAccepted, limitMetadata, nameServiceTier, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
 import { type FunctionPlace, mendedTools } from '../openai-tool-schema.ts'
@@ -31,7 +32,7 @@ export function* applyFieldRules(fields: EditableFields, context: RuleContext): 
   const accepts = (field: string): boolean =>
     accepted.has(field) || (vendor.openAiModels && OF_MODELS.has(field) && acceptsField(model, field, effort))
   keepAccepted(fields, 'responses', accepts, context)
-  includeKnown(fields, model, accepts)
+  includeKnown(fields, model, accepts, context)
   shortenIdentifiers(fields, vendor.identifierMax)
   nameServiceTier(fields, context)
   limitMetadata(fields, context)
@@ -160,15 +161,28 @@ const raiseOutput = (fields: EditableFields, context: RuleContext): void => {
 }
 
 /** The provider refuses to include what a model does not have: thinking that it does not do, chances that it does not report. */
-const includeKnown = (fields: EditableFields, { reasons }: OpenAiModel, accepts: (field: string) => boolean): void => {
+const includeKnown = (
+  fields: EditableFields,
+  { reasons }: OpenAiModel,
+  accepts: (field: string) => boolean,
+  { target, warn }: RuleContext,
+): void => {
   const given = fields.value('include')
   if (!Array.isArray(given)) return
+  const field = fields.reported('include')
+  // Where they are asked for by their number alone, that was reported.
+  if (given.includes(LOGPROBS_INCLUDED) && !accepts('top_logprobs') && field !== fields.reported('top_logprobs'))
+    warn({
+      code: 'unsupported_field',
+      field,
+      message: `${target.upstreamModel} does not report log probabilities; they were not asked for.`,
+    })
   const kept = given.filter(
     (value: JsonValue) =>
       // These are for the service's own tools.
       !(typeof value === 'string' && serverToolName(value) !== null) &&
       !(value === 'reasoning.encrypted_content' && reasons === false) &&
-      !(value === 'message.output_text.logprobs' && !accepts('top_logprobs')),
+      !(value === LOGPROBS_INCLUDED && !accepts('top_logprobs')),
   )
   if (kept.length === given.length) return
   if (kept.length === 0) fields.remove('include')

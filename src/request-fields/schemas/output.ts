@@ -23,6 +23,9 @@ export const prediction = z.looseObject({
   content: z.union([z.string(), z.array(z.looseObject({ type: z.literal('text'), text: z.string() }))]),
 })
 
+/** The item by which Responses asks for log probabilities. */
+export const LOGPROBS_INCLUDED = 'message.output_text.logprobs'
+
 export const responsesInclude = z.array(
   z.enum([
     'file_search_call.results',
@@ -30,7 +33,7 @@ export const responsesInclude = z.array(
     'computer_call_output.output.image_url',
     'reasoning.encrypted_content',
     'code_interpreter_call.outputs',
-    'message.output_text.logprobs',
+    LOGPROBS_INCLUDED,
     'web_search_call.results',
     'web_search_call.action.sources',
     // These are for the service's own tools.

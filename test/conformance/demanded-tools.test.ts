@@ -1,0 +1,39 @@
+/** The choice of a tool that is not there, at providers of all dialects: a demanded call is never dropped without a word. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { at } from '../support/json-at.ts'
+import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { OWN_DIALECT, question, replay, type Replayed } from '../support/replay.ts'
+
+const ask = (client: ClientDialect, dialect: UpstreamDialect, fields: object): Promise<Replayed> => {
+  const reply = { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } as const
+  const model = dialect === 'bedrock' ? 'anthropic.claude-sonnet-4-5-20250929-v1:0' : 'm'
+  return replay({ client, upstreams: [{ dialect, reply, model }], body: { ...question(client, false), ...fields } })
+}
+
+const REQUIRED: Readonly<Record<ClientDialect, unknown>> = { chat: 'required', responses: 'required', messages: { type: 'any' } }
+const NAMED: Readonly<Record<ClientDialect, unknown>> = {
+  chat: { type: 'function', function: { name: 'get_wether' } },
+  responses: { type: 'function', name: 'get_wether' },
+  messages: { type: 'tool', name: 'get_wether' },
+}
+
+/** A provider of the client's own dialect gets the client's own words. */
+const PAIRS = CLIENT_DIALECTS.flatMap((client) =>
+  UPSTREAM_DIALECTS.filter((dialect) => dialect !== OWN_DIALECT[client]).map((dialect) => [client, dialect] as const),
+)
+
+describe.each(PAIRS)('%s → %s', (client, dialect) => {
+  test('400: the tool that is demanded is not among the tools', async () => {
+    const { sent, text } = await ask(client, dialect, { tool_choice: NAMED[client] })
+    expect(sent).toEqual([])
+    expect(at(JSON.parse(text), 'error', 'message')).toContain('There is no tool named get_wether among the tools.')
+  })
+
+  test('a call is demanded where there are no tools: a warning', async () => {
+    const { sent, headers } = await ask(client, dialect, { tools: undefined, tool_choice: REQUIRED[client] })
+    expect(sent[0]?.body).not.toContain('tool_choice')
+    expect(headers.get('x-service-warnings')).toBe('1')
+  })
+})
