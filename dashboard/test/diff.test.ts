@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { settingsDiff } from '../src/diff/settings-diff.ts'
+import { seenPieces } from '../src/diff/unseen.ts'
 import { wordDiff } from '../src/diff/word-diff.ts'
 
 describe('the comparison of texts', () => {
@@ -39,5 +40,20 @@ describe('the comparison of settings', () => {
       { name: 'tools: search', before: expect.stringContaining('"search"'), after: null },
       { name: 'top_p', before: null, after: '1' },
     ])
+  })
+})
+
+describe('characters that nobody sees', () => {
+  test.each([
+    ['Pay \u202eyojnE', ['Pay ', 'U+202E', 'yojnE']],
+    ['a\u200bb\u{e0041}c\u0007', ['a', 'U+200B', 'b', 'U+E0041', 'c', 'U+0007']],
+    ['\u2066\u2069', ['U+2066', 'U+2069']],
+  ])('are written out: %j', (text, pieces) => {
+    expect(seenPieces(text).map((piece) => piece.text)).toEqual(pieces)
+  })
+
+  test('are none of those that lines, emoji and scripts are written with', () => {
+    for (const text of ['one\n\ttwo\r\n', '👩‍👩‍👧 ❤️', 'می‌خواهم', 'שלום', ''])
+      expect(seenPieces(text).every(({ isUnseen }) => !isUnseen)).toBe(true)
   })
 })

@@ -295,13 +295,16 @@ describe('on another interface', () => {
     expect([sent['service_tier'], warnings.map(({ field }) => field)]).toEqual(['flex', ['speed']])
   })
 
-  test('a choice of a function that is not there is told as lost', async () => {
+  test('a choice of a function that is not there is a 400 that names it', async () => {
     const messagesTool = { name: 'look', input_schema: { type: 'object' } }
     const body = { model: 'fake/one', max_tokens: 10, tools: [messagesTool], tool_choice: { type: 'tool', name: 'gone' } }
     await savePreset(service, 'choosy', body, 'messages')
     for (const request of [body, { model: '@preset/choosy', max_tokens: 10 }]) {
-      const { sent, warnings } = await dryRun('/messages', { ...request, messages: [user] })
-      expect([sent['tool_choice'], warnings.map(({ field }) => field)]).toEqual([undefined, ['tool_choice']])
+      const { status, json } = await infer(service, { ...request, messages: [user] }, { path: '/messages' })
+      expect({ status, json }).toMatchObject({
+        status: 400,
+        json: { error: { message: expect.stringContaining('There is no tool named gone among the tools.') } },
+      })
     }
   })
 })

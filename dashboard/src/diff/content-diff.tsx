@@ -2,6 +2,7 @@
 import { useMemo } from 'react'
 
 import { DiffText } from './diff-text.tsx'
+import { SeenText } from './seen-text.tsx'
 import { settingsDiff } from './settings-diff.ts'
 
 export interface PresetContent {
@@ -44,8 +45,24 @@ export const ContentDiff = ({ before, after, beforeTitle, afterTitle }: ContentD
             {settings.map(({ name, before: one, after: other }) => (
               <div key={name}>
                 <dt>{name}</dt>
-                <dd>{one === null ? <span className="faint">not set</span> : <del>{one}</del>}</dd>
-                <dd>{other === null ? <span className="faint">not set</span> : <ins>{other}</ins>}</dd>
+                <dd>
+                  {one === null ? (
+                    <span className="faint">not set</span>
+                  ) : (
+                    <del>
+                      <SeenText text={one} />
+                    </del>
+                  )}
+                </dd>
+                <dd>
+                  {other === null ? (
+                    <span className="faint">not set</span>
+                  ) : (
+                    <ins>
+                      <SeenText text={other} />
+                    </ins>
+                  )}
+                </dd>
               </div>
             ))}
           </dl>

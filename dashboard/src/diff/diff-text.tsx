@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 
+import { SeenText } from './seen-text.tsx'
 import { wordDiff } from './word-diff.ts'
 
 /** Two texts as one, with what only one of them has marked. */
@@ -9,11 +10,15 @@ export const DiffText = ({ before, after }: { before: string; after: string }) =
     <div className="said diff-text">
       {pieces.map(({ kind, text }, index) =>
         kind === 'same' ? (
-          <span key={index}>{text}</span>
+          <SeenText key={index} text={text} />
         ) : kind === 'removed' ? (
-          <del key={index}>{text}</del>
+          <del key={index}>
+            <SeenText text={text} />
+          </del>
         ) : (
-          <ins key={index}>{text}</ins>
+          <ins key={index}>
+            <SeenText text={text} />
+          </ins>
         ),
       )}
     </div>

@@ -3,7 +3,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { EditorState } from '@codemirror/state'
-import { EditorView, keymap } from '@codemirror/view'
+import { EditorView, highlightSpecialChars, keymap } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 
@@ -73,6 +73,7 @@ export const CodeEditor = ({ label, describedBy, value, onChange }: CodeEditorPr
         extensions: [
           EditorView.cspNonce.of(PAGE_NONCE),
           history(),
+          highlightSpecialChars(),
           indentOnInput(),
           bracketMatching(),
           json(),

@@ -41,7 +41,7 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
     try {
       const opened = await inTime(opening, CONNECT_MS, clock)
       // A replica, and one whose disk or memory is full, greet and read, and take nothing.
-      await inTime(opened.send('SET', [`${prefix}written`, '', 'PX', '1000']), timeoutMs(), clock)
+      await inTime(opened.send('SET', [`${prefix}written`, '', 'PX', '1']), timeoutMs(), clock)
       client = opened
       if (isClosed) client.close()
       if (isAway) onAway(null)
