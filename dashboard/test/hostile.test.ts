@@ -85,7 +85,7 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
     // It was there to be seen, as what it is.
     await page.goto(`${service.url}/dashboard/presets/hostile`)
     expect(await page.getByLabel('System prompt').inputValue()).toContain(HOSTILE[6]!)
-    // What turns the order of the text around it stands there by its number, before somebody puts it live.
+    // A character that turns the order of the text around it stands there by its number, before somebody puts it live.
     await page.goto(`${service.url}/dashboard/presets/hostile?tab=history`)
     await page.locator('.diff-text .unseen', { hasText: 'U+202E' }).first().waitFor()
     check()
