@@ -48,6 +48,7 @@ describe('characters that nobody sees', () => {
     ['Pay \u202eyojnE', ['Pay ', 'U+202E', 'yojnE']],
     ['a\u200bb\u{e0041}c\u0007', ['a', 'U+200B', 'b', 'U+E0041', 'c', 'U+0007']],
     ['\u2066\u2069', ['U+2066', 'U+2069']],
+    ['a\u{e0101}\uffa0', ['a', 'U+E0101', 'U+FFA0']],
   ])('are written out: %j', (text, pieces) => {
     expect(seenPieces(text).map((piece) => piece.text)).toEqual(pieces)
   })

@@ -46,22 +46,10 @@ export const ContentDiff = ({ before, after, beforeTitle, afterTitle }: ContentD
               <div key={name}>
                 <dt>{name}</dt>
                 <dd>
-                  {one === null ? (
-                    <span className="faint">not set</span>
-                  ) : (
-                    <del>
-                      <SeenText text={one} />
-                    </del>
-                  )}
+                  <Value text={one} mark="del" />
                 </dd>
                 <dd>
-                  {other === null ? (
-                    <span className="faint">not set</span>
-                  ) : (
-                    <ins>
-                      <SeenText text={other} />
-                    </ins>
-                  )}
+                  <Value text={other} mark="ins" />
                 </dd>
               </div>
             ))}
@@ -71,3 +59,12 @@ export const ContentDiff = ({ before, after, beforeTitle, afterTitle }: ContentD
     </div>
   )
 }
+
+const Value = ({ text, mark: Mark }: { text: string | null; mark: 'del' | 'ins' }) =>
+  text === null ? (
+    <span className="faint">not set</span>
+  ) : (
+    <Mark>
+      <SeenText text={text} />
+    </Mark>
+  )

@@ -5,9 +5,8 @@ export interface SeenPiece {
   readonly isUnseen: boolean
 }
 
-/** Joiners are left out: emoji and scripts are written with them. */
-const UNSEEN =
-  /([\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|(?![\t\n\r])\p{Cc})/u
+/** Joiners and the selectors of a form are left out: scripts and emoji are written with them. */
+const UNSEEN = /((?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{DI}\ufff9-\ufffb]|(?![\t\n\r])\p{Cc})/u
 
 export const seenPieces = (text: string): readonly SeenPiece[] =>
   text

@@ -6,7 +6,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isBudgetRefusal, isUnpaid } from '../../ledger/refusal.ts'
 import type { Keys, Principal } from '../../keys/keys.ts'
-import { type Clock, isoTimestamp } from '../../lib/clock.ts'
+import { type Clock, isoTimestamp, pauseUnlessAborted } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'
@@ -205,16 +205,10 @@ const doItem = async (
   await store.finishItem(id, position, 'error' in wanted ? lostItem(wanted.error, spec) : await runItem(slug, wanted, spec, ask))
 }
 
-/** Resolves at the latest when the signal aborts. */
+/** Resolves at the latest when the signal aborts, at which its callers look. */
 const waited = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      cancel()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancel = clock.after(ms, end)
-    signal.addEventListener('abort', end)
+  pauseUnlessAborted(clock, ms, signal).catch((reason: unknown) => {
+    if (!signal.aborted) throw reason
   })
 
 /** Null where the request was made, or waiting does not help. */
