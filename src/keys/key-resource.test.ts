@@ -6,33 +6,17 @@ import { apiKey, currentKey, type KeyBudget } from '../contract/key.ts'
 import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
 import { usageWindowsAt, windowEnd } from '../storage/usage-windows.ts'
 import { currentKeyResource, keyResource } from './key-resource.ts'
+import { keyRecord } from '../storage/testing/key-record.ts'
 
-const record: KeyRecord = {
+const record = keyRecord({
   hash: 'ab'.repeat(32),
-  kind: 'inference',
+  digest: 'cd'.repeat(32),
   name: 'a key',
   label: 'pb_inf_…1234',
   workspaceId: '00000000-0000-4000-8000-000000000001',
-  creatorUserId: 'user_1',
-  disabled: false,
   limitNanos: 10_000_000_000,
-  limitReset: null,
-  includeByokInLimit: false,
-  strict: false,
-  digest: 'cd'.repeat(32),
-  pepperId: 'first',
-  rpmLimit: null,
-  tpmLimit: null,
-  providerFailure: null,
-  externalUser: null,
-  purpose: null,
-  allowedModels: null,
-  retired: null,
-  expiresAt: null,
   createdAt: '2026-11-20T10:00:00.000Z',
-  updatedAt: null,
-  lastUsedAt: null,
-}
+})
 
 const lastUsedAt = '2026-11-21T10:00:00.000Z'
 

@@ -4,9 +4,10 @@ import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createAuditLog, recordChange, type AuditedChange, type AuditFilter } from './audit-log.ts'
 import { createChangeCounter } from './change-counter.ts'
-import { createKeyStore, type KeyRecord } from './key-store.ts'
+import { createKeyStore } from './key-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { rejection } from './testing/rejection.ts'
+import { keyRecord } from './testing/key-record.ts'
 
 describeEachEngine('audit log', (engine) => {
   const prepare = async () => {
@@ -164,32 +165,14 @@ describeEachEngine('audit log', (engine) => {
 
   test('a key and a preset tell what they were and became, without digests', async () => {
     const { workspaceId, keys, log, store, create } = await prepare()
-    const key: KeyRecord = {
+    const key = keyRecord({
       hash: 'a'.repeat(64),
       digest: 'd'.repeat(64),
-      pepperId: 'first',
-      kind: 'inference',
-      name: 'ci',
       label: 'pb_inf_…wxyz',
       workspaceId,
-      creatorUserId: 'user-1',
-      disabled: false,
       limitNanos: 5_000_000_000,
       limitReset: 'monthly',
-      includeByokInLimit: false,
-      strict: false,
-      rpmLimit: null,
-      tpmLimit: null,
-      providerFailure: null,
-      externalUser: null,
-      purpose: null,
-      allowedModels: null,
-      retired: null,
-      expiresAt: null,
-      createdAt: T0,
-      updatedAt: null,
-      lastUsedAt: null,
-    }
+    })
     await keys.insert(key, changedBy())
     await keys.update(workspaceId, key.hash, { limitNanos: null, rpmLimit: 60 }, T1, changedBy())
     await keys.update('another', key.hash, { limitNanos: 1 }, T1, changedBy())

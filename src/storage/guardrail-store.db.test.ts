@@ -12,6 +12,7 @@ import { createGuardrailStore } from './guardrail-store.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
 import { T0, T1, T2 } from './testing/preset-input.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
+import { keyRecord } from './testing/key-record.ts'
 
 const hashOf = (digit: string): string => digit.repeat(64)
 
@@ -25,32 +26,7 @@ describeEachEngine('guardrail store', (engine) => {
       now: T0,
     })
     const keys = createKeyStore(database)
-    const key = (hash: string): KeyRecord => ({
-      hash,
-      kind: 'inference',
-      name: `key ${hash[0]}`,
-      label: 'pb_inf_abc…xyz',
-      workspaceId,
-      creatorUserId: userId,
-      disabled: false,
-      limitNanos: null,
-      limitReset: null,
-      includeByokInLimit: false,
-      strict: false,
-      digest: hash,
-      pepperId: 'first',
-      rpmLimit: null,
-      tpmLimit: null,
-      providerFailure: null,
-      externalUser: null,
-      purpose: null,
-      allowedModels: null,
-      retired: null,
-      expiresAt: null,
-      createdAt: T0,
-      updatedAt: null,
-      lastUsedAt: null,
-    })
+    const key = (hash: string): KeyRecord => keyRecord({ hash, workspaceId, creatorUserId: userId, name: `key ${hash[0]}` })
     const guardrail = (id: string, createdAt = T0): GuardrailResource => ({
       ...guardrailWith({ limit_usd: 12.5, reset_interval: 'weekly', content_filters: [{ pattern: 'a"\\d', action: 'flag' }] }).guardrail,
       id,

@@ -9,6 +9,7 @@ import { type KeyListInput, listKeys } from './key-list.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { rejection } from './testing/rejection.ts'
+import { keyRecord } from './testing/key-record.ts'
 
 const hashOf = (digit: string): string => digit.repeat(64)
 
@@ -16,33 +17,16 @@ describeEachEngine('key store', (engine) => {
   const prepare = async () => {
     const database = await engine.open()
     const { workspaceId } = await preparePresets(database)
-    const key = (hash: string, more: Partial<KeyRecord> = {}): KeyRecord => ({
-      hash,
-      kind: 'inference',
-      name: 'ci',
-      label: 'pb_inf_abc…xyz',
-      workspaceId,
-      creatorUserId: 'user-1',
-      disabled: false,
-      limitNanos: 5_000_000_000_000,
-      limitReset: 'monthly',
-      includeByokInLimit: true,
-      strict: false,
-      digest: hash,
-      pepperId: 'first',
-      rpmLimit: 60,
-      tpmLimit: null,
-      providerFailure: null,
-      externalUser: null,
-      purpose: null,
-      allowedModels: null,
-      retired: null,
-      expiresAt: null,
-      createdAt: T0,
-      updatedAt: null,
-      lastUsedAt: null,
-      ...more,
-    })
+    const key = (hash: string, more: Partial<KeyRecord> = {}): KeyRecord =>
+      keyRecord({
+        hash,
+        workspaceId,
+        limitNanos: 5_000_000_000_000,
+        limitReset: 'monthly',
+        includeByokInLimit: true,
+        rpmLimit: 60,
+        ...more,
+      })
     return { database, workspaceId, key, store: createKeyStore(database), counter: createChangeCounter(database) }
   }
 

@@ -4,40 +4,14 @@ import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createCreditStore } from './budget-store.ts'
 import type { GenerationRecord } from './generation-store.ts'
-import { createKeyStore, type KeyRecord } from './key-store.ts'
+import { createKeyStore } from './key-store.ts'
 import { createLedgerStore } from './ledger-store.ts'
 import { settlementOf } from './testing/settlement.ts'
 import { createReadWorkspaceFigures } from './workspace-figures.ts'
+import { keyRecord } from './testing/key-record.ts'
 
 const T0 = '2026-10-31T23:30:00.000Z'
 const T1 = '2026-11-01T00:30:00.000Z'
-
-const keyOf = (hash: string, workspaceId: string): KeyRecord => ({
-  hash,
-  digest: hash,
-  pepperId: 'first',
-  kind: 'inference',
-  name: 'x',
-  label: 'x',
-  workspaceId,
-  creatorUserId: 'u',
-  disabled: false,
-  limitNanos: null,
-  limitReset: null,
-  includeByokInLimit: false,
-  strict: false,
-  rpmLimit: null,
-  tpmLimit: null,
-  providerFailure: null,
-  externalUser: null,
-  purpose: null,
-  allowedModels: null,
-  retired: null,
-  expiresAt: null,
-  createdAt: T0,
-  updatedAt: null,
-  lastUsedAt: null,
-})
 
 describeEachEngine('figures of workspaces', (engine) => {
   const prepare = async () => {
@@ -60,7 +34,7 @@ describeEachEngine('figures of workspaces', (engine) => {
           deleted_at: null,
         })
         .execute()
-      await createKeyStore(database).insert(keyOf(hash.repeat(64), id), changedBy())
+      await createKeyStore(database).insert(keyRecord({ hash: hash.repeat(64), workspaceId: id }), changedBy())
     }
     return database
   }

@@ -8,6 +8,7 @@ import { createKeyStore } from './key-store.ts'
 import { DELETED_WITH_WORKSPACE } from './schema.ts'
 import { T0, T1, T2 } from './testing/preset-input.ts'
 import { createWorkspaceStore, type WorkspaceRecord } from './workspace-store.ts'
+import { keyRecord } from './testing/key-record.ts'
 
 describeEachEngine('workspace store', (engine) => {
   test('the defaults are made once, also when several nodes start at once', async () => {
@@ -84,35 +85,7 @@ describeEachEngine('workspace store', (engine) => {
     await make('w-1', 'search')
     const keys = createKeyStore(database)
     const hash = 'a'.repeat(64)
-    await keys.insert(
-      {
-        hash,
-        digest: hash,
-        pepperId: 'first',
-        kind: 'inference',
-        name: 'x',
-        label: 'x',
-        workspaceId: 'w-1',
-        creatorUserId: 'u-0',
-        disabled: true,
-        limitNanos: null,
-        limitReset: null,
-        includeByokInLimit: false,
-        strict: false,
-        rpmLimit: null,
-        tpmLimit: null,
-        providerFailure: null,
-        externalUser: null,
-        purpose: null,
-        allowedModels: null,
-        retired: null,
-        expiresAt: null,
-        createdAt: T1,
-        updatedAt: null,
-        lastUsedAt: null,
-      },
-      changedBy(),
-    )
+    await keys.insert(keyRecord({ hash, workspaceId: 'w-1', creatorUserId: 'u-0', disabled: true }), changedBy())
     expect(await store.delete('w-1', T2, changedBy())).toBe('has-keys')
     expect(await store.removeMembers('w-1', ['u-0'], T2, changedBy())).toEqual(['u-0'])
     expect([await keys.countIn('w-1', [hash]), await keys.countIn('w-0', [hash]), await keys.countIn(null, [hash])]).toEqual([1, 0, 1])

@@ -2,11 +2,13 @@
 import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
-import type { Settings, SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
+import { attemptTo, HELLO, partsOf, promptOf as emptyPrompt } from '../attempt.test-kit.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { encodeAnthropicRequest } from './encode.ts'
+
+export { settingsOf } from '../attempt.test-kit.ts'
 
 export interface Sent {
   readonly model: string
@@ -43,42 +45,16 @@ export const target = (model = 'claude-sonnet-4-5', maxCompletionTokens: number 
   maxCompletionTokens,
 })
 
-export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Given = {}, body = '{}'): Attempt => ({
-  call: {
-    dialect: given.dialect ?? 'chat',
-    body: JsonBody.read(body),
-    models: ['anthropic/it'],
-    stream: given.stream ?? false,
-    maxOutputTokens: null,
-    sessionId: null,
-    user: null,
-    passHeaders: {},
-    prompt: () => prompt,
-    *readingPrompt() {
-      yield
-    },
-  },
-  target: { ...target(given.model, given.maxCompletionTokens), ...(given.provider === undefined ? {} : { provider: given.provider }) },
-  number: 0,
-  warn,
-  connection: new AbortController(),
-})
+export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Given = {}, body = '{}'): Attempt => {
+  const to = target(given.model, given.maxCompletionTokens)
+  return attemptTo(
+    { ...to, provider: given.provider ?? to.provider },
+    { dialect: given.dialect ?? 'chat', body: JsonBody.read(body), stream: given.stream ?? false, prompt: () => prompt },
+    warn,
+  )
+}
 
-const HELLO: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }], at: 'messages[0]' }]
-
-export const promptOf = (more: Partial<Prompt> = {}): Prompt => ({
-  messages: HELLO,
-  tools: [],
-  toolChoice: { type: 'auto' },
-  outputFormat: { type: 'text' },
-  settings: {},
-  otherFields: [],
-  ...more,
-})
-
-/** Each setting in a field of its own name. */
-export const settingsOf = (values: Partial<SettingValues>): Settings =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, field: name }]))
+export const promptOf = (more: Partial<Prompt> = {}): Prompt => emptyPrompt({ messages: HELLO, ...more })
 
 export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded => {
   const warnings: Warning[] = []
@@ -96,5 +72,5 @@ export const relay = (body: string, given: Given = {}): { text: string; reported
 export const message = (role: Message['role'], at: number, ...parts: readonly (Part | string)[]): Message => ({
   role,
   at: `messages[${at}]`,
-  parts: parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
+  parts: partsOf(parts),
 })

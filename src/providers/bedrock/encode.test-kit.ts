@@ -2,11 +2,12 @@
 import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
-import type { Settings, SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { attemptTo, HELLO, partsOf, promptOf as emptyPrompt } from '../attempt.test-kit.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { encodeConverseRequest } from './encode.ts'
+
+export { settingsOf } from '../attempt.test-kit.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -53,42 +54,10 @@ export const targetOf = ({ model = CLAUDE, modelId = 'bedrock/it' }: Given = {})
   maxCompletionTokens: null,
 })
 
-export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Given = {}): Attempt => ({
-  call: {
-    dialect: given.dialect ?? 'chat',
-    body: JsonBody.read('{}'),
-    models: ['bedrock/it'],
-    stream: given.stream ?? false,
-    maxOutputTokens: null,
-    sessionId: null,
-    user: null,
-    passHeaders: {},
-    prompt: () => prompt,
-    *readingPrompt() {
-      yield
-    },
-  },
-  target: targetOf(given),
-  number: 0,
-  warn,
-  connection: new AbortController(),
-})
+export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Given = {}): Attempt =>
+  attemptTo(targetOf(given), { dialect: given.dialect ?? 'chat', stream: given.stream ?? false, prompt: () => prompt }, warn)
 
-const HELLO: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }], at: 'messages[0]' }]
-
-export const promptOf = (more: Partial<Prompt> = {}): Prompt => ({
-  messages: HELLO,
-  tools: [],
-  toolChoice: { type: 'auto' },
-  outputFormat: { type: 'text' },
-  settings: {},
-  otherFields: [],
-  ...more,
-})
-
-/** Each setting in a field of its own name. */
-export const settingsOf = (values: Partial<SettingValues>): Settings =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, field: name }]))
+export const promptOf = (more: Partial<Prompt> = {}): Prompt => emptyPrompt({ messages: HELLO, ...more })
 
 export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded => {
   const warnings: Warning[] = []
@@ -100,6 +69,6 @@ export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded =
 export const talk = (...turns: readonly (readonly [Message['role'], ...(string | Part)[]])[]): readonly Message[] =>
   turns.map(([role, ...parts], index) => ({
     role,
-    parts: parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
+    parts: partsOf(parts),
     at: `messages[${index}]`,
   }))

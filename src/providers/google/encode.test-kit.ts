@@ -4,6 +4,7 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
+import { partsOf, promptOf as emptyPrompt } from '../attempt.test-kit.ts'
 import type { Target } from '../provider.ts'
 import { translate } from '../translation.ts'
 import { encodeBody } from './encode.ts'
@@ -24,19 +25,11 @@ export const system = (...parts: readonly (Part | string)[]): Message => message
 
 const message = (role: Message['role'], parts: readonly (Part | string)[]): Message => ({
   role,
-  parts: parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
+  parts: partsOf(parts),
   at: 'messages[0]',
 })
 
-export const promptOf = (more: Partial<Prompt> = {}): Prompt => ({
-  messages: [user('Hi')],
-  tools: [],
-  toolChoice: { type: 'auto' },
-  outputFormat: { type: 'text' },
-  settings: {},
-  otherFields: [],
-  ...more,
-})
+export const promptOf = (more: Partial<Prompt> = {}): Prompt => emptyPrompt({ messages: [user('Hi')], ...more })
 
 export const googleProof = (data: string, model?: string): ReasoningProof => ({
   format: 'google-gemini-v1',

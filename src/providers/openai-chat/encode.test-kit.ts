@@ -1,12 +1,15 @@
 /** Encodes for a vendor without sending anything. */
 import { atOnce } from '../../lib/steps.ts'
-import type { ClientDialect } from '../../canonical/call.ts'
+import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Attempt, Target } from '../provider.ts'
+import { attemptTo, promptOf } from '../attempt.test-kit.ts'
+import type { Target } from '../provider.ts'
 import { encodeChatRequest } from './encode.ts'
+
+export { promptOf } from '../attempt.test-kit.ts'
 
 export const targetOf = (provider: string, upstreamModel = 'one-1', maxCompletionTokens: number | null = null): Target => ({
   provider,
@@ -16,16 +19,6 @@ export const targetOf = (provider: string, upstreamModel = 'one-1', maxCompletio
   modelId: 'acme/one',
   upstreamModel,
   maxCompletionTokens,
-})
-
-export const promptOf = (more: Partial<Prompt>): Prompt => ({
-  messages: [],
-  tools: [],
-  toolChoice: { type: 'auto' },
-  outputFormat: { type: 'text' },
-  settings: {},
-  otherFields: [],
-  ...more,
 })
 
 export interface Encoded {
@@ -44,35 +37,16 @@ interface Given {
   readonly maxCompletionTokens?: number
 }
 
-const send = (call: { dialect: ClientDialect; body: JsonBody; stream: boolean; prompt: () => Prompt }, given: Given): Encoded => {
+const send = (call: Partial<Call>, given: Given): Encoded => {
   const warnings: Warning[] = []
-  const attempt: Attempt = {
-    call: {
-      models: [],
-      maxOutputTokens: null,
-      sessionId: null,
-      user: null,
-      passHeaders: {},
-      *readingPrompt() {
-        yield
-      },
-      ...call,
-    },
-    target: targetOf(given.vendor ?? 'acme', given.model, given.maxCompletionTokens),
-    number: 0,
-    warn: (warning) => warnings.push(warning),
-    connection: new AbortController(),
-  }
-  const text = atOnce(encodeChatRequest(attempt))
+  const target = targetOf(given.vendor ?? 'acme', given.model, given.maxCompletionTokens)
+  const text = atOnce(encodeChatRequest(attemptTo(target, call, (warning) => warnings.push(warning))))
   return { text, sent: JSON.parse(text) as JsonObject, warnings, lost: warnings.map(({ field }) => field) }
 }
 
 /** A prompt of another dialect. */
 export const encode = (more: Partial<Prompt>, given: Given = {}): Encoded =>
-  send(
-    { dialect: given.dialect ?? 'messages', body: JsonBody.read('{}'), stream: given.stream ?? false, prompt: () => promptOf(more) },
-    given,
-  )
+  send({ dialect: given.dialect ?? 'messages', stream: given.stream ?? false, prompt: () => promptOf(more) }, given)
 
 /** A chat client's own JSON with a conversation that must not be parsed. */
 export const relay = (json: string, given: Given = {}): Encoded => {

@@ -7,6 +7,7 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { createUpstream } from '../upstream.ts'
+import { attemptTo } from '../attempt.test-kit.ts'
 import { promptOf, targetOf, text, user } from './encode.test-kit.ts'
 import { openaiChat } from './openai-chat.ts'
 
@@ -17,26 +18,15 @@ const frames = async (script: Script, dialect: ClientDialect, stream: boolean, v
   const clock = createFakeClock()
   const answer = pulled((take) =>
     openaiChat(
-      {
-        call: {
+      attemptTo(
+        { ...targetOf(vendor), baseUrl: upstream.url + query },
+        {
           dialect,
           body: JsonBody.read('{"messages":[{"role":"user","content":"Hi"}]}'),
-          models: [],
           stream,
-          maxOutputTokens: null,
-          sessionId: null,
-          user: null,
-          passHeaders: {},
           prompt: () => promptOf({ messages: [user(text('Hi'))] }),
-          *readingPrompt() {
-            yield
-          },
         },
-        target: { ...targetOf(vendor), baseUrl: upstream.url + query },
-        number: 0,
-        warn: () => undefined,
-        connection: new AbortController(),
-      },
+      ),
       { upstream: createUpstream(clock, { streamHeadersMs: 1000, wholeHeadersMs: 1000, idleMs: 1000 }), clock },
       take,
     ),

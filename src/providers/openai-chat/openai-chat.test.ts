@@ -19,6 +19,7 @@ import { GatewayError, type ErrorType } from '../../errors.ts'
 import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { createUpstream } from '../upstream.ts'
+import { targetOf } from './encode.test-kit.ts'
 import { openaiChat } from './openai-chat.ts'
 import { atOnce } from '../../lib/steps.ts'
 
@@ -51,15 +52,7 @@ const begin = (script: Script, { stream = true, baseUrl = upstream.url }: { stre
     openaiChat(
       {
         call: atOnce(chatFormat.parseCall(body)).call,
-        target: {
-          provider: 'acme',
-          providerName: 'Acme',
-          baseUrl,
-          apiKey: API_KEY,
-          modelId: 'acme/one',
-          upstreamModel: 'one-1',
-          maxCompletionTokens: null,
-        },
+        target: { ...targetOf('acme'), baseUrl, apiKey: API_KEY },
         number: 0,
         warn: () => undefined,
         connection,

@@ -11,6 +11,7 @@ import type { Usage } from '../../canonical/usage.ts'
 import { GatewayError } from '../../errors.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import type { Attempt } from '../provider.ts'
+import { attemptTo } from '../attempt.test-kit.ts'
 import { createUpstream } from '../upstream.ts'
 import { openaiResponses } from './openai-responses.ts'
 
@@ -29,41 +30,19 @@ export interface Options {
   readonly dialect?: ClientDialect
 }
 
-export const attemptOf = (baseUrl: string, { stream = true, dialect = 'responses' }: Options = {}): Attempt => ({
-  call: {
-    dialect,
-    body: JsonBody.read('{"model":"acme/one","input":"Hi"}'),
-    models: ['acme/one'],
-    stream,
-    maxOutputTokens: null,
-    sessionId: null,
-    user: null,
-    passHeaders: {},
-    *readingPrompt() {
-      yield
+export const attemptOf = (baseUrl: string, { stream = true, dialect = 'responses' }: Options = {}): Attempt =>
+  attemptTo(
+    {
+      provider: 'acme',
+      providerName: 'Acme',
+      baseUrl,
+      apiKey: API_KEY,
+      modelId: 'acme/one',
+      upstreamModel: 'one-1',
+      maxCompletionTokens: null,
     },
-    prompt: () => ({
-      messages: [],
-      tools: [],
-      toolChoice: { type: 'auto' },
-      outputFormat: { type: 'text' },
-      settings: {},
-      otherFields: [],
-    }),
-  },
-  target: {
-    provider: 'acme',
-    providerName: 'Acme',
-    baseUrl,
-    apiKey: API_KEY,
-    modelId: 'acme/one',
-    upstreamModel: 'one-1',
-    maxCompletionTokens: null,
-  },
-  number: 0,
-  warn: () => undefined,
-  connection: new AbortController(),
-})
+    { dialect, body: JsonBody.read('{"model":"acme/one","input":"Hi"}'), stream },
+  )
 
 export type Ask = (script: Script, options?: Options) => Promise<Read>
 

@@ -5,10 +5,12 @@ import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { JsonBody } from '../../lib/json-body.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Attempt, Target } from '../provider.ts'
+import { attemptTo, promptOf } from '../attempt.test-kit.ts'
+import type { Target } from '../provider.ts'
 import { encodeResponsesRequest } from './encode.ts'
+
+export { promptOf } from '../attempt.test-kit.ts'
 
 export const target = (upstreamModel = 'gpt-5.4'): Target => ({
   provider: 'openai',
@@ -20,16 +22,6 @@ export const target = (upstreamModel = 'gpt-5.4'): Target => ({
   maxCompletionTokens: null,
 })
 
-export const promptOf = (more: Partial<Prompt>): Prompt => ({
-  messages: [],
-  tools: [],
-  toolChoice: { type: 'auto' },
-  outputFormat: { type: 'text' },
-  settings: {},
-  otherFields: [],
-  ...more,
-})
-
 export interface Encoded {
   readonly sent: JsonObject
   readonly text: string
@@ -38,31 +30,14 @@ export interface Encoded {
   readonly lost: readonly string[]
 }
 
-export const send = (call: Pick<Call, 'dialect' | 'body' | 'stream' | 'prompt'>, model?: string): Encoded => {
+export const send = (call: Partial<Call>, model?: string): Encoded => {
   const warnings: Warning[] = []
-  const attempt: Attempt = {
-    call: {
-      models: [],
-      maxOutputTokens: null,
-      sessionId: null,
-      user: null,
-      passHeaders: {},
-      *readingPrompt() {
-        yield
-      },
-      ...call,
-    },
-    target: target(model),
-    number: 0,
-    warn: (warning) => warnings.push(warning),
-    connection: new AbortController(),
-  }
-  const text = atOnce(encodeResponsesRequest(attempt))
+  const text = atOnce(encodeResponsesRequest(attemptTo(target(model), call, (warning) => warnings.push(warning))))
   return { sent: JSON.parse(text) as JsonObject, text, warnings, lost: warnings.map(({ field }) => field) }
 }
 
 export const encode = (more: Partial<Prompt>, { model, stream = false }: { model?: string; stream?: boolean } = {}): Encoded =>
-  send({ dialect: 'chat', body: JsonBody.read('{}'), stream, prompt: () => promptOf(more) }, model)
+  send({ stream, prompt: () => promptOf(more) }, model)
 
 export const set = <Name extends keyof SettingValues>(name: Name, value: SettingValues[Name], field: string = name): Settings => ({
   [name]: { value, field },

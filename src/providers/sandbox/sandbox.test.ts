@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 
 import { pulled } from '../../../test/support/frame-pulling.ts'
-import type { Call } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import type { ProviderContext } from '../provider.ts'
+import { attemptTo } from '../attempt.test-kit.ts'
 import { runScript, sandboxProvider } from './sandbox.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
@@ -101,27 +101,6 @@ describe('runScript', () => {
 
 /** The frames of two words of `sandbox/lorem`. */
 const play = async (body: JsonBody, context: Partial<ProviderContext> = {}): Promise<readonly Frame[]> => {
-  const call: Call = {
-    dialect: 'chat',
-    body,
-    models: ['sandbox/lorem'],
-    stream: true,
-    maxOutputTokens: null,
-    sessionId: null,
-    user: null,
-    passHeaders: {},
-    *readingPrompt() {
-      yield
-    },
-    prompt: () => ({
-      messages: [],
-      tools: [],
-      toolChoice: { type: 'auto' },
-      outputFormat: { type: 'text' },
-      settings: {},
-      otherFields: [],
-    }),
-  }
   const target = {
     provider: 'sandbox',
     providerName: 'Sandbox',
@@ -137,7 +116,7 @@ const play = async (body: JsonBody, context: Partial<ProviderContext> = {}): Pro
   }
   const { clock } = standingClock()
   await sandboxProvider(
-    { call, target, number: 0, warn: () => undefined, connection: new AbortController() },
+    attemptTo(target, { body, stream: true }),
     { clock, upstream: upstream as never, ...context },
     (frames) => void all.push(...frames),
   )

@@ -7,6 +7,7 @@ import type { Message, OutputFormat, Part, Prompt } from '../../canonical/prompt
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { outputTokens, type Usage } from '../../canonical/usage.ts'
 import { ERROR_TYPES, errorRow, type GatewayError } from '../../errors.ts'
+import { promptOf } from '../attempt.test-kit.ts'
 import { SANDBOX_MODELS } from './models.ts'
 import { sandboxScript } from './script.ts'
 import type { SandboxInput, SandboxStep } from './step.ts'
@@ -14,15 +15,7 @@ import type { SandboxInput, SandboxStep } from './step.ts'
 const user = (...parts: Part[]): Message => ({ role: 'user', parts })
 const text = (text: string): Part => ({ type: 'text', text })
 
-const prompt = (more: Partial<Prompt> = {}): Prompt => ({
-  messages: [user(text('Three short words'))],
-  tools: [],
-  toolChoice: { type: 'auto' },
-  outputFormat: { type: 'text' },
-  settings: {},
-  otherFields: [],
-  ...more,
-})
+const prompt = (more: Partial<Prompt> = {}): Prompt => promptOf({ messages: [user(text('Three short words'))], ...more })
 
 const input = (more: Partial<SandboxInput> = {}): SandboxInput => ({
   prompt: prompt(),
