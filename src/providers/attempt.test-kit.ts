@@ -21,7 +21,7 @@ export const promptOf = (more: Partial<Prompt> = {}): Prompt => ({
 export const HELLO: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }], at: 'messages[0]' }]
 
 /** A whole answer is asked for, in Chat Completions, if nothing else is given. */
-export const callOf = (target: Target, { prompt = () => promptOf(), ...more }: Partial<Call>): Call => ({
+const callOf = (target: Target, { prompt = () => promptOf(), ...more }: Partial<Call>): Call => ({
   dialect: 'chat',
   body: JsonBody.read('{}'),
   models: [target.modelId],
