@@ -286,6 +286,16 @@ describe('a query parameter that a route does not take', () => {
     expect(await message('/key?colour=red')).toMatchObject({ metadata: { reason: 'colour: Unknown parameter. GET /key takes none.' } })
   })
 
+  test('a known one that is repeated is refused too: only its first value would be read', async () => {
+    const answer = await ask('GET', '/api/v1/presets?status=active&limit=5&status=disabled')
+    expect([answer.status, answer.json['error']]).toEqual([
+      400,
+      expect.objectContaining({
+        metadata: expect.objectContaining({ issues: [{ path: 'status', message: expect.stringContaining('once') }] }),
+      }),
+    ])
+  })
+
   test('is told once, cut, and with at most seven others', async () => {
     const many = Array.from({ length: 1000 }, (_, at) => `${'x'.repeat(500)}${at}=1`).join('&')
     const { error } = (await ask('GET', `/api/v1/presets?y=1&y=2&${many}`)).json as { error: { metadata: { issues: { path: string }[] } } }
