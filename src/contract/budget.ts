@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { dollarAmount } from './dollar-amount.ts'
+import { storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 
@@ -41,7 +42,7 @@ export const credits = z
 export const addCreditsBody = z
   .strictObject({
     amount_usd: dollarAmount.min(-1_000_000).meta({ description: 'What is added; negative takes back.' }),
-    note: z.string().max(500).default(''),
+    note: storedText.max(500).default(''),
     workspace_id: z.string().min(1).max(64).optional(),
   })
   .meta({ id: 'AddCreditsBody', examples: [{ amount_usd: 25, note: 'Invoice 2026-11' }] })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { isObject } from '../lib/json.ts'
 import { keyHash } from './key.ts'
 import { jsonValue } from './json-value.ts'
+import { storedText } from './stored-text.ts'
 
 const HEADERS_MAX = 20
 
@@ -154,7 +155,7 @@ export const filterRules = z
 const region = z.enum(['global', 'europe', 'us'])
 const regionInput = z.enum(['global', 'europe', 'us', 'eu']).transform((name) => (name === 'eu' ? 'europe' : name))
 
-const name = z.string().min(1).max(100)
+const name = storedText.min(1).max(100)
 const apiKeyHashes = z.array(keyHash).min(1).max(1000).meta({ description: 'Only traces of these keys are sent; null: of all.' })
 const samplingRate = z.number().min(0.0001).max(1).meta({ description: 'The share of sessions that is sent.' })
 const flags = {

@@ -8,6 +8,7 @@ import { keyHash } from './key.ts'
 import { presetSlug } from './preset.ts'
 import { instant } from './time-range.ts'
 import { jsonValue } from './json-value.ts'
+import { storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 const text = z.string().min(1).max(20_000)
@@ -94,7 +95,7 @@ export const evaluationBody = z
     concurrency: z.int().min(1).max(20).default(4),
     budget_usd: evaluationBudget.meta({ description: 'No request is made whose worst case would exceed it.' }),
     key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
-    name: z.string().max(200).optional(),
+    name: storedText.max(200).optional(),
     dry_run: z.boolean().default(false).meta({ description: 'Answer with what the evaluation may cost, without running it.' }),
   })
   .refine(({ items, from_tests }) => items !== undefined || from_tests, { path: ['items'], message: 'Give items, or from_tests.' })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { PATTERN_MAX } from '../lib/regex/parse.ts'
 import { dollarAmount } from './dollar-amount.ts'
+import { storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 
@@ -42,7 +43,7 @@ const pattern = z
   .meta({ description: 'A JavaScript regular expression without look-around and back-references. The longest match counts.' })
 
 const contentFilter = z
-  .strictObject({ pattern, action, label: z.string().max(100).nullish(), applies_to: side.optional() })
+  .strictObject({ pattern, action, label: storedText.max(100).nullish(), applies_to: side.optional() })
   .meta({ id: 'GivenContentFilter' })
 
 const contentFilterOut = z
@@ -95,7 +96,7 @@ const deniedTools = z
 
 /** The members that both bodies may set; null clears. */
 const settings = {
-  description: z.string().max(1000).nullish(),
+  description: storedText.max(1000).nullish(),
   limit_usd: limitUsd.nullish(),
   reset_interval: resetInterval.nullish(),
   include_byok_in_budgets: z.boolean().optional(),
@@ -120,7 +121,7 @@ const settings = {
 }
 
 export const createGuardrailBody = z
-  .strictObject({ name: z.string().min(1).max(200), workspace_id: z.string().nullish(), ...settings })
+  .strictObject({ name: storedText.min(1).max(200), workspace_id: z.string().nullish(), ...settings })
   .meta({
     id: 'CreateGuardrailBody',
     examples: [
@@ -138,7 +139,7 @@ export const createGuardrailBody = z
     ],
   })
 
-export const updateGuardrailBody = z.strictObject({ name: z.string().min(1).max(200).optional(), ...settings }).meta({
+export const updateGuardrailBody = z.strictObject({ name: storedText.min(1).max(200).optional(), ...settings }).meta({
   id: 'UpdateGuardrailBody',
   examples: [{ allowed_providers: null, limit_usd: 50, reset_interval: 'monthly' }],
   description: 'Absent fields stay as they are; null clears.',

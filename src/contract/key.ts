@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { dollarAmount } from './dollar-amount.ts'
 import { providerFailure } from './provider-failure.ts'
+import { storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 
@@ -28,13 +29,7 @@ const failureMode = providerFailure
   .nullable()
   .meta({ description: "How providers' failures reach the client: errors.provider_failure for this key; null: as the server's file says." })
 
-/** Text that every engine stores as it is: PostgreSQL refuses U+0000, and neither keeps half a surrogate pair. */
-const externalUser = z
-  .string()
-  .trim()
-  .min(1)
-  .max(512)
-  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
+const externalUser = storedText.trim().min(1).max(512)
 
 /** Nothing here would use it, so a secret is not taken, kept or shown (decisions/0113). */
 const noKeyOfOthers = z
@@ -101,7 +96,7 @@ const modelPatterns = z
 /** Fields that may be written, and no others: a body cannot reach what it does not name here. */
 export const createKeyBody = z
   .strictObject({
-    name: z.string().min(1).max(200),
+    name: storedText.min(1).max(200),
     kind: z.enum(['management', 'inference']).default('inference'),
     limit: dollarLimit.nullish(),
     limit_reset: limitReset.nullish(),
@@ -120,7 +115,7 @@ export const createKeyBody = z
 
 export const updateKeyBody = z
   .strictObject({
-    name: z.string().min(1).max(200).optional(),
+    name: storedText.min(1).max(200).optional(),
     disabled: z.boolean().optional(),
     limit: dollarLimit.nullable().optional(),
     limit_reset: limitReset.nullable().optional(),

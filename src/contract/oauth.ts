@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { dollarAmount } from './dollar-amount.ts'
+import { storedText } from './stored-text.ts'
 
 const METHODS = ['S256', 'plain'] as const
 export type ChallengeMethod = (typeof METHODS)[number]
@@ -28,12 +29,7 @@ const challenge = z
   .regex(/^[\w.~-]+={0,2}$/, 'Use letters, digits and -._~ as RFC 7636 says.')
 const method = z.enum(METHODS)
 
-const label = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
+const label = storedText.trim().min(1).max(200)
 const limit = dollarAmount.min(0)
 const interval = z.enum(['daily', 'weekly', 'monthly'])
 const expiry = z.iso

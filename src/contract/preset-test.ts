@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { fitsWithin } from '../lib/json-steps.ts'
 import { jsonValue } from './json-value.ts'
+import { storedText } from './stored-text.ts'
 
 /** Messages of Chat Completions. They are validated as such where they are used. */
 const testMessages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
@@ -18,7 +19,7 @@ const testInput = {
 export const PRESET_TESTS_MAX = 50
 const INPUT_BYTES_MAX = 64 * 1024
 
-const testName = z.string().trim().min(1).max(200)
+const testName = storedText.trim().min(1).max(200)
 
 export const presetTestBody = z
   .strictObject({ name: testName, ...testInput })

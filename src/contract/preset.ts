@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { keyHash } from './key.ts'
 import { jsonValue } from './json-value.ts'
+import { storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
 
@@ -95,8 +96,8 @@ export const presetMove = z
 /** Our own PATCH (docs/contract/presets.md#changes). Absent leaves a field alone; `null` clears it where it may be null. */
 export const presetPatch = z
   .strictObject({
-    name: z.string().min(1).max(200).optional(),
-    description: z.string().max(2000).nullable().optional(),
+    name: storedText.min(1).max(200).optional(),
+    description: storedText.max(2000).nullable().optional(),
     status: z.enum(['active', 'disabled', 'archived']).optional(),
     designated_version: z.int().min(1).optional().meta({ description: 'The number of the version to serve from now on.' }),
     labels: z

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { z } from 'zod'
 
-import { validate } from './validate.ts'
+import { invalidRequest, validate } from './validate.ts'
 
 export interface SaveOptions {
   readonly note: string | null
@@ -38,9 +38,14 @@ const ifMatch = z
     examples: ['"3"'],
   })
 
+const ifNoneMatch = z
+  .literal('*', 'Use * for a preset that is not there yet, or If-Match.')
+  .optional()
+  .meta({ description: 'With *: 412 where there is such a preset already, as with `If-Match: "0"`.' })
+
 export const saveQuery = { designate }
 export const changeHeaders = { 'If-Match': ifMatch }
-export const saveHeaders = { 'X-Preset-Note': note, ...changeHeaders }
+export const saveHeaders = { 'X-Preset-Note': note, ...changeHeaders, 'If-None-Match': ifNoneMatch }
 
 /** Throws `invalid_request`. */
 export const readSaveOptions = (query: URLSearchParams, headers: Headers): SaveOptions => {
@@ -48,7 +53,7 @@ export const readSaveOptions = (query: URLSearchParams, headers: Headers): SaveO
   return {
     note: noted === undefined || noted === '' ? null : noted,
     designate: validate(designate, query.get('designate') || undefined, ['designate']) !== 'false',
-    expectedLatest: readExpectedLatest(headers),
+    expectedLatest: readExpectedAbsence(headers) ?? readExpectedLatest(headers),
   }
 }
 
@@ -56,6 +61,14 @@ export const readSaveOptions = (query: URLSearchParams, headers: Headers): SaveO
 export const readExpectedLatest = (headers: Headers): ExpectedLatest => {
   const expected = validate(ifMatch, headers.get('if-match') ?? undefined, ['If-Match'])
   return expected === undefined ? null : Number(expected.slice(1, -1))
+}
+
+/** Throws `invalid_request`. */
+const readExpectedAbsence = (headers: Headers): ExpectedLatest => {
+  const expected = validate(ifNoneMatch, headers.get('if-none-match') ?? undefined, ['If-None-Match'])
+  if (expected !== undefined && headers.has('if-match'))
+    throw invalidRequest([{ path: 'If-None-Match', message: 'It cannot be combined with If-Match.' }])
+  return expected === undefined ? null : 0
 }
 
 /** A header comes as bytes, one a character. Clients that can write no other than ASCII into it encode the rest. */

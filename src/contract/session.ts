@@ -1,17 +1,14 @@
 /** Sessions of people and the links that open them, on the wire (docs/contract/sign-in.md). */
 import { z } from 'zod'
 
+import { storedText } from './stored-text.ts'
+
 const timestamp = z.iso.datetime()
 const role = z.enum(['admin', 'member'])
 
 export const sessionId = z.string().min(1).max(64).meta({ description: 'Id of a session; it opens nothing.' })
 
-/** Well-formed and without U+0000, which not every engine stores. */
-const userId = z
-  .string()
-  .min(1)
-  .max(256)
-  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
+const userId = storedText.min(1).max(256)
 
 export const session = z
   .object({

@@ -7,6 +7,7 @@ import { credits, workspaceBudget } from './budget.ts'
 import { keyHash } from './key.ts'
 import { presetLabel } from './preset.ts'
 import { jsonValue } from './json-value.ts'
+import { storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 const modelName = z.string().min(1).max(256).nullable()
@@ -22,8 +23,8 @@ const workspaceSlug = z
 /** A segment of a path: the id or the slug names the workspace. */
 export const workspaceRef = z.string().min(1).max(64).meta({ description: 'Id or slug of a workspace.' })
 
-const workspaceName = z.string().min(1).max(100)
-const workspaceDescription = z.string().max(500).nullable()
+const workspaceName = storedText.min(1).max(100)
+const workspaceDescription = storedText.max(500).nullable()
 
 const workspacePlugins = z
   .array(
@@ -169,15 +170,6 @@ export const updateWorkspaceBody = z
 
 const memberRole = z.enum(['admin', 'member'])
 
-/** PostgreSQL refuses U+0000, and neither engine keeps half a surrogate pair. */
-const storableText = (max: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(max)
-    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
-
 export const workspaceMember = z
   .object({
     id: z.string(),
@@ -195,7 +187,7 @@ export const memberId = z.string().min(1).max(256)
 export const updateMemberBody = z
   .strictObject({
     role: memberRole.optional(),
-    name: storableText(200).nullable().optional(),
+    name: storedText.trim().min(1).max(200).nullable().optional(),
     email: z.string().max(320, { abort: true }).check(z.email()).nullable().optional(),
   })
   .meta({

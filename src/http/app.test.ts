@@ -224,6 +224,25 @@ describe('every route admits exactly whom its policy admits', () => {
   })
 })
 
+describe('a condition that a route does not look at', () => {
+  const changing = table.filter(([name, { policy }]) => !name.startsWith('GET ') && policy !== 'session' && policy !== 'inference')
+  const unheeded = changing.filter(([, { surface, headers = {} }]) => surface === 'management' && !('If-Match' in headers))
+  const send = (name: string, header: string): Promise<{ status: number; json: object }> => {
+    const [method = '', path = ''] = name.split(' ')
+    const body = method === 'DELETE' ? {} : { body: '{}' }
+    return ask(method, exampleOf(path), { key: 'a management key', headers: { [header]: '"1"' }, ...body })
+  }
+
+  test.each(unheeded.map(([name]) => name))('412, and nothing is changed: %s', async (name) => {
+    for (const header of ['if-match', 'if-none-match', 'if-unmodified-since']) expect((await send(name, header)).status).toBe(412)
+  })
+
+  test('changes nothing of what is read', async () => {
+    const headers = { 'if-match': '"1"', 'if-none-match': '"1"' }
+    expect((await ask('GET', '/api/v1/presets', { key: 'a management key', headers })).status).toBe(200)
+  })
+})
+
 describe('a query parameter that a route does not take', () => {
   const reached = table.filter(([, { policy }]) => policy !== 'session' && policy !== 'inference')
   const send = (name: string, query: string, key: KeyName = 'a management key') => {
@@ -265,6 +284,16 @@ describe('a query parameter that a route does not take', () => {
       metadata: { reason: 'colour: Unknown parameter. Use one of q, workspace_id.' },
     })
     expect(await message('/key?colour=red')).toMatchObject({ metadata: { reason: 'colour: Unknown parameter. GET /key takes none.' } })
+  })
+
+  test('a known one that is repeated is refused too: only its first value would be read', async () => {
+    const answer = await ask('GET', '/api/v1/presets?status=active&limit=5&status=disabled')
+    expect([answer.status, answer.json['error']]).toEqual([
+      400,
+      expect.objectContaining({
+        metadata: expect.objectContaining({ issues: [{ path: 'status', message: expect.stringContaining('once') }] }),
+      }),
+    ])
   })
 
   test('is told once, cut, and with at most seven others', async () => {

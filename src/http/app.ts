@@ -36,6 +36,7 @@ import { clientAddress } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import { createListedModels } from './listed-models.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
+import { requireKnownConditions } from './known-conditions.ts'
 import { requireKnownParameters } from './known-parameters.ts'
 import { LongAnswer } from './json-response.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
@@ -275,6 +276,7 @@ export const createApp = (parts: AppParts): App => {
         const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
         const named = query === '' ? null : namedWorkspace(route, asked)
         if (query !== '') requireKnownParameters(route, asked)
+        requireKnownConditions(route, request.headers)
         const reaches = caller !== null && REACHING.has(route.policy)
         const reach = reaches ? await resolveReach(caller, named, parts.management.workspaces) : null
         const holder = principal?.hash ?? person?.sessionId ?? NOBODY

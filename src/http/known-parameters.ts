@@ -1,4 +1,4 @@
-/** A misspelt filter would list everything, so query parameters that a route does not take are refused. */
+/** A misspelt filter would list everything, so query parameters that a route does not take are refused, and repeated ones. */
 import { nearestName } from '../lib/nearest-name.ts'
 import { ISSUES_MAX, invalidRequest, NAME_SHOWN } from '../contract/validate.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -7,16 +7,19 @@ import type { Route } from './route.ts'
 /** `workspace_id` has a rule of its own (workspace-scope.ts). */
 const JUDGED_ELSEWHERE = 'workspace_id'
 
-/** Throws `invalid_request`, which names each unknown parameter and the one that was probably meant. */
+/** Throws `invalid_request`, which names each unknown parameter and the one that was probably meant, and each that is repeated. */
 export const requireKnownParameters = (route: Route, given: URLSearchParams): void => {
   if (!isClosed(route)) return
   const known = Object.keys(route.query ?? {})
   const unknown = [...new Set(given.keys())].filter((name) => name !== JUDGED_ELSEWHERE && !known.includes(name))
-  if (unknown.length === 0) return
+  // Only the first would be read.
+  const repeated = known.filter((name) => given.getAll(name).length > 1)
+  if (unknown.length + repeated.length === 0) return
   throw invalidRequest(
-    unknown
-      .slice(0, ISSUES_MAX)
-      .map((name) => ({ path: cutText(name, NAME_SHOWN), message: `Unknown parameter. ${advice(route, known, name)}` })),
+    [
+      ...unknown.map((name) => ({ path: cutText(name, NAME_SHOWN), message: `Unknown parameter. ${advice(route, known, name)}` })),
+      ...repeated.map((name) => ({ path: name, message: 'It stands there more than once. Send one value.' })),
+    ].slice(0, ISSUES_MAX),
   )
 }
 

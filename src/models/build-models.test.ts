@@ -86,6 +86,15 @@ describe('a known provider', () => {
     expect(providerOf(build({}, { ACME_API_KEY: 'k', ACME_BASE_URL: address }), 'acme/one')?.baseUrl).toBe(baseUrl)
   })
 
+  test.each(['proxy.example/v1', 'proxy.example:443', 'nope'])(
+    'its key is not sent in clear text to an address without a scheme: %s',
+    (address) => {
+      expect(fault({}, { ACME_API_KEY: 'k', ACME_BASE_URL: address })).toMatch(
+        /^ACME_BASE_URL: the address of "acme" is not a URL, such as https:/,
+      )
+    },
+  )
+
   test.each<[string, Partial<ProviderEntry>, Partial<Provider>]>([
     ['its key wins over the variable', { api_key: 'file' }, { apiKeys: ['file'] }],
     ['several keys are kept in their order', { api_key: ['one', 'two'] }, { apiKeys: ['one', 'two'] }],
@@ -138,11 +147,20 @@ describe('a local server is enabled by its address', () => {
   })
 
   test.each(['http://', 'ftp://gpu-box', 'a b', 'http://[::1', ':99999', '['])(
-    'an address that is none is one sentence that names the provider: %j',
+    'an address that is none is one sentence that names the variable: %j',
     (address) => {
-      expect(fault({}, { OLLAMA_HOST: address })).toMatch(/^providers: the address of "ollama" is not a URL.*\.$/)
+      expect(fault({}, { OLLAMA_HOST: address })).toMatch(/^OLLAMA_HOST: the address of "ollama" is not a URL.*\.$/)
     },
   )
+
+  test.each(['http://gpu-box?x=1', 'http://gpu-box/v1#x'])('an address behind which no path can follow is refused: %s', (address) => {
+    expect(fault({}, { VLLM_BASE_URL: address })).toBe(
+      'VLLM_BASE_URL: the address of "vllm" has a query or a fragment, behind which no path can follow.',
+    )
+    expect(fault({ providers: { acme: { base_url: address } } })).toBe(
+      'providers.acme.base_url: the address of "acme" has a query or a fragment, behind which no path can follow.',
+    )
+  })
 
   test('a password in an address is not repeated', () => {
     expect(fault({}, { OLLAMA_HOST: 'http://me:hunter2@[::' })).not.toContain('hunter2')

@@ -93,7 +93,12 @@ const enabledProviders = (
       slug,
       name: entry.name ?? slug,
       dialects: entry.dialects,
-      baseUrl: normalAddress(slug, address, entry, catalogue[slug]?.base_url),
+      baseUrl: normalAddress(address, {
+        slug,
+        entry,
+        variable: own?.base_url === undefined ? entry.base_url_env : undefined,
+        known: catalogue[slug]?.base_url,
+      }),
       apiKeys: keys,
       // A server that the catalogue does not know, and whose models the operator does not list, lists them nowhere.
       anyModel: entry.any_model ?? (catalogue[slug] === undefined && !listed.has(slug)),
@@ -111,18 +116,32 @@ const checkKeys = (keys: readonly string[], where: string): void => {
     throw new CatalogueError(`${where}: the key holds a character that no header can carry; use it exactly as the provider shows it.`)
 }
 
+interface AddressSource {
+  readonly slug: string
+  readonly entry: ProviderEntry
+  /** Absent where the file has the address. */
+  readonly variable: string | undefined
+  /** The catalogue's own address of this provider. */
+  readonly known: string | undefined
+}
+
 /**
  * `OLLAMA_HOST=127.0.0.1:11434` is how its users write an address: a scheme is added, and the path of its compatible
  * API; also `192.168.1.5`, `:11434` and `http://gpu-box:11434`. Any other address that has a scheme is taken as it is.
+ * A provider with a key gets no scheme: plain http would send the key in clear text.
  */
-const normalAddress = (slug: string, address: string, { base_url_env }: ProviderEntry, known: string | undefined): string => {
+const normalAddress = (address: string, { slug, entry, variable, known }: AddressSource): string => {
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(address)?.[1]?.toLowerCase()
   const hasScheme = scheme !== undefined
   const full = hasScheme ? address : `http://${address.startsWith(':') ? '127.0.0.1' : ''}${address}`
   const url = URL.parse(full)
-  if (url === null || (hasScheme && scheme !== 'http' && scheme !== 'https'))
-    throw new CatalogueError(`providers: the address of "${slug}" is not a URL, such as ${known ?? 'http://127.0.0.1:8000/v1'}.`)
-  const isHost = !hasScheme || base_url_env?.endsWith('_HOST') === true
+  const mayLackScheme = entry.api_key_env === undefined
+  const where = variable ?? `providers.${slug}.base_url`
+  if (url === null || (hasScheme ? scheme !== 'http' && scheme !== 'https' : !mayLackScheme))
+    throw new CatalogueError(`${where}: the address of "${slug}" is not a URL, such as ${known ?? 'http://127.0.0.1:8000/v1'}.`)
+  if (url.search !== '' || url.hash !== '')
+    throw new CatalogueError(`${where}: the address of "${slug}" has a query or a fragment, behind which no path can follow.`)
+  const isHost = !hasScheme || entry.base_url_env?.endsWith('_HOST') === true
   if (!isHost || url.pathname !== '/') return full.replace(/\/+$/, '')
   if (!hasScheme && !/:\d+\/?$/.test(address) && known !== undefined) url.port = new URL(known).port
   return `${url.origin}/v1`

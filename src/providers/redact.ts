@@ -30,7 +30,20 @@ const READ_MAX = 64 * 1024
 
 export const redact = (reported: string, { apiKey }: Pick<Target, 'apiKey'>): string => {
   const text = cutText(reported, READ_MAX)
-  return withoutKeys(apiKey === null || apiKey.length < 4 ? text : text.replaceAll(apiKey, MARK))
+  return withoutKeys(apiKey === null || apiKey.length < 4 ? text : withoutSecret(text, apiKey))
+}
+
+/** The secret is also taken out where a provider shows it encoded: as JSON, in an address, in base64 or in hexadecimal. */
+export const withoutSecret = (text: string, secret: string): string =>
+  formsOf(secret).reduce((shown, form) => shown.replaceAll(form, MARK), text)
+
+const formsOf = (secret: string): readonly string[] => {
+  const bytes = Buffer.from(secret)
+  const json = JSON.stringify(secret).slice(1, -1)
+  // Without the padding, which may stand behind it or not.
+  const base64 = bytes.toString('base64').replace(/=+$/, '')
+  const hex = bytes.toString('hex')
+  return [secret, json, json.replaceAll('/', String.raw`\/`), encodeURIComponent(secret), base64, bytes.toString('base64url'), hex]
 }
 
 /** The beginning of a text, of at most this many bytes in UTF-8; no character is split. */

@@ -1003,6 +1003,22 @@ describe('what is shown', () => {
     expect(chatFailure(400, leaks, target).metadata['raw']).toBe('[redacted] [redacted] [redacted] [redacted] [redacted]')
   })
 
+  test('no form of the credential, however the provider encodes it', () => {
+    const apiKey = 'acme/+"credential=?'
+    const forms = [
+      apiKey,
+      JSON.stringify(apiKey).slice(1, -1),
+      encodeURIComponent(apiKey),
+      btoa(apiKey),
+      Buffer.from(apiKey).toString('base64url'),
+      Buffer.from(apiKey).toString('hex'),
+    ]
+    expect(chatFailure(400, forms.join(' '), { ...target, apiKey }).metadata['raw']).toMatch(/^(?:\[redacted\]=* ?){6}$/)
+    expect(converseFailure({ status: 400, name: null, body: forms.join(' ') }, { ...target, apiKey }).metadata['raw']).toMatch(
+      /^(?:\[redacted\]=* ?){6}$/,
+    )
+  })
+
   test('a failure that waiting does not help tells no wait', () => {
     expect(chatFailure(502, '', target, 7).retryAfterSeconds).toBeUndefined()
     expect(chatFailure(503, '', target, 7).retryAfterSeconds).toBe(7)

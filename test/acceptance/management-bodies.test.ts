@@ -140,6 +140,30 @@ describe('expires_at of a key', () => {
   })
 })
 
+describe('text that no engine keeps as it is', () => {
+  test.each<[string, string, object]>([
+    ['POST', '/keys', { name: 'NAME' }],
+    ['PATCH', '/keys/HASH', { name: 'NAME' }],
+    ['PATCH', '/presets/mine', { name: 'NAME' }],
+    ['PATCH', '/presets/mine', { description: 'NAME' }],
+    ['POST', '/guardrails', { name: 'NAME' }],
+    ['POST', '/guardrails', { name: 'x', description: 'NAME' }],
+    ['PATCH', '/guardrails/GUARDRAIL', { content_filters: [{ pattern: 'x', action: 'block', label: 'NAME' }] }],
+    ['PATCH', '/byok/BYOK', { name: 'NAME' }],
+    ['POST', '/credits', { amount_usd: 1, note: 'NAME' }],
+    ['PATCH', '/observability/destinations/DESTINATION', { name: 'NAME' }],
+    ['POST', '/workspaces', { name: 'NAME', slug: 'texts' }],
+    ['PATCH', '/workspaces/default', { description: 'NAME' }],
+    ['POST', '/presets/mine/tests', { name: 'NAME', messages: [{ role: 'user', content: 'x' }] }],
+  ])('400, and not another text than was sent: %s %s %j', async (method, path, body) => {
+    const concretePath = path.replace(/[A-Z]{2,}/, (name) => objects[name.toLowerCase() as keyof typeof objects])
+    for (const text of [String.raw`a\ud800b`, String.raw`\udc00`, String.raw`a\u0000b`]) {
+      const answer = await call(service, method, concretePath, { body: JSON.stringify(body).replace('NAME', () => text) })
+      expect([text, answer.status, JSON.stringify(answer.error.metadata)]).toEqual([text, 400, expect.stringContaining('well-formed text')])
+    }
+  })
+})
+
 describe('errors fit what they say', () => {
   const raw = (headers: Record<string, string>, body: string) =>
     fetch(`${service.api}/keys`, { method: 'POST', headers: { authorization: `Bearer ${service.managementKey}`, ...headers }, body })

@@ -167,6 +167,15 @@ describe('If-Match', () => {
     expect((await call(service, 'PATCH', '/presets/not-there', { body, headers: { 'if-match': '"0"' } })).status).toBe(404)
   })
 
+  test('If-None-Match: * stands for a preset that is not there yet, too', async () => {
+    const absent = { 'if-none-match': '*' }
+    expect((await save('unmatched', { model: 'sandbox/echo' }, { headers: absent })).status).toBe(200)
+    expect((await save('unmatched', { model: 'sandbox/lorem' }, { headers: absent })).status).toBe(412)
+    expect(await versions('unmatched')).toHaveLength(1)
+    for (const headers of [{ 'if-none-match': '"1"' }, { ...absent, 'if-match': '"1"' }])
+      expect((await save('unmatched', { model: 'sandbox/lorem' }, { headers })).status).toBe(400)
+  })
+
   test.each(['1', 'W/"1"', '*', '"x"'])('400: %s', async (value) => {
     const headers = { 'if-match': value }
     expect((await save('malformed', { model: 'sandbox/echo' }, { headers })).status).toBe(400)

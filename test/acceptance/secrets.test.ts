@@ -53,6 +53,9 @@ models:
     upstream.script((exchange) => exchange.answer(status, leaky))
     await ask()
   }
+  const encoded = JSON.stringify({ error: { message: `No such header: ${formsOf(CREDENTIAL).join(' ')}` } })
+  upstream.script((exchange) => exchange.answer(422, encoded))
+  await ask()
   upstream.script((exchange) => exchange.stream([leaky]))
   await ask()
   upstream.script((exchange) => exchange.reset())
@@ -117,9 +120,10 @@ test('the database holds neither prompts nor answers', () => {
   for (const text of [PROMPT, ANSWER]) expect(stored(service.dataDir).includes(text)).toBe(false)
 })
 
-test('no answer repeats a credential of a provider, another key or the root secret', () => {
+test('no answer repeats a credential of a provider, however it is encoded, another key or the root secret', () => {
   expect(answers.join('')).toContain(ANSWER)
-  for (const secret of [CREDENTIAL, OWN_KEY, ROOT_SECRET, service.managementKey, service.inferenceKey])
+  expect(answers.join('')).toContain('No such header: [redacted]')
+  for (const secret of [...formsOf(CREDENTIAL), OWN_KEY, ROOT_SECRET, service.managementKey, service.inferenceKey])
     expect(answers.join('\n').includes(secret)).toBe(false)
 })
 

@@ -4,6 +4,7 @@ import { objectIn, type JsonObject } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
+import { withoutSecret } from '../redact.ts'
 import { secretsOf } from './sign.ts'
 
 export interface ConverseFailure {
@@ -77,8 +78,7 @@ const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind: Failu
   ...kinds(503, 'provider_overloaded', 'ServiceUnavailableException', 'ServiceUnavailable'),
 ])
 
-const withoutSecrets = (text: string, { apiKey }: Target): string =>
-  secretsOf(apiKey).reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text)
+const withoutSecrets = (text: string, { apiKey }: Target): string => secretsOf(apiKey).reduce(withoutSecret, text)
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
