@@ -50,6 +50,13 @@ export const openProof = (text: string): ReasoningProof | null => {
 }
 
 const MARK = 'pb1.'
+
+/**
+ * The signature of thinking that nobody signed, on Messages. Some clients take thinking without a signature for a broken
+ * block: they leave it out of the next turn, or write it there as words of the user.
+ */
+export const UNSIGNED = `${MARK}unsigned`
+
 /** A JSON string that begins with it. */
 const SEALED = `"${MARK}`
 

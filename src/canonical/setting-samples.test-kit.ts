@@ -34,6 +34,7 @@ const KNOWN: { readonly [Name in SettingName]?: SettingValues[Name] } = {
   truncation: 'auto',
   include: ['file_search_call.results'],
   contextManagement: {},
+  compaction: { type: 'summarize' },
   webSearchOptions: { search_context_size: 'low' },
   safeguards: [],
   imageConfig: { aspect_ratio: '16:9' },

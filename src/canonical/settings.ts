@@ -46,6 +46,8 @@ export const SETTINGS = {
   truncation: text,
   include: texts,
   contextManagement: z.unknown(),
+  /** The answer is to be a summary of the conversation, in Anthropic's own form, and nothing else. */
+  compaction: z.unknown(),
   webSearchOptions: z.unknown(),
   safeguards: z.unknown(),
   imageConfig: z.unknown(),

@@ -61,6 +61,8 @@ export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<Tran
   truncation: row('D K D D D'),
   include: row('D K D D D'),
   contextManagement: row('D D D D D'),
+  // Without it the answer is no summary, and would take the place of the conversation.
+  compaction: row('R R R R R'),
   webSearchOptions: row('K M M M D'),
   safeguards: row('D D D D D'),
   imageConfig: row('K D D M D'),

@@ -7,7 +7,8 @@ import { messagesMetadata } from './schemas/attribution.ts'
 import { systemContent } from './schemas/cache.ts'
 import { container } from './schemas/messages-container.ts'
 import { messagesMessage } from './schemas/messages-content.ts'
-import { contextManagement, safeguards, thinking } from './schemas/messages-thinking.ts'
+import { compaction, contextManagement, safeguards, thinking } from './schemas/messages-thinking.ts'
+import { thread } from './schemas/messages-thread.ts'
 import { customTool, MESSAGES_TYPED_TOOLS, messagesToolChoice, messagesTools } from './schemas/messages-tools.ts'
 import { messagesOutputConfig } from './schemas/output.ts'
 import { fallbacks, serviceTierName, speed } from './schemas/routing.ts'
@@ -57,6 +58,8 @@ export const MESSAGES_FIELDS = {
     changes: ['tools'],
   },
   context_management: { schema: contextManagement, means: 'contextManagement', presets: 'keep' },
+  compaction: { schema: compaction, means: 'compaction' },
+  thread: { schema: thread, means: 'service' },
   safeguards: { schema: safeguards, means: 'safeguards', presets: 'keep' },
   previous_response_id: previousResponse('messages'),
   prompt: { schema: z.null(nothingStored('messages')), means: 'refused' },

@@ -18,6 +18,8 @@ export class BlockEvents implements BlockSink {
   #pieceStart = ''
   /** The open block is a tool call that has no arguments yet. */
   #bare = false
+  /** The open block is thinking, whose signature comes at its end. */
+  #unsigned = false
 
   /** The frames since the last take. */
   take(): string {
@@ -31,6 +33,7 @@ export class BlockEvents implements BlockSink {
     const opening = proven !== null && 'data' in proven ? JSON.stringify({ type: 'redacted_thinking', ...proven }) : startOf(block)
     this.#start(opening)
     this.#bare = block.type === 'tool-call'
+    this.#unsigned = block.type === 'reasoning'
     this.#pieceStart = this.#deltaStart + deltaOf(block)
     if (proven !== null && 'signature' in proven) this.#sign(proven.signature)
   }
@@ -47,7 +50,7 @@ export class BlockEvents implements BlockSink {
   close(proof: ReasoningProof | null): void {
     // A call without arguments is one with an empty object: some clients parse the joined deltas unseen.
     if (this.#bare) this.piece('{}')
-    if (proof !== null) this.#sign(signatureOf(proof))
+    if (proof !== null || this.#unsigned) this.#sign(signatureOf(proof))
     this.#stop()
   }
 

@@ -83,7 +83,7 @@ const contentBlock = (block: Block, text: string, citations: readonly JsonObject
     case 'tool-call':
       return { block: { type: 'tool_use', id: block.id, name: block.name }, input: text }
     case 'reasoning':
-      return { block: { type: 'thinking', thinking: text, signature: proof === null ? '' : signatureOf(proof) } }
+      return { block: { type: 'thinking', thinking: text, signature: signatureOf(proof) } }
     case 'proof': {
       const reported = proofBlock(block)
       return { block: 'data' in reported ? { type: 'redacted_thinking', ...reported } : { type: 'thinking', thinking: '', ...reported } }

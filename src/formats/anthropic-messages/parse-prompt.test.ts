@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { sealProof } from '../../canonical/reasoning.ts'
+import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { atOnce } from '../../lib/steps.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
@@ -229,6 +229,7 @@ test('a sealed proof is opened, and one that bears the id of a call is the callâ
   const content = [
     { type: 'thinking', thinking: 't', signature: sealProof(openai) },
     { type: 'thinking', thinking: 'no proof', signature: '' },
+    { type: 'thinking', thinking: 'said to be unsigned', signature: UNSIGNED },
     { type: 'redacted_thinking', data: sealProof(openai) },
     { type: 'redacted_thinking', data: sealProof({ ...google, id: 't1' }) },
     { type: 'tool_use', id: 't1', name: 'f', input: {} },
@@ -236,6 +237,7 @@ test('a sealed proof is opened, and one that bears the id of a call is the callâ
   expect(parse({ messages: [{ role: 'assistant', content }] }).messages[0]?.parts).toEqual([
     { type: 'reasoning', text: 't', proof: openai },
     { type: 'reasoning', text: 'no proof' },
+    { type: 'reasoning', text: 'said to be unsigned' },
     { type: 'reasoning', text: '', proof: openai },
     { type: 'tool-call', id: 't1', name: 'f', arguments: '{}', proof: google },
   ])

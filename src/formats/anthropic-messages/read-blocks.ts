@@ -1,6 +1,6 @@
 /** Content blocks of a message, of the system prompt and of a tool's result. */
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
-import { openProof } from '../../canonical/reasoning.ts'
+import { openProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { child, children, type Node, optionalFlag, optionalText, requiredText, requiredUrl } from '../json-node.ts'
 import { cacheMark, type PartReaders, readContent, toolResult, type UnknownPart, unknownContent, unknownPart } from '../prompt-reader.ts'
 import { SERVER_TOOL_BLOCKS } from './read-server-tool-blocks.ts'
@@ -24,7 +24,7 @@ export const BLOCKS: PartReaders = {
   thinking: (block) => {
     const text = requiredText(block, 'thinking')
     const signature = optionalText(block, 'signature') ?? ''
-    if (signature === '') return text === '' ? [] : [{ type: 'reasoning', text }]
+    if (signature === '' || signature === UNSIGNED) return text === '' ? [] : [{ type: 'reasoning', text }]
     const proof = openProof(signature) ?? { format: 'anthropic-claude-v1', kind: 'signature', data: signature }
     return [{ type: 'reasoning', text, proof }]
   },

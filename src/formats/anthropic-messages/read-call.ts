@@ -1,13 +1,25 @@
 import type { Call } from '../../canonical/call.ts'
 import { invalidField } from '../../contract/validate.ts'
+import { GatewayError } from '../../errors.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
-/** A Messages request. Throws `invalid_request` without a model or without messages. */
-export const readCall = (body: JsonBody): Call =>
-  callOf('messages', body, { fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)], parsePrompt })
+/** A Messages request. Throws `invalid_request` without a model or without messages, and `not_found` for one that continues a thread. */
+export const readCall = (body: JsonBody): Call => {
+  refuseContinuation(body)
+  return callOf('messages', body, { fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)], parsePrompt })
+}
+
+/** Such a request has the new messages alone. The code is the one by which Anthropic's clients send all of them again (docs/contract/messages.md#threads). */
+const refuseContinuation = (body: JsonBody): void => {
+  const thread = body.value('thread')
+  if (!isObject(thread) || thread['type'] !== 'continue') return
+  throw new GatewayError('not_found', 'thread: No thread is kept here. Send the whole conversation in messages.', {
+    metadata: { details: { error_code: 'thread_not_found' } },
+  })
+}
 
 /** This dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
 const readFallbacks = (body: JsonBody): string[] => {

@@ -14,12 +14,17 @@ export const renderError = (
   answered: false,
 })
 
-/** The envelope without its `request_id`: the data of the `error` event. The facts stand beside `error`, whose keys are fixed. */
+/** The envelope without its `request_id`: the data of the `error` event. The facts stand beside `error`, whose keys are the dialect's: `details` is one of them. */
 export const errorBody = (error: GatewayError, tail: AnswerTail | null): JsonObject => {
-  const { error_type: _, ...facts } = error.publicMetadata
+  const { error_type: _, details, ...facts } = error.publicMetadata
   return {
     type: 'error',
-    error: { type: errorRow(error.type).messagesType, message: error.publicMessage, error_type: error.type },
+    error: {
+      type: errorRow(error.type).messagesType,
+      message: error.publicMessage,
+      error_type: error.type,
+      ...(details === undefined ? {} : { details: details as JsonObject }),
+    },
     ...(Object.keys(facts).length === 0 ? {} : { metadata: facts as JsonObject }),
     ...errorMetadataMember(error, tail),
   }

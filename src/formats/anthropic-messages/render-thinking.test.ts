@@ -15,17 +15,15 @@ import {
   summary,
   text,
 } from '../../../test/support/answers.ts'
-import { sealProof } from '../../canonical/reasoning.ts'
+import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { openStream } from './render-stream.ts'
-import { frame, start, end, block, textBlock, thinkingBlock, redacted, toolBlock, render } from './render-stream.test-kit.ts'
+import { frame, start, end, textBlock, thinkingBlock, redacted, toolBlock, render } from './render-stream.test-kit.ts'
 
 describe('thinking in a stream', () => {
-  test('reasoning is a thinking block without a signature, text follows it', () => {
+  test('thinking that nobody signed has a signature that says so: clients take a block without one for broken', () => {
+    const signed = frame('content_block_delta', `,"index":0,"delta":{"type":"signature_delta","signature":"${UNSIGNED}"}`)
     expect(render(reasoning('hm'), text('Hi'), finish('stop'))).toBe(
-      start() +
-        block(0, '"type":"thinking","thinking":"","signature":""', '"type":"thinking_delta","thinking"', ['hm']) +
-        textBlock(1, 'Hi') +
-        end('end_turn'),
+      start() + thinkingBlock(0, ['hm'], signed) + textBlock(1, 'Hi') + end('end_turn'),
     )
   })
 

@@ -57,7 +57,7 @@ describe('a whole message', () => {
       ),
     ).toBe(
       message(
-        '{"type":"thinking","thinking":"hm","signature":""},{"type":"text","text":"Hi","citations":[]},' +
+        '{"type":"thinking","thinking":"hm","signature":"pb1.unsigned"},{"type":"text","text":"Hi","citations":[]},' +
           '{"type":"tool_use","id":"call_0","name":"a","input":{"x":1.0,"y":12345678901234567890}},' +
           '{"type":"tool_use","id":"call_1","name":"b","input":{}}',
         'tool_use',

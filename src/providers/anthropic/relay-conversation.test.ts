@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
-import { sealProof } from '../../canonical/reasoning.ts'
+import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { relay } from './encode.test-kit.ts'
 
 const OLD = 'claude-sonnet-4-5'
@@ -169,6 +169,16 @@ describe('a model that is no Claude', () => {
   ])('gets thinking back %s, and goes on thinking in the middle of calls', (_, thought) => {
     const { given, text: out, reported } = asked([HI, assistant(thought, call('a')), user(result('a'))])
     expect([out, reported]).toEqual([given, []])
+  })
+
+  test('gets thinking that this service told to be unsigned back with an empty signature; Claude gets none of it', () => {
+    const told = [HI, assistant({ ...unsigned, signature: UNSIGNED }, call('a')), user(result('a'))]
+    const { text: out, reported } = asked(told)
+    expect([out, reported]).toEqual([
+      bodyOf([HI, assistant(unsigned, call('a')), user(result('a'))], enabled).replace('a/b', 'glm-4.7'),
+      [],
+    ])
+    expect(asked(told, 'claude-sonnet-4-5').text).not.toContain('Hm.')
   })
 
   test('goes on thinking also where there was no thinking before the call', () => {

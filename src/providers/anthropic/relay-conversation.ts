@@ -3,7 +3,7 @@
  * through them as parts with only the kind and the ids read. A message that comes out as it went in keeps its
  * text, to the byte.
  */
-import { openProof } from '../../canonical/reasoning.ts'
+import { openProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { scanElements } from '../../lib/json-scan.ts'
 import { type JsonTree, treesFrom } from '../../lib/json-tree.ts'
@@ -282,6 +282,7 @@ const provenThinking = (
   const { modelId } = target
   const held = textIn(members.get(type === 'thinking' ? 'signature' : 'data'))
   if (type === 'thinking' && (held ?? '') === '' && isImitation(target)) return { type, json }
+  if (held === UNSIGNED) return isImitation(target) ? { type, json: editMembers(json, { signature: '""' }) } : null
   if (held === '') return null
   const proof = held === null ? null : openProof(held)
   if (proof === null) return held !== null && (makerOf?.(held) ?? modelId) !== modelId ? null : { type, json }

@@ -51,4 +51,8 @@ export const contextManagement = z
   })
   .meta({ id: 'ContextManagement' })
 
+export const compaction = z
+  .looseObject({ type: z.string().min(1) })
+  .meta({ id: 'Compaction', description: 'Asks Anthropic for a summary of the conversation in place of an answer.' })
+
 export const safeguards = z.array(z.looseObject({ type: z.string().min(1), classifier_context: z.looseObject({}).nullish() }))
