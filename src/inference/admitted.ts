@@ -119,7 +119,7 @@ export class Admitted {
     return this.cache?.outcome === 'hit' ? this.cache : null
   }
 
-  /** The bill without the inferences that other models made for this answer. */
+  /** The bill without the inner inferences. */
   get #ownBill(): Bill {
     const turn = billOf(this.log, this.terms)
     const turns = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)

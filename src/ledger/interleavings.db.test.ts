@@ -1,4 +1,7 @@
-/** Invariants I1-I10 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and limits that change. */
+/**
+ * Checks invariants I1-I10 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and
+ * limits that change.
+ */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 

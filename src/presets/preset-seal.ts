@@ -32,7 +32,7 @@ export const openPresetSeal = async (facts: FactStore, keys: SealingKeys, ids: P
 
 /**
  * Seals the key with the first of the given keys, unless it already is. Creates the key if there is none, so that no one can create it
- * under an older secret.
+ * under another secret.
  */
 export const rewrapPresetKey = async (facts: FactStore, keys: SealingKeys, ids: Pick<IdSource, 'bytes'>): Promise<void> => {
   const stored = await establish(facts, keys[0], ids)
