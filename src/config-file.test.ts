@@ -18,7 +18,7 @@ const write = (text: string): string => {
 
 const read = (text: string, env: Record<string, string> = {}): ConfigFile => readConfigFile(write(text), env)
 
-/** The sentence, without the file's name before it. */
+/** The message without the file's name in front. */
 const fault = (text: string, env: Record<string, string> = {}): string => {
   const path = write(text)
   try {
@@ -161,7 +161,7 @@ describe('a fault is one sentence with its path', () => {
     ],
     ['an origin that is not one', 'cors: { origins: [app.example] }', 'cors.origins[0]: Write an origin such as https://app.example.com.'],
     ['any origin at all', 'cors: { origins: ["*"] }', 'cors.origins[0]: Write an origin such as https://app.example.com.'],
-    // Its origin would be "null", which is what every sandboxed frame says of itself.
+    // Its origin would be "null", which every sandboxed frame also sends.
     [
       'an origin that every page could have',
       'cors: { origins: ["file:///app"] }',

@@ -192,7 +192,7 @@ export type ConfigFile = z.output<typeof configFileSchema>
 
 export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 
-/** The file named, or the default one if it exists, or all defaults. Throws SettingError in one sentence. */
+/** Reads the named file, or the default one if it exists; otherwise returns all defaults. Throws SettingError with one sentence. */
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
   const file = path ?? DEFAULT_CONFIG_FILE
   const written = substitute(parsedFile(path), file, [], (name, at) => {
@@ -206,8 +206,8 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
 }
 
 /**
- * For a verb that needs nothing of the file. Throws SettingError as `readConfigFile` does, but not for variables that are unset: a
- * shell has no keys of providers (decisions/0141).
+ * For a command that needs nothing from the file. Throws SettingError as `readConfigFile` does, but not for unset variables: a shell does
+ * not have the providers' keys (decisions/0141).
  */
 export const checkConfigFile = (path: string | null, env: Environment): void => {
   const file = path ?? DEFAULT_CONFIG_FILE
@@ -217,7 +217,7 @@ export const checkConfigFile = (path: string | null, env: Environment): void => 
   if (issues.length > 0) throw faultIn(file, written, issues)
 }
 
-/** Stands for a value that is not known. */
+/** Stands for an unknown value. */
 const OPEN = '\0'
 
 const isOpen = (written: unknown, { code, path }: z.core.$ZodIssue): boolean => {
@@ -225,7 +225,7 @@ const isOpen = (written: unknown, { code, path }: z.core.$ZodIssue): boolean => 
     (holder, key) => (typeof holder === 'object' && holder !== null ? (holder as Readonly<Record<PropertyKey, unknown>>)[key] : undefined),
     written,
   )
-  // The fault of a union stands at the whole of it.
+  // An error in a union refers to the union as a whole.
   const text = code === 'invalid_union' ? JSON.stringify(value) : value
   return typeof text === 'string' && (text.includes(OPEN) || text.includes(JSON.stringify(OPEN).slice(1, -1)))
 }
@@ -236,7 +236,7 @@ const parsedFile = (path: string | null): unknown => {
 }
 
 const faultIn = (file: string, written: unknown, issues: readonly z.core.$ZodIssue[]): SettingError => {
-  // A setting that is missing is often there under another name.
+  // If a setting is missing, it is often present under a misspelt name, so unrecognised keys are reported first.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const [fault] = issue === undefined ? [] : faultsOf(configFileSchema, written, issue)
   const where = pathText(fault?.path ?? [])
@@ -254,7 +254,7 @@ const readText = (path: string | null): string | null => {
   }
 }
 
-/** In which line of the file each member stands, by its path with points; nothing where there is no file. */
+/** The line number of each member of the file, by its dotted path; empty if there is no file. */
 export const configLines = (path: string | null): ReadonlyMap<string, number> => {
   const lines = new Map<string, number>()
   const text = readText(path)
@@ -279,7 +279,7 @@ const parseText = (text: string, path: string): unknown => {
   } catch (cause) {
     const quoted = withQuotedVariables(text)
     if (quoted !== text) return parseText(quoted, path)
-    // Where and what, and not the parser's own sentence nor its warnings: it quotes the source, which may hold a key.
+    // Reports position and kind, but neither the parser's own message nor its warnings: they quote the source, which may contain a key.
     const at = cause instanceof YAMLParseError ? cause.linePos?.[0] : undefined
     const what = cause instanceof YAMLParseError ? ` (${cause.code.toLowerCase().replaceAll('_', ' ')})` : ''
     throw new SettingError(`${path}: not valid YAML${at === undefined ? '' : ` at line ${at.line}, column ${at.col}`}${what}.`)
@@ -288,13 +288,16 @@ const parseText = (text: string, path: string): unknown => {
 
 const parsed = (text: string): unknown => parseYaml(text, { maxAliasCount: 100, logLevel: 'error' })
 
-/** Within `{ … }` and `[ … ]` YAML takes the braces of a bare `${NAME}` for its own: quotes are put around each that is a whole value. */
+/**
+ * Inside `{ … }` and `[ … ]` YAML treats the braces of a bare `${NAME}` as its own, so quotes are put around each one that is a whole
+ * value.
+ */
 const withQuotedVariables = (text: string): string => text.replace(/(?<=[[:,]\s*)\$\{[A-Za-z_][A-Za-z0-9_]*\}(?=\s*[,}\]])/g, '"$&"')
 
-/** Nothing that the schema knows is nested so deeply. */
+/** Deeper than anything that the schema knows. */
 const DEPTH_MAX = 64
 
-/** `${NAME}` in any text becomes the variable's value; one that is unset is a fault, not an empty key. */
+/** `${NAME}` in any text becomes the variable's value; an unset variable is an error, not an empty key. */
 const substitute = (
   value: unknown,
   path: string,
@@ -304,7 +307,7 @@ const substitute = (
   if (typeof value === 'string') {
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => valueOf(name, at))
   }
-  // An alias inside of what it stands for has no end.
+  // An alias inside the node that it refers to would recurse without end.
   if (at.length > DEPTH_MAX) throw new SettingError(`${path}: nested too deeply, at ${pathText(at.slice(0, 3))}.`)
   if (Array.isArray(value)) return value.map((item, index) => substitute(item, path, [...at, index], valueOf))
   if (typeof value !== 'object' || value === null) return value

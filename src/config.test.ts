@@ -4,7 +4,7 @@ import { readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS, type Serv
 
 const SECRET = 'a-secret-of-thirty-two-bytes-or-more'
 
-/** Each setting: a text and what it becomes, another one, and its default. A setting that is added has to be added here. */
+/** For each setting a text with its value, another one, and the default. A new setting must be added here. */
 const EXAMPLES: {
   readonly [Name in keyof ServeSettings]: readonly [[string, ServeSettings[Name]], [string, ServeSettings[Name]], ServeSettings[Name]]
 } = {

@@ -1,6 +1,6 @@
 /**
- * The one table of settings: each with its flag, its variable, its default and one sentence. `--help`, the docs and the
- * validation derive from it. The only file that reads the environment.
+ * The one table of settings: each with its flag, its variable, its default and one sentence. `--help`, the docs and the validation are
+ * derived from it. This is the only file that reads the environment.
  */
 import { z } from 'zod'
 
@@ -12,7 +12,7 @@ interface Setting<Value> {
   readonly flag: string | null
   readonly env: string
   readonly help: string
-  /** The default as a person reads it. */
+  /** The default in readable form. */
   readonly shown: string
   readonly schema: z.ZodType<Value, string | undefined>
 }
@@ -69,7 +69,7 @@ const secretText = z
   .optional()
   .transform((value) => value ?? null)
 
-/** The settings that every verb needs to find the data. */
+/** The settings that every command needs to find the data. */
 export const STORAGE_SETTINGS = {
   dataDir: setting('data-dir', 'PATCHBAY_DATA_DIR', './data', 'Directory of the database file and of the root secret.', text('./data')),
   config: setting(
@@ -126,7 +126,7 @@ export const SERVE_SETTINGS = {
   ),
 }
 
-/** The settings that a verb needs to ask a running service. */
+/** The settings that a command needs to call a running service. */
 export const REMOTE_SETTINGS = {
   url: setting(
     'url',
@@ -157,7 +157,10 @@ const optionalAddress = z
   .optional()
   .transform((value) => value ?? null)
 
-/** `a=1,b=2`, percent-encoded: as the standard writes lists in variables. What is no pair is passed over, as it asks. */
+/**
+ * `a=1,b=2`, percent-encoded: the format of lists in variables by the OpenTelemetry standard. As it requires, anything that is not a pair
+ * is skipped.
+ */
 const pairs = z
   .string()
   .default('')
@@ -175,7 +178,7 @@ const percentDecoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a lone % stands for itself
+    return text // A lone % is taken literally.
   }
 }
 
@@ -193,7 +196,7 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const
 
-/** Where the service sends its own traces and metrics, in the words of OpenTelemetry's standard. */
+/** The destinations of the service's own traces and metrics, under the names of the OpenTelemetry standard. */
 export const OTEL_SETTINGS = {
   disabled: setting(null, 'OTEL_SDK_DISABLED', 'false', 'true: nothing is exported.', truth),
   endpoint: setting(
@@ -267,14 +270,13 @@ export type ServeSettings = Settings<typeof SERVE_SETTINGS>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Says whether the runtime sends requests through a proxy: then a provider's own address need not be in reach. */
+/** True if the runtime sends requests through a proxy: then a provider's own address need not be reachable. */
 export const behindProxy = (env: Environment): boolean =>
   ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => (env[name] ?? '') !== '')
 
-/** The environment of this process. */
 export const environment = (): Environment => process.env
 
-/** A flag wins over its variable, the variable over the default. An empty variable counts as unset. Throws SettingError. */
+/** A flag takes precedence over its variable, and the variable over the default. An empty variable counts as unset. Throws SettingError. */
 export const readSettings = <Table extends Record<string, Setting<unknown>>>(
   table: Table,
   flags: Readonly<Record<string, string | undefined>>,
@@ -297,7 +299,7 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
   return values as Settings<Table>
 }
 
-/** The part of a value that a fault may repeat: nothing of a secret, and of an address, which may hold a password, its scheme alone. */
+/** The part of a value that an error may repeat: nothing of a secret, and only the scheme of an address, which may contain a password. */
 const shown = (name: string, value = ''): string | null => {
   if (name.startsWith('secret') || name === 'managementKey') return null
   if (!/(?:Url|[eE]ndpoint)$/.test(name)) return value.slice(0, 200)

@@ -1,6 +1,6 @@
 /**
- * The one table of errors. Every failure that a client can see is a row here: its HTTP status, whether another
- * provider may be tried, the text shown when nothing more specific is known, and its name in each client dialect.
+ * The one table of errors. Every failure that a client can see is a row here: its HTTP status, whether another provider may be tried, the
+ * text shown if nothing more specific is known, and its name in each client dialect.
  *
  * The names on each interface are those of the contract (docs/contract/errors.md#types).
  */
@@ -11,13 +11,16 @@ export type Failover = 'elsewhere' | 'never'
 interface ErrorRow {
   readonly status: number
   readonly failover: Failover
-  /** Shown when the thrower has no better sentence. */
+  /** Shown if the code that throws gives no better sentence. */
   readonly message: string
   /** `error.code` on the Responses interface. */
   readonly responsesCode: string
   /** `error.type` on the Messages interface. */
   readonly messagesType: string
-  /** The Responses interface answers these as an incomplete response of length, not as a failure (docs/contract/errors.md#length-errors). */
+  /**
+   * The Responses interface reports these as a response that is incomplete because of its length, not as a failure
+   * (docs/contract/errors.md#length-errors).
+   */
   readonly length?: true
 }
 
@@ -72,7 +75,10 @@ export const ERROR_TYPES = Object.keys(ERRORS) as ErrorType[]
 
 export const errorRow = (type: ErrorType): ErrorRow => ERRORS[type]
 
-/** The sentence of the management interface for a status; the reason of the single case goes into `metadata.reason` (docs/contract/errors.md#management-errors). */
+/**
+ * The message of the management interface for a status; the specific reason goes into `metadata.reason`
+ * (docs/contract/errors.md#management-errors).
+ */
 export const MANAGEMENT_MESSAGES: Readonly<Record<number, string>> = {
   400: 'Invalid request parameters',
   404: 'Resource not found',
@@ -82,10 +88,10 @@ export const MANAGEMENT_MESSAGES: Readonly<Record<number, string>> = {
   503: 'Service temporarily unavailable',
 }
 
-/** Statuses of the management interface that no error type of the inference interfaces has. */
+/** Types for statuses of the management interface that no error type of the inference interfaces has. */
 export const MANAGEMENT_TYPES: Readonly<Record<number, string>> = { 405: 'method_not_allowed', 409: 'conflict' }
 
-/** It is the service's own trouble: no provider is to blame, and no key is refused for it. */
+/** The service itself has the problem: no provider is to blame, and no key is refused because of it. */
 export const STORAGE_AWAY =
   "The service's database cannot be reached, and what this request needs of it is not in memory. Try again shortly."
 
@@ -105,18 +111,16 @@ interface ErrorOptions {
   readonly unread?: boolean
 }
 
-/**
- * A failure with a public face. `message` is shown to the client (a status of 500 masks it); `cause` goes to the log only.
- */
+/** A failure that may be shown to a client. `message` is shown to the client (a status of 500 masks it); `cause` goes only to the log. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly type: ErrorType
-  /** Differs from the table's only where the table has no row for it: 405, 409. */
+  /** Differs from the table only for statuses without a row there, such as 405 and 409. */
   readonly status: number
   readonly metadata: ErrorMetadata
   /** Whole seconds; sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
-  /** The body of the request was refused before its end: the rest of it is still to come on the connection, which cannot be used again. */
+  /** The body of the request was refused before its end, so the rest is still to come on the connection, which cannot be used again. */
   readonly unread: boolean
 
   constructor(type: ErrorType, message?: string, options: ErrorOptions = {}) {
@@ -134,15 +138,18 @@ export class GatewayError extends Error {
     return new GatewayError(this.type, this.message, { cause, status, retryAfterSeconds, unread, metadata: { ...this.metadata, ...more } })
   }
 
-  /** The text that may leave the service: a 500 says nothing of its cause (docs/contract/errors.md#types). */
+  /** The text that may leave the service: a 500 says nothing about its cause (docs/contract/errors.md#types). */
   get publicMessage(): string {
     return this.status === 500 ? ERRORS.server.message : this.message
   }
 
-  /** The metadata that may leave the service: a 500 keeps its `error_type` only, and `unmapped` its provider code (docs/contract/errors.md#types). */
+  /**
+   * The metadata that may leave the service: a 500 keeps only its `error_type`, and for `unmapped` also the provider's code
+   * (docs/contract/errors.md#types).
+   */
   get publicMetadata(): ErrorMetadata {
     if (this.status !== 500) {
-      // The header has left before a stream fails, and some clients hide headers.
+      // When a stream fails, the headers have already been sent, and some clients hide headers.
       const wait = this.retryAfterSeconds === undefined ? {} : { retry_after_seconds: this.retryAfterSeconds }
       return { ...this.metadata, ...wait, error_type: this.type }
     }
@@ -151,6 +158,6 @@ export class GatewayError extends Error {
   }
 }
 
-/** Anything thrown, as a GatewayError: what is not one already becomes a masked `server` error that keeps its cause for the log. */
+/** Converts anything thrown to a GatewayError: other errors become a masked `server` error that keeps its cause for the log. */
 export const asGatewayError = (thrown: unknown): GatewayError =>
   thrown instanceof GatewayError ? thrown : new GatewayError('server', undefined, { cause: thrown })

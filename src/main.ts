@@ -1,4 +1,4 @@
-/** The command line: every verb, its flags, and how it fails. */
+/** The command line: every command, its flags, and how it fails. */
 import { runCommandLine } from './cli/command-line.ts'
 
 // No top-level await: a bundle with bytecode cannot have it.

@@ -1,4 +1,4 @@
-/** The database of these settings, its root secret and its owner: what the service and every verb of the CLI begin with. */
+/** Opens the database of these settings with its root secret and its owner: the first step of the service and of every command. */
 import { type StorageSettings, SettingError } from './config.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { systemIds } from './lib/id.ts'
@@ -11,19 +11,22 @@ import { createWorkspaceStore } from './storage/workspace-store.ts'
 export interface Storage {
   readonly database: Database
   readonly secret: RootSecret
-  /** As it is now: another process may have rotated it. */
+  /** Reads the secret again, since another process may have rotated it. */
   rereadSecret(): Promise<RootSecret>
   readonly owner: { readonly workspaceId: string; readonly userId: string }
-  /** True once in the life of a database: for the first caller. */
+  /** True only once in the life of a database, for the first caller. */
   claimFirstStart(): Promise<boolean>
-  /** Where a service on this database listened last; null where none ever did. */
+  /** The address at which a service on this database listened last; null if none ever did. */
   address(): Promise<string | null>
   noteAddress(url: string): Promise<void>
-  /** The next start is the first again. */
+  /** Makes the next start count as the first again. */
   forgetFirstStart(): Promise<void>
 }
 
-/** `service`: this process serves, and is the only one to do so on a SQLite file. Throws SettingError, StorageRefused, StorageUnavailable. */
+/**
+ * `service`: this process serves requests, and must be the only one to do so on a SQLite file. Throws SettingError, StorageRefused,
+ * StorageUnavailable.
+ */
 export const openStorage = async (
   settings: StorageSettings,
   options: { service: boolean; onError: (error: Error) => void; warn: (sentence: string) => void },
@@ -60,7 +63,7 @@ export const openStorage = async (
   }
 }
 
-/** A process with another root secret than the database's would refuse every key without a word. */
+/** A process with a root secret other than the database's would silently refuse every key. */
 const verifiedSecret = async (settings: StorageSettings, facts: FactStore): Promise<RootSecret> => {
   const { dataDir } = settings
   const known = await facts.read('secret-check')
@@ -71,7 +74,7 @@ const verifiedSecret = async (settings: StorageSettings, facts: FactStore): Prom
     )
   }
   const secret = found ?? makeRootSecret(dataDir)
-  // In the middle of a rotation the database still knows itself by the one before.
+  // During a rotation the database still identifies itself by the previous secret.
   const used = inUseBy(secret, (await facts.establish('secret-check', secretCheck(secret))).value)
   if (used !== null) return used
   const source = settings.secret === null ? secretPath(dataDir) : 'PATCHBAY_SECRET'

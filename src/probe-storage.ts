@@ -2,10 +2,10 @@ import type { Clock } from './lib/clock.ts'
 import type { Database } from './storage/database.ts'
 import { DatabaseFileLost, StorageConflict } from './storage/storage-errors.ts'
 
-/** Requests that ask whether the database is well make it write no more often than this. */
+/** The minimum interval of probes in milliseconds, however many requests ask for the health of the database. */
 const PROBE_MS = 1000
 
-/** Null where storage answers and takes writes, else what is wrong with it, in words for `/health/ready`. */
+/** Returns null if storage answers and accepts writes; otherwise the problem, in words for `/health/ready`. */
 export const probeStorage = (database: Database, clock: Clock, onError: (thrown: unknown) => void): (() => Promise<string | null>) => {
   let last: Promise<string | null> | null = null
   let endsMs = 0
@@ -20,7 +20,7 @@ export const probeStorage = (database: Database, clock: Clock, onError: (thrown:
       await database.probe()
       return null
     } catch (thrown) {
-      // Somebody else writes, so it can be written.
+      // Another process is writing, so writes are possible.
       if (thrown instanceof StorageConflict) return null
       onError(thrown)
       return thrown instanceof DatabaseFileLost ? 'the database file was deleted or replaced' : 'storage takes no writes'

@@ -1,4 +1,4 @@
-/** The root secret, and the secrets derived from it: one for each purpose, so that none can stand in for another. */
+/** The root secret and the secrets derived from it: one for each purpose, so that none can be used in place of another. */
 import { createHash, hkdfSync, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -20,17 +20,17 @@ import { SettingError } from './config.ts'
 export type SecretPurpose = 'key-pepper' | 'check' | 'id' | 'provider-keys' | 'preset-key' | 'sign-in' | 'response-cache'
 
 export interface Secret {
-  /** Short, public, and says nothing of the secret: what was made with it carries it. */
+  /** Short, public, and reveals nothing about the secret. Values made with the secret carry this id. */
   readonly id: string
   derive(purpose: SecretPurpose): Uint8Array
 }
 
-/** During a rotation several are valid: all is written with this one, and read with any. */
+/** Several secrets are valid during a rotation: everything is written with this one, and can be read with any. */
 export interface RootSecret extends Secret {
   readonly others: readonly Secret[]
 }
 
-/** A purpose's key under one root secret, named by that secret. */
+/** The key for one purpose under one root secret, with the id of that secret. */
 export interface DerivedKey {
   readonly id: string
   readonly bytes: Uint8Array
@@ -42,7 +42,7 @@ export const derivedKeys = (secret: RootSecret, purpose: SecretPurpose): readonl
   return [keyOf(secret), ...secret.others.map(keyOf)]
 }
 
-/** The secrets that the settings give: the one in use, and those that it replaces. */
+/** The secrets from the settings: the one in use, and the one that it replaces. */
 export interface GivenSecret {
   readonly secret: string | null
   readonly secretPrevious: string | null
@@ -50,18 +50,20 @@ export interface GivenSecret {
 
 const BYTES = 32
 
-/** The one given, or the one in the data directory, the newest in use; null where neither is there. Throws SettingError. */
+/** The given secrets, or those in the data directory, the newest in use; null if there are neither. Throws SettingError. */
 export const readRootSecret = ({ secret, secretPrevious }: GivenSecret, dataDir: string): RootSecret | null => {
   const found =
     secret === null ? orFault(dataDir, () => readSecrets(dataDir)) : [secret, ...(secretPrevious === null ? [] : [secretPrevious])]
   return found === null ? null : rootSecret(found)
 }
 
-/** A new one in the data directory (mode 0600), or the one that another process made there meanwhile. Throws SettingError. */
+/**
+ * Creates a secret in the data directory (mode 0600), or returns the one that another process created there meanwhile. Throws SettingError.
+ */
 export const makeRootSecret = (dataDir: string): RootSecret =>
   orFault(dataDir, () => {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    // A link appears whole or not at all: two processes that start at once agree on the secret of the first.
+    // A link appears whole or not at all, so two processes that start at once agree on the secret of the first.
     const draft = writeDraft(dataDir, [newSecret()])
     try {
       linkSync(draft, secretPath(dataDir))
@@ -73,11 +75,11 @@ export const makeRootSecret = (dataDir: string): RootSecret =>
     return rootSecret(readSecrets(dataDir) ?? [])
   })
 
-/** Puts a new secret before those of the data directory, which stay valid. The file is whole at every instant. Throws SettingError. */
+/** Puts a new secret before those of the data directory, which stay valid. The file is complete at every instant. Throws SettingError. */
 export const addRootSecret = (dataDir: string): RootSecret =>
   orFault(dataDir, () => replaceSecrets(dataDir, [newSecret(), ...(readSecrets(dataDir) ?? [])]))
 
-/** Leaves the data directory only the secret in use. Throws SettingError. */
+/** Keeps only the secret in use in the data directory. Throws SettingError. */
 export const dropPreviousSecrets = (dataDir: string): RootSecret =>
   orFault(dataDir, () => replaceSecrets(dataDir, (readSecrets(dataDir) ?? []).slice(0, 1)))
 
@@ -99,7 +101,7 @@ const writeDraft = (dataDir: string, secrets: readonly string[]): string => {
 
 const replaceSecrets = (dataDir: string, secrets: readonly string[]): RootSecret => {
   renameSync(writeDraft(dataDir, secrets), secretPath(dataDir))
-  // Without this the rename itself might not survive the machine.
+  // Without this sync the rename might be lost if the machine crashes.
   const directory = openSync(dataDir, 'r')
   fsyncSync(directory)
   closeSync(directory)
@@ -109,8 +111,8 @@ const replaceSecrets = (dataDir: string, secrets: readonly string[]): RootSecret
 const rootSecret = ([newest = '', ...older]: readonly string[]): RootSecret => ({ ...secretOf(newest), others: older.map(secretOf) })
 
 /**
- * The same secrets with that one in use by which a database knows itself; null where it is none of them. So a new secret is
- * read with from when it is there, and written with from when the rotation says so: no process is ahead of the others.
+ * The same secrets, with the one in use that the database recorded; null if it is none of them. So processes can read with a new secret as
+ * soon as it exists, but write with it only after the rotation switches: no process is ahead of the others.
  */
 export const inUseBy = (secret: RootSecret, check: string): RootSecret | null => {
   const valid = [secret, ...secret.others]
@@ -118,7 +120,7 @@ export const inUseBy = (secret: RootSecret, check: string): RootSecret | null =>
   return used === undefined ? null : { id: used.id, derive: used.derive, others: valid.filter((one) => one !== used) }
 }
 
-/** By which a database knows its root secret. */
+/** The value by which a database recognises its root secret. */
 export const secretCheck = (secret: Secret): string => Buffer.from(secret.derive('check')).toString('hex')
 
 const secretOf = (root: string): Secret => {
@@ -126,7 +128,7 @@ const secretOf = (root: string): Secret => {
   return { id: createHash('sha256').update(derive('id')).digest('hex').slice(0, 16), derive }
 }
 
-/** One a line, the one in use first. */
+/** One secret on each line, the one in use first. */
 const readSecrets = (dataDir: string): readonly string[] | null => {
   const path = secretPath(dataDir)
   let text: string
@@ -142,7 +144,10 @@ const readSecrets = (dataDir: string): readonly string[] | null => {
   return secrets
 }
 
-/** A sentence about a secret file that others could read, which is closed to them now; null where it was closed. Throws SettingError where it cannot be. */
+/**
+ * Makes a secret file that others could read private, and returns a sentence that says so; null if it was private already. Throws
+ * SettingError if the mode cannot be changed.
+ */
 export const closeSecretFile = (dataDir: string): string | null => {
   const path = secretPath(dataDir)
   let mode: number

@@ -20,7 +20,7 @@ const scope = (id: string, includeByok: boolean): Scope => ({
   allowLastRequest: false,
 })
 
-/** A run with the keys that its attempts have, under a scope that counts customers' keys and one that does not. */
+/** A run whose attempts have the given keys, under one scope that counts customers' keys and one that does not. */
 const admitted = async (keys: readonly ('own' | 'shared')[], outcomes: readonly (GatewayError | null)[]) => {
   const clock = createFakeClock()
   const demands: Demand[] = []

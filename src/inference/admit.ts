@@ -1,4 +1,4 @@
-/** Says whether the budgets of its caller bear a planned request, and on which terms it is let in. */
+/** Decides whether the budgets of the caller can pay for a planned request, and on which terms it is admitted. */
 import { GatewayError } from '../errors.ts'
 import type { Demand } from '../ledger/admissions.ts'
 import { storageAway } from '../ledger/admissions.ts'
@@ -17,7 +17,7 @@ import type { Planned } from './stages.ts'
 import { searchNanos } from './web/plan-search.ts'
 
 export interface BudgetSettings extends EstimateSettings {
-  /** The rule for a model without a known price, for a caller with a budget. */
+  /** Decides about a model without a known price when the caller has a budget: the request is refused, or default prices are assumed. */
   readonly unknownPrice: 'refuse' | 'default'
   readonly emptyAnswers: 'told' | 'free'
 }
@@ -25,15 +25,15 @@ export interface BudgetSettings extends EstimateSettings {
 export interface AdmitParts {
   readonly ledger: Pick<Ledger, 'scopesOf' | 'admit' | 'grow'>
   readonly durations: Pick<Durations, 'expectedMs'>
-  /** As the configuration has them now. */
+  /** Reads the settings as the configuration has them now. */
   readonly settings: () => BudgetSettings
   readonly clock: Clock
   readonly ids: IdSource
-  /** Lets others have their turn between two steps of the work on a large request. */
+  /** Lets other work run between two steps of the work on a large request. */
   readonly turn: Turn
 }
 
-/** Throws 402, 403 or 503. Where nothing bounds its caller, a request is let in at once and without a query. */
+/** Throws 402, 403 or 503. If no budget bounds the caller, the request is admitted at once and without a query. */
 export type Admit = (planned: Planned) => Admitted | Promise<Admitted>
 
 export const createAdmit = (parts: AdmitParts): Admit => {
@@ -50,7 +50,7 @@ export const createAdmit = (parts: AdmitParts): Admit => {
         if (own.length === 0 || !isRefusal(refused)) throw refused
       }
     }
-    // A customer's own keys spend only the scopes that count them; the service's keys are used where the budgets bear them.
+    // A customer's own keys spend only from the scopes that count them; the service's keys are used only if the budgets can pay for them.
     const counting = scopes.filter(({ includeByok }) => includeByok)
     return hold({ ...planned, plan: { ...planned.plan, attempts: own } }, identity, counting, settings, counting.length < scopes.length)
   }
@@ -75,7 +75,7 @@ export const createAdmit = (parts: AdmitParts): Admit => {
       atMs: identity.createdMs,
       scopes,
       estimateNanos: (planned.tools === null ? mostNanos : mostNanos * TURNS_HELD) + searchNanos(planned.search),
-      // A customer's own key costs the service nothing, even where the process dies.
+      // A customer's own key costs the service nothing, even if the process dies.
       promptNanos: first?.customerKey === undefined ? promptNanos : 0,
       provider: first?.endpoint.provider.slug ?? null,
       expectedMs: durations.expectedMs(first?.model.id ?? ''),
@@ -104,15 +104,15 @@ export const createAdmit = (parts: AdmitParts): Admit => {
   }
 }
 
-/** Lets in what is answered without a provider: it costs nothing, so no budget is asked. */
+/** Admits a request that is answered without a provider: it costs nothing, so no budget is asked. */
 export const admitFree = (planned: Planned, clock: Clock, ids: IdSource): Admitted =>
   new Admitted(planned, identityOf(clock, ids), FREE, clock)
 
 const FREE: Terms = { hold: null, assumedPrices: null, emptyIsFree: true, ownKeysOnly: false, refusesUnpriced: false }
 
 /**
- * Ids that grow with time land on neighbouring pages of their index: random ones cost storage twice the writing, and so do
- * those that share their second with a thousand others.
+ * Ids that grow with time land on neighbouring pages of their index. Random ids cost storage twice the writing, and so do ids whose time
+ * part is only a second that they share with a thousand others.
  */
 const identityOf = (clock: Clock, ids: IdSource): Identity => {
   const createdMs = clock.now()
@@ -124,7 +124,7 @@ const refuseUnpriced = ({ plan }: Planned): void => {
   if (unpriced !== undefined) throw unknownPrice(unpriced)
 }
 
-/** The terms of a request whose caller nothing bounds. */
+/** The terms of a request whose caller has no budgets. */
 const unboundTerms = ({ emptyAnswers }: BudgetSettings): Terms => ({
   hold: null,
   assumedPrices: null,
@@ -134,8 +134,8 @@ const unboundTerms = ({ emptyAnswers }: BudgetSettings): Terms => ({
 })
 
 /**
- * Lets in an inference that an admitted one needs, such as the question that a tool asks of a model, on the terms of that one.
- * What it costs is held when its body goes out. Throws 402 and 403.
+ * Admits an inference that an already admitted one needs, such as the question that a tool asks a model, on the terms of the outer one. Its
+ * cost is held when its body goes out. Throws 402 and 403.
  */
 export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock): Admitted => {
   const { ownKeysOnly, refusesUnpriced } = outer.terms
@@ -152,7 +152,10 @@ export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock): Ad
 
 const OWN_KEYS_ONLY = 'This request may use your own provider keys alone, and you have none for this model.'
 
-/** Says whether the money is not there. Any other fault, such as storage that is away, may have left a hold under this id. */
+/**
+ * Says whether the error means that the money is not there. Any other fault, such as unavailable storage, may have left a hold under this
+ * id.
+ */
 const isRefusal = (thrown: unknown): boolean => thrown instanceof GatewayError && (thrown.status === 402 || thrown.status === 403)
 
 const unknownPrice = ({ model, endpoint }: Plan['attempts'][number]): GatewayError =>

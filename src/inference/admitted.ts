@@ -1,4 +1,4 @@
-/** A request that was let in: one id, one permit, one hold and one settlement, however many runs its answer takes. */
+/** A request that was admitted: one id, one permit, one hold and one settlement, however many runs its answer takes. */
 import type { Call } from '../canonical/call.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import { inputTokens, type Iteration, NO_USAGE, outputTokens } from '../canonical/usage.ts'
@@ -17,19 +17,19 @@ import { billOf, joinedBills, withFees, withInner, type Bill, type BillTerms } f
 import { Connection } from './run/connection.ts'
 import type { Planned } from './stages.ts'
 
-/** The time when it was planned, and the id under which it is recorded. */
+/** The time when the request was planned, and the id under which it is recorded. */
 export interface Identity {
   readonly generationId: string
-  /** By the wall clock, and by the monotonic one. */
+  /** The same moment by the wall clock and by the monotonic clock. */
   readonly createdMs: number
   readonly startedMs: number
 }
 
-/** The terms that its admission settled. */
+/** The terms on which the request was admitted. */
 export interface Terms extends BillTerms {
-  /** Null where nothing bounds its caller. */
+  /** Null if the caller has no budgets. */
   readonly hold: Hold | null
-  /** The budgets do not bear the service's keys, so only the customer's own keys are used. */
+  /** The budgets cannot pay for the service's keys, so only the customer's own keys are used. */
   readonly ownKeysOnly: boolean
   /** Endpoints without a known price are not asked. */
   readonly refusesUnpriced: boolean
@@ -55,15 +55,15 @@ export interface Finished extends Pick<
   readonly bill: Bill
 }
 
-/** The record's account of a search before the answer. */
+/** The record's account of a search that was made before the answer. */
 export interface SearchBefore {
   readonly engine: string
   readonly results: number
 }
 
-/** The part that writes the answer knows its status. */
+/** Reports the status of an answer; the code that writes the answer knows it. */
 export interface StatusReporter {
-  /** Null where no status is sent. */
+  /** Null if no status is sent. */
   statusOf(log: Pick<AttemptLog, 'error' | 'cancelled'>): number | null
 }
 
@@ -77,24 +77,24 @@ export class Admitted {
   readonly log: AttemptLog
   readonly connection: Connection
   readonly terms: Terms
-  /** Inferences that it needed, each with a run of its own: what they cost is the price of a tool. */
+  /** Inferences that the answer needed, each with a run of its own; their cost is the price of a tool. */
   readonly #inner: Admitted[] = []
-  /** The bill for the turns before the current one: an answer that runs tools takes several. */
+  /** The bill for the turns before the current one: an answer that runs tools takes several turns. */
   #earlier: Bill | null = null
-  /** The same turns one by one. */
+  /** The same earlier turns, one by one. */
   readonly #turns: Iteration[] = []
-  /** The turn of the outer answer behind which it was asked, and whether an advisor asked it. */
+  /** For an inner inference: the index of the outer answer's turn after which it was asked, and whether an advisor asked it. */
   #behindTurn = 0
   isAdvice = false
   #feeNanos = 0
-  /** The account of its tools; null where the service runs none. */
+  /** The report of the tool loop; null if the service runs no tools for this request. */
   loop: LoopReport | null = null
-  /** The search that went before the answer; null: none was made. */
+  /** The search that was made before the answer; null if none was made. */
   searched: SearchBefore | null = null
   statusReporter = REAL_STATUS
-  /** The work of the response cache for it; null: it was not asked. */
+  /** The outcome of the response cache for this request; null if the cache was not asked. */
   cache: CacheUse | null = null
-  /** The judge of its messages; null: none. */
+  /** Judges the answer against the rules of the plugin `alignment`; null if there is no judge. */
   judge: Judge | null = null
 
   constructor(request: Planned, { generationId, createdMs, startedMs }: Identity, terms: Terms, clock: Clock) {
@@ -107,36 +107,36 @@ export class Admitted {
     this.terms = terms
   }
 
-  /** Worked out from the log as it stands. */
+  /** Computed from the log as it stands. */
   get bill(): Bill {
     if (this.hit !== null) return NOTHING_USED
     const own = this.#ownBill
     return this.#inner.length === 0 ? own : this.#inner.reduce((sum, { bill }) => withInner(sum, bill.cost), own)
   }
 
-  /** The kept answer that it gets; null: it is answered anew. */
+  /** The cached answer that the request gets; null if it is answered anew. */
   get hit(): CacheHit | null {
     return this.cache?.outcome === 'hit' ? this.cache : null
   }
 
-  /** Without what it needed of other models. */
+  /** The bill without the inner inferences. */
   get #ownBill(): Bill {
     const turn = billOf(this.log, this.terms)
     const turns = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
     return this.#feeNanos === 0 ? turns : withFees(turns, this.#feeNanos)
   }
 
-  /** Prompt and completion of all models that it needed beside its own. */
+  /** Input and output tokens of all inner inferences. */
   get innerTokens(): number {
     return this.#inner.reduce((sum, { bill, innerTokens }) => sum + inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens, 0)
   }
 
-  /** The attempts at other models that it needed. */
+  /** The attempts of all inner inferences. */
   get innerAttempts(): readonly AttemptOutcome[] {
     return this.#inner.flatMap(({ log, innerAttempts }) => [...log.attempts, ...innerAttempts])
   }
 
-  /** The model goes on after its tools: what it said so far is counted, and its hold shrinks by that cost. */
+  /** The model goes on after its tools: the turn so far is billed, and the hold counts its cost as spent. */
   nextTurn(): void {
     const turn = billOf(this.log, this.terms)
     this.#earlier = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
@@ -145,7 +145,7 @@ export class Admitted {
     this.hold?.spend(this.#spentNanos)
   }
 
-  /** The calls of models that are in its answer, in order: of its own turns, each with the advice that was asked behind it. */
+  /** The calls of models that are in this answer, in order: its own turns, each followed by the advice that was asked after it. */
   get iterations(): readonly Iteration[] {
     const turns = [...this.#turns, this.#iteration(billOf(this.log, this.terms))]
     return turns
@@ -161,29 +161,29 @@ export class Admitted {
     return { type: this.isAdvice ? 'advisor_message' : 'message', model, usage }
   }
 
-  /** Says whether the budgets bear tools that may cost this much, and an end of the answer behind them. */
+  /** True if the budgets can pay for tools that may cost this much, and for finishing the answer after them. */
   canPay(feeNanos: number): true | Promise<boolean> {
     return this.hold === null || feeNanos === 0 ? true : this.hold.coversFees(this.#spentNanos, feeNanos)
   }
 
-  /** Budgets may count what a customer's own key costs, too. */
+  /** Budgets may also count what a customer's own key costs. */
   get #spentNanos(): number {
     const { totalNanos, customersNanos } = this.#ownBill.cost
     return totalNanos + customersNanos
   }
 
-  /** Its answer needs another inference. The cost of that one is part of its own from now on, and it ends at the latest with this one. */
+  /** The answer needs another inference. Its cost is part of this one's from now on, and it ends no later than this one. */
   needs(inner: Admitted): void {
     inner.#behindTurn = this.#turns.length
     this.#inner.push(inner)
   }
 
-  /** A tool was paid for. */
+  /** Adds the fee of a tool that was paid for. */
   charge(feeNanos: number): void {
     this.#feeNanos += feeNanos
   }
 
-  /** The losses of the answer: of the request itself, and of the translation to the provider that answers. */
+  /** The losses of the answer: those of the request itself, and those of its translation for the provider that answers. */
   get warnings(): readonly Warning[] {
     const { trying, error, said } = this.log
     // While an attempt goes on, the last one's failure is not the answer.
@@ -191,14 +191,14 @@ export class Admitted {
     return [...this.request.warnings, ...this.request.plan.warnings, ...said.losses, ...answered]
   }
 
-  /** The status that has been sent to the client by now; null where it left before. */
+  /** The status that has been sent to the client by now; null if the client left before. */
   get httpStatus(): number | null {
     return this.statusReporter.statusOf(this.log)
   }
 
   /**
-   * Says whether a failure of this request is our own refusal: no provider was asked, a guardrail or a judge keeps the answer back, or the service stops
-   * (docs/contract/errors.md#own-checks).
+   * True if a failure of this request is our own refusal: no provider was asked, a guardrail or a judge withholds the answer, or the
+   * service is stopping (docs/contract/errors.md#own-checks).
    */
   refuses(error: GatewayError): boolean {
     return !this.log.asked || isGuardrailBlock(error) || isJudges(error) || isServiceStop(error)
@@ -238,7 +238,9 @@ export class Admitted {
 
 const NOTHING_USED: Bill = { usage: NO_USAGE, cost: NO_COST, costIsAssumed: false }
 
-/** An error of length is an answer on Responses (docs/contract/errors.md#length-errors); nothing else in it says what happened. */
+/**
+ * On Responses an error about length is given as an answer (docs/contract/errors.md#length-errors); only this warning says what happened.
+ */
 const answeredError = (error: GatewayError | null, { dialect }: Call): readonly Warning[] =>
   error === null || dialect !== 'responses' || errorRow(error.type).length !== true
     ? []

@@ -1,10 +1,10 @@
-/** The headers around an answer: at its beginning, and at its end. */
+/** The facts that go around an answer: those at its beginning and those at its end. */
 import type { AnswerHead, AnswerTail } from '../formats/format.ts'
 import type { Admitted } from './admitted.ts'
 import { serverToolUse } from './loop/tool-figures.ts'
 import { routingMetadata } from './routing-metadata.ts'
 
-/** Read when the answer begins: who answers, and what an attempt lost, is known by then. */
+/** Call it when the answer begins: who answers, and what the attempt's translation lost, is known by then. */
 export const answerHead = ({ request, log, generationId, createdMs, hit }: Admitted): AnswerHead => {
   const { call, hidden, requested } = request
   const { current, echoes } = log
@@ -16,7 +16,7 @@ export const answerHead = ({ request, log, generationId, createdMs, hit }: Admit
     request: call.body,
     ...(call.legacyFunctions === true ? { legacyFunctions: true } : {}),
     ...(hidden === undefined ? {} : { instructions: hidden.ownInstructions, hidden }),
-    // Few answers state it, and it takes reading the whole request.
+    // Few answers state the estimate, and computing it means reading the whole request.
     get inputTokensEstimate() {
       return hit === null ? log.inputTokensEstimate : 0
     },
@@ -24,7 +24,7 @@ export const answerHead = ({ request, log, generationId, createdMs, hit }: Admit
   }
 }
 
-/** `metadataField`: the name under which the client asked for the routing metadata; null: it did not ask. */
+/** `metadataField`: the name under which the client asked for the routing metadata; null if it did not ask. */
 export const answerTail = (admitted: Admitted, metadataField: NonNullable<AnswerTail['metadata']>['field'] | null): AnswerTail => {
   const { bill, log, createdMs, loop, hit, judge } = admitted
   const alignment = judge?.report ?? hit?.answer.alignment
@@ -34,7 +34,7 @@ export const answerTail = (admitted: Admitted, metadataField: NonNullable<Answer
     cost: bill.cost,
     ...(serverTools === undefined ? {} : { serverTools, iterations: admitted.iterations }),
     endedSeconds: Math.floor((createdMs + log.durationMs) / 1000),
-    // A kept answer was routed for another request.
+    // A cached answer was routed for another request.
     metadata: metadataField === null || hit !== null ? null : { field: metadataField, value: routingMetadata(admitted) },
     ...(alignment === undefined ? {} : { alignment }),
   }

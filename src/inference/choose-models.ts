@@ -1,4 +1,4 @@
-/** The models that plugins of a request would have asked, in place of those that it names. */
+/** The models that plugins of a request choose in place of those that the request names. */
 import type { Call } from '../canonical/call.ts'
 import { ownModelName } from '../canonical/own-names.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
@@ -7,7 +7,7 @@ import { PARETO_MODEL } from '../plugins/pareto-router.ts'
 import type { PluginId } from '../plugins/plugin.ts'
 import type { Plugins } from '../plugins/plugins.ts'
 
-/** The model's name asks for its plugin, whether the request names that or not. */
+/** Some model names imply a plugin, whether or not the request names the plugin too. */
 export const withImpliedPlugin = (asked: AskedPlugins | null, { models }: Call): AskedPlugins | null => {
   for (const name of models) {
     const id = PLUGIN_OF_MODEL.get(ownModelName(name))
@@ -21,7 +21,7 @@ const PLUGIN_OF_MODEL: ReadonlyMap<string | null, PluginId> = new Map([
   [FUSION_MODEL, 'fusion'],
 ])
 
-/** Throws `invalid_request` where a plugin cannot run here, `not_found` where a router finds no model. */
+/** Throws `invalid_request` if a plugin cannot run here, `not_found` if a router finds no model. */
 export const chooseModels = (call: Call, asked: AskedPlugins, plugins: Plugins): Call => {
   let chosen = call
   for (const [id, options] of asked) {

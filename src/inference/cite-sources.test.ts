@@ -17,7 +17,7 @@ const ended: ModelEvent = {
 }
 const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
 
-/** For each citation: its address, and what the text has at its place. */
+/** For each citation its address, and the text at the cited position. */
 const cited = (events: readonly ModelEvent[], given: typeof SOURCES = []): readonly (readonly [string, string | null])[] => {
   const out: ModelEvent[] = []
   const take = citeSources((frames) => void out.push(...frames.flatMap((frame) => frame.events)), given)

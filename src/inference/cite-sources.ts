@@ -1,15 +1,15 @@
-/** Puts sources on the answer: those that the last text names by their address, and those that were given with the question. */
+/** Adds citations to the answer: for sources whose address the last text names, and for sources that were given with the question. */
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { ServerOutcome } from '../canonical/server-tools.ts'
 
 type Source = ServerOutcome['sources'][number]
 
-/** `given` are cited in any case. Tools add theirs as they end. The citations come before the finish, once each. */
+/** `given` sources are always cited. Sources of tools are added as the tools end. Each source is cited once, before the finish event. */
 export const citeSources = (take: TakeFrames, given: readonly Source[] = []): TakeFrames => {
   const sources = new Map<string, Source>()
   for (const source of given) sources.set(keyOf(source.url), source)
-  /** The last text, and where in all of the answer's text it begins. */
+  /** The last text, and the position in the whole answer's text at which it begins. */
   let text = ''
   let textStart = 0
   let length = 0
@@ -46,7 +46,7 @@ export const citeSources = (take: TakeFrames, given: readonly Source[] = []): Ta
     return [event]
   }
 
-  // A provider's own text of an answer would leave the citations out.
+  // A provider's own JSON of the answer would lack the citations, so `native` is dropped.
   return (frames) => take(frames.map(({ events }): Frame => ({ events: events.flatMap(withCitations) })))
 }
 
@@ -55,11 +55,11 @@ const citation = ({ url, title }: Source, start: number | null, end: number | nu
   citation: { url, title, content: null, start, end },
 })
 
-/** Characters beyond this are not looked at. */
+/** The maximum number of characters in which addresses are searched. */
 const TEXT_MAX = 1024 * 1024
 
 const ADDRESS = /https?:\/\/[^\s<>"[\]|\\^`{}]{1,2048}/g
-/** Signs that end a sentence or a link, and not an address, unless the address is known with them. */
+/** How many trailing characters may be cut off an address: those that end a sentence or a link, unless the address is known with them. */
 const ENDS_MAX = 8
 
 function* addressesIn(
@@ -81,5 +81,5 @@ function* addressesIn(
   }
 }
 
-/** An address with and without a slash at its end is one. */
+/** An address with a slash at its end and the same one without it count as one. */
 const keyOf = (url: string): string => url.replace(/\/$/, '')

@@ -1,4 +1,7 @@
-/** How many input tokens a request would cost: the provider's own count where it has one, else our estimate. Nothing is charged or recorded. */
+/**
+ * Counts the input tokens that a request would cost: by the provider's own count if it has one, else by our estimate. Nothing is charged or
+ * recorded.
+ */
 import type { ProviderContext } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import { dialectFor } from '../models/models.ts'
@@ -21,7 +24,7 @@ interface CountParts {
   readonly routing: Pick<RoutingState, 'credentials'>
 }
 
-/** Throws the provider's failure. Only the first candidate is asked: another's count would be another number. */
+/** Throws the provider's failure. Only the first candidate is asked, because another one would count differently. */
 export const countTokens = async (
   request: Planned,
   connection: AbortController,

@@ -1,4 +1,4 @@
-/** Which version of a preset a rollout gives to a request (docs/contract/presets.md#rollouts). Nothing is remembered. */
+/** Which version of a preset a rollout gives to a request (docs/contract/presets.md#rollouts). The draw is computed; nothing is stored. */
 import type { Sticky } from '../contract/rollout.ts'
 import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -10,14 +10,14 @@ export interface DrawnVersion extends Omit<ServedPreset, 'rollout'> {
   readonly rolloutId: string | null
 }
 
-/** `body`: with the session that a header may name. */
+/** `body` must already contain the session that a header may name. */
 export const drawVersion = ({ preset, version, rollout }: ServedPreset, received: Received, body: JsonBody): DrawnVersion => {
   if (rollout === null) return { preset, version, rolloutId: null }
   const number = versionAt(rollout.segments, slotOf(preset.id, drawnBy(rollout.sticky, received, body)))
   return { preset, version: rollout.versions.get(number) ?? version, rolloutId: rollout.id }
 }
 
-/** A request that names nothing to stay together by is drawn by itself. */
+/** The name by which requests get the same version. A request without one is drawn on its own. */
 const drawnBy = (sticky: Sticky, { principal, requestId }: Received, body: JsonBody): string => {
   const name = sticky === 'session' ? textOf(body, 'session_id') : sticky === 'user' ? (userOf(body) ?? principal.externalUser) : null
   if (sticky === 'key') return `key ${principal.hash}`

@@ -1,4 +1,6 @@
-/** The effect that a request would have, without calling a provider: its plan, the body of its first attempt, and its possible cost. */
+/**
+ * Shows the effect that a request would have, without calling a provider: its plan, the body of its first attempt, and its possible cost.
+ */
 import { usageOf } from '../canonical/usage.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
@@ -17,7 +19,7 @@ import type { RunParts } from './run/run.ts'
 import { type Planned, type Prepared, strictError } from './stages.ts'
 import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
-/** Throws as the request itself would before it reaches a provider. */
+/** Throws what the request itself would throw before it reaches a provider. */
 export const dryRun = async (request: Planned, parts: RunParts): Promise<JsonObject> => {
   const { plan } = request
   const [first] = plan.attempts
@@ -38,7 +40,7 @@ export const dryRun = async (request: Planned, parts: RunParts): Promise<JsonObj
   }
 }
 
-/** Thrown in place of sending. */
+/** Thrown instead of sending the body. */
 class NotSent extends Error {
   readonly body: string
   constructor(body: string) {
@@ -104,7 +106,10 @@ const planMember = ({ call, plan }: Planned): JsonObject => ({
   removed: plan.removed.map((removed) => ({ ...removed })),
 })
 
-/** From the cheapest answer, which says nothing, to the dearest, which says all it may, at whichever provider answers; null where a price or a limit is not known. */
+/**
+ * The range from the cheapest answer, which has no output, to the dearest, with the maximum output, over all providers that may answer;
+ * null if a price or a limit is not known.
+ */
 const costEstimate = ({ call, plan }: Planned): JsonObject => {
   const input = estimatedInputTokens(call)
   const costs = plan.attempts.map(({ endpoint, model }) => {

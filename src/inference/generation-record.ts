@@ -1,4 +1,4 @@
-/** An answer that has ended as the row that is kept of it. Neither prompt nor answer is in it. */
+/** Turns a finished answer into the row that is stored for it. The row contains neither prompt nor answer. */
 import { rulesOf } from '../canonical/guardrail-rules.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
@@ -16,7 +16,7 @@ import type { Finished } from './admitted.ts'
 import { isServiceStop } from './service-stop.ts'
 import { namedTrace } from './tracing/named-trace.ts'
 
-/** The record's account of an answer that has ended. */
+/** The parts of a finished answer that the record needs. */
 type Recorded = Pick<
   Finished,
   'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'searched' | 'innerAttempts' | 'warnings' | 'httpStatus' | 'hit'
@@ -45,11 +45,11 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
   }
 }
 
-/** The longest name that is recorded, where a client or a provider gave it without a bound of its own. */
+/** The maximum length of a recorded name that comes from a client or a provider without a bound of its own. */
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => (name === null ? null : cutText(name, NAME_MAX))
 
-/** The length that a provider's sentence may have. */
+/** The maximum length of a recorded sentence, such as a provider's error. */
 const SENTENCE_MAX = 2000
 const sentence = (text: string): string => cutText(text, SENTENCE_MAX)
 
@@ -141,7 +141,7 @@ const generationResource = ({
   }
 }
 
-/** The sentence stands here in full, where an answer of 500 masks it: all of our own texts in it are made to be shown. */
+/** The record has the whole sentence, although the response masks it for a status 500: all texts of our own in it are fit to be shown. */
 const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
   const { provider_name: provider, limit_source: limit } = error.metadata
   return {
@@ -152,8 +152,8 @@ const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
 }
 
 /**
- * The findings of guardrails are words of the request, which are kept where contents are kept. The rules that
- * made them are named by their placeholders, which are none.
+ * The findings of guardrails are words of the request, which are stored only with its contents, so only their number is recorded. The rules
+ * are recorded by their placeholders, which contain no such words.
  */
 const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
   const tools = serverToolsStage(loop)
@@ -165,7 +165,10 @@ const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['lo
   })
 }
 
-/** `cancelled`: the client left during this attempt, so the attempt has no outcome of its own; nor has one that the service ended by itself. */
+/**
+ * `cancelled`: the client left during this attempt, so the attempt has no outcome of its own. An attempt that the service stopped has none
+ * either.
+ */
 const providerResponse = (
   attempt: AttemptOutcome,
   zeroMs: number,
@@ -176,7 +179,7 @@ const providerResponse = (
   const code = error?.metadata['provider_code']
   const id = bounded(upstreamId)
   return {
-    // Typed clients take a text here and for the tier, or nothing.
+    // Typed clients accept a string here and for the tier, or an absent member, but not null.
     ...(id === null ? {} : { id }),
     provider_name: planned.endpoint.provider.name,
     endpoint_id: planned.key,

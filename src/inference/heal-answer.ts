@@ -1,4 +1,6 @@
-/** `response-healing` over a whole answer that the client wanted as JSON (docs/plugins.md). Streams are not held back for it. */
+/**
+ * The plugin `response-healing`: repairs a whole answer that the client wanted as JSON (docs/plugins.md). It does not hold back streams.
+ */
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { replaceText } from '../formats/replace-text.ts'
@@ -8,11 +10,11 @@ import { JsonTextError } from '../lib/json-limits.ts'
 import { expectedBy, type Expected, type Heal, loadHeal } from '../plugins/response-healing.ts'
 import type { Admitted } from './admitted.ts'
 
-/** Says whether the answer of this request is one to heal. */
+/** True if the answer to this request should be healed. */
 export const wantsHealing = ({ request }: Admitted): boolean =>
   request.plugins?.has('response-healing') === true && !request.call.stream && request.call.prompt().outputFormat.type !== 'text'
 
-/** As `answer`, which hands its frames to the `take` it is given. */
+/** Runs `answer` with a `take` that collects its frames, and hands the healed frames to the real `take`. */
 export const healed = async (
   { request }: Admitted,
   answer: (take: TakeFrames) => Promise<GatewayError | null>,
@@ -39,7 +41,10 @@ export const healed = async (
   return error
 }
 
-/** Says whether the answer is now as its schema wants it: a healed answer may still lack something. Null where the check does not know all of the schema. */
+/**
+ * Says whether the answer now matches its schema: even a healed answer may lack something. `valid` is null if the check does not know all
+ * of the schema.
+ */
 const validity = ({ call }: Admitted['request'], frames: readonly Frame[]): JsonObject => {
   const { outputFormat } = call.prompt()
   if (outputFormat.type !== 'json-schema') return {}
@@ -54,7 +59,7 @@ const expectedOf = ({ call }: Admitted['request']): Expected => {
   return outputFormat.type === 'json-schema' ? expectedBy(outputFormat.schema) : outputFormat.type === 'json' ? 'object' : null
 }
 
-/** The same frames where nothing is to be healed. */
+/** Returns the same frames if nothing needs healing. */
 const healFrames = (frames: readonly Frame[], heal: Heal): readonly Frame[] => {
   const events = frames.flatMap((frame) => frame.events)
   const mended = healLastText(events, heal)
@@ -66,7 +71,7 @@ const healFrames = (frames: readonly Frame[], heal: Heal): readonly Frame[] => {
     : [json === null ? { events: mended } : { events: mended, native: { dialect: native.dialect, json } }]
 }
 
-/** Null where the text is not to be changed in place: then the answer is sent from its events. */
+/** Returns null if the text cannot be changed in place: the answer is then rendered from its events. */
 const healNative = ({ dialect, json }: NonNullable<Frame['native']>, heal: Heal): string | null => {
   try {
     return replaceText(dialect, json, heal)
@@ -76,7 +81,7 @@ const healNative = ({ dialect, json }: NonNullable<Frame['native']>, heal: Heal)
   }
 }
 
-/** The model's last words as one text. */
+/** The text after the last break, as one string. */
 const lastText = (events: readonly ModelEvent[]): string =>
   events
     .slice(lastBegin(events))

@@ -12,7 +12,7 @@ import { hiddenAfterScreening } from './hidden-after-screening.ts'
 const PRESET = 'Our secret recipe: PROJ-12'
 const limits = { clock: systemClock, screenMs: 5000 }
 
-/** The request as a dry run shows it. */
+/** The request as a dry run would show it. */
 const shown = async (body: unknown): Promise<string> => {
   const input = effectiveOf([guardrailWith({ content_filters: [{ pattern: 'PROJ-[\\d\\s]+', action: 'redact' }] })])?.input
   if (!input) throw new Error('no filters')

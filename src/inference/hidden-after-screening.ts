@@ -1,4 +1,4 @@
-/** A preset's text stays hidden after filters have changed the request, also where a match ran over its edge. */
+/** Keeps a preset's text hidden after filters have changed the request, even if a match extended beyond the preset's text. */
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { FilterSet } from '../guardrails/filter.ts'
 import { inputTexts } from '../guardrails/input-texts.ts'
@@ -7,7 +7,7 @@ import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { textsIn } from '../lib/json.ts'
 
-/** `before` and `after`: the request's body, screened with these filters. */
+/** `before` and `after`: the request's body before and after it was screened with these filters. */
 export const hiddenAfterScreening = async (
   hidden: HiddenPrompt,
   { before, after, input, limits }: { before: JsonBody; after: JsonBody; input: FilterSet; limits: ScreenLimits },
@@ -23,8 +23,8 @@ export const hiddenAfterScreening = async (
 }
 
 /**
- * Finds texts that held a preset's text, and now hold it neither as it was nor as it was screened by itself. Such a text is hidden as
- * a whole.
+ * Finds texts that contained a preset's text and now contain it neither as it was nor as it is when screened on its own. Such a text is
+ * hidden as a whole.
  */
 function* changedTogether(
   pairs: readonly { readonly text: string; readonly screened: string }[],
@@ -33,7 +33,7 @@ function* changedTogether(
 ): Scan<readonly string[]> {
   const was = (yield* inputTexts(before)).texts
   const is = (yield* inputTexts(after)).texts
-  // Where a text is gone, the others can no longer be matched by their places.
+  // If a text was removed, the others can no longer be matched by their positions.
   if (was.length !== is.length) return is.map(({ value }) => value)
   const changed: string[] = []
   for (const [at, { value }] of is.entries()) {

@@ -1,4 +1,4 @@
-/** Takes the texts that a preset hides out of a failure, since its words may quote the request. */
+/** Removes the texts that a preset hides from a failure, since an error message may quote the request. */
 import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
@@ -22,7 +22,7 @@ const hiddenWithin = (value: unknown, hide: (text: string) => string): unknown =
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hiddenWithin(item, hide)])) : value
 }
 
-/** For the log: parsers quote what they could not read. */
+/** The cause goes to the log, and parsers quote the text that they could not read. */
 const hiddenCause = (cause: unknown, hide: (text: string) => string): unknown => {
   if (!(cause instanceof Error)) return typeof cause === 'string' ? hide(cause) : cause
   const message = hide(cause.message)

@@ -1,4 +1,6 @@
-/** The changes to a request, without the words of its preset: detectors of prompt injection quote what they read. */
+/**
+ * Removes the preset's hidden texts from the recorded changes to a request: detectors of prompt injection quote the text that they read.
+ */
 import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 

@@ -1,7 +1,6 @@
 /**
- * The money that one inference may spend of what is held for its request. Nothing goes out that may cost more: each body is measured as it leaves,
- * after all that presets, rules and translations made of it, and where it may cost more, the hold grows first, or the
- * body stays here.
+ * The part of a request's held money that one inference may spend. No body goes out that may cost more: each body is measured just before
+ * it is sent, after presets, rules and translations have changed it. If it may cost more, the hold grows first, or the body is not sent.
  */
 import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
 import { isBudgetRefusal } from '../ledger/refusal.ts'
@@ -17,13 +16,13 @@ export class Hold {
   readonly #request: Planned
   readonly #purse: Purse
   readonly #settings: EstimateSettings
-  /** Its share of the purse. */
+  /** This inference's share of the purse. */
   #nanos: number
   /** The cost of earlier turns of the answer. */
   #spentNanos = 0
   /** How many times the cost of a body must fit: an answer that runs tools keeps enough for one more turn, which is longer. */
   #turns: number
-  /** The most that the last body that went out may cost. */
+  /** The maximum cost of the last body that went out. */
   #measuredNanos = 0
   #ranDry = false
 
@@ -35,44 +34,47 @@ export class Hold {
     this.#turns = request.tools === null ? 1 : TURNS_HELD
   }
 
-  /** For an inference that this one needs, such as the question that a tool asks: it spends beside this one, which keeps its own share. */
+  /**
+   * A hold for an inference that this one needs, such as the question that a tool asks. It spends from the same purse; this one keeps its
+   * own share.
+   */
   within(request: Planned): Hold {
     return new Hold(request, this.#purse, 0, this.#settings)
   }
 
-  /** A body was not sent because the budget could not bear it. */
+  /** True if a body was not sent because the budget could not pay for it. */
   get ranDry(): boolean {
     return this.#ranDry
   }
 
-  /** Takes the cost of the turns so far: that amount is no longer there for the next one. */
+  /** Sets the cost of the turns so far: that amount is no longer available to the next turn. */
   spend(nanos: number): void {
     this.#spentNanos = nanos
   }
 
-  /** The turn that follows is the last one. */
+  /** The next turn is the last one, so nothing has to be kept for another one. */
   useReserve(): void {
     this.#turns = 1
   }
 
-  /** It has ended, and cost this much: the rest of its share is free. */
+  /** Ends the inference at this cost and frees the rest of its share. */
   end(costNanos: number): void {
     this.#purse.release(this.#nanos - costNanos)
     this.#nanos = costNanos
   }
 
-  /** In all, for the whole request. */
+  /** The amount that is held for the whole request. */
   get heldNanos(): number {
     return this.#purse.heldNanos
   }
 
-  /** The limit of output that goes to an endpoint of a dialect that wants one; null where the request has its own. */
+  /** The output limit to send to an endpoint whose dialect requires one; null if the request sets its own. */
   outputTokens(endpoint: ModelEndpoint): number | null {
     const { call } = this.#request
     return call.maxOutputTokens === null ? unlimitedOutput(call.body, endpoint, this.#settings) : null
   }
 
-  /** To be waited for before a body goes out. Throws 402, 403 and 503 where it may cost more than can be held. */
+  /** Wait for this before a body goes out. Throws 402, 403 and 503 if the body may cost more than can be held. */
   cover(planned: PlannedAttempt, body: UpstreamRequest['body'], turn: Turn | undefined): undefined | Promise<void> {
     const measuring = this.#measuring(planned, body)
     return turn === undefined || body.length <= LARGE_BYTES
@@ -92,7 +94,10 @@ export class Hold {
     return needed <= this.#nanos ? undefined : this.#grow(needed)
   }
 
-  /** Before tools run that may cost this much: whether it can be held beside what was spent and a last turn. */
+  /**
+   * Call it before running tools that may cost this much: returns whether the fee can be held in addition to what was spent and a last
+   * turn.
+   */
   async coversFees(spentNanos: number, feeNanos: number): Promise<boolean> {
     const needed = spentNanos + feeNanos + this.#measuredNanos * (TURNS_HELD - 1)
     try {
@@ -115,5 +120,5 @@ export class Hold {
   }
 }
 
-/** The turn itself, and a last one that has read all of it and says as much again. */
+/** How many turns' cost a hold covers: the turn itself, and a last one that reads all of it and says as much again. */
 export const TURNS_HELD = 3

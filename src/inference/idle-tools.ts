@@ -1,4 +1,7 @@
-/** Tools of a preset that no request of it could use, each with the sentence that such a request is refused with (docs/contract/tools.md#tools-of-a-preset). */
+/**
+ * Finds tools of a preset that no request with it could use, each with the error sentence that such a request would get
+ * (docs/contract/tools.md#tools-of-a-preset).
+ */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { GatewayError } from '../errors.ts'
@@ -21,7 +24,7 @@ export interface SavedTools {
   readonly by: ChangedBy
 }
 
-/** A preset without a model leaves it open which provider has a tool: then only forbidden ones are found. */
+/** Without a model in the preset, any provider might have a tool, so only forbidden tools are found. */
 export function* idleTools(saved: SavedTools, parts: PlanParts): Steps<readonly string[]> {
   const { config } = saved.content
   const given = config['tools']
@@ -30,14 +33,14 @@ export function* idleTools(saved: SavedTools, parts: PlanParts): Steps<readonly 
   const sentences: string[] = []
   while (sentences.length < TOLD_MAX) {
     const text = JSON.stringify({ ...config, ...CONVERSATIONS[saved.format.dialect], tools })
-    // Its request is planned in steps; this is not.
+    // A request of this size is planned in steps; this check is not, so it stops here.
     if (text.length > LARGE_BYTES) return sentences
     const sentence = refusalOf(JsonBody.read(text), saved, parts)
     if (sentence === null) return sentences
     sentences.push(sentence)
     const index = Number(/^tools\[(\d+)\]/.exec(sentence)?.[1] ?? Number.NaN)
     if (!isProviderTool(tools[index])) return sentences
-    // The others keep their places, which their sentences name.
+    // The placeholder keeps the index of the other tools, which their sentences name.
     tools[index] = PLACEHOLDERS[saved.format.dialect](index)
     yield
   }
@@ -46,7 +49,7 @@ export function* idleTools(saved: SavedTools, parts: PlanParts): Steps<readonly 
 
 const TOLD_MAX = 8
 
-/** It has a type, and is none that the client runs. */
+/** True if the tool has a type that the client does not run itself. */
 const isProviderTool = (tool: unknown): boolean =>
   isObject(tool) && typeof tool['type'] === 'string' && tool['type'] !== 'function' && tool['type'] !== 'custom'
 
@@ -64,7 +67,7 @@ const PLACEHOLDERS: Readonly<Record<ClientDialect, (index: number) => JsonValue>
   messages: (index) => ({ name: `left_out_${index}`, input_schema: NO_ARGUMENTS }),
 }
 
-/** Null where the request would not be refused for a tool. */
+/** Null if the request would not be refused because of a tool. */
 const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedTools, parts: PlanParts): string | null => {
   const call = unlessRefused(() => atOnce(format.parseCall(body)).call)
   if (call === null) return null
@@ -92,7 +95,7 @@ const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedT
   }
 }
 
-/** The preset may be at fault otherwise, which is not looked at here. */
+/** The preset may have other faults; those are not reported here. */
 const unlessRefused = <Made>(make: () => Made): Made | null => {
   try {
     return make()

@@ -1,4 +1,7 @@
-/** The rules of `alignment` in front of the conversation, for the model that is to keep them. Throws `invalid_request` for a strict request that loses choices. */
+/**
+ * Puts the rules of `alignment` in front of the conversation, for the model to follow. Throws `invalid_request` for a strict request that
+ * would lose choices.
+ */
 import { addSystemPrompt } from '../formats/add-system-prompt.ts'
 import { instructionOf, readAlignment } from '../plugins/alignment.ts'
 import type { Steps } from '../lib/steps.ts'

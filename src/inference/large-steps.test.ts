@@ -14,7 +14,7 @@ test('of many that wait, one runs in each round of the event loop, in their orde
     }
   })
   for (let count = 1; count <= 36; count += 1) {
-    // Whatever can be done without another round is done.
+    // Runs everything that can run without another round.
     for (let settle = 0; settle < 20; settle += 1) await Promise.resolve()
     expect(rounds.length).toBe(1)
     rounds.pop()?.()

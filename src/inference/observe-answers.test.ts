@@ -11,7 +11,7 @@ import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { observeAnswers } from './observe-answers.ts'
 
-/** One answer of a provider that plays `adapter`, observed; `leave` cancels it after its first batch. */
+/** Observes one answer of a provider that `adapter` plays; `leave` cancels the answer after its first batch. */
 const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
   const clock = createFakeClock()
   const metrics = createMetrics()

@@ -1,4 +1,4 @@
-/** One log line and a handful of figures for each finished generation. */
+/** Writes one log line and a handful of metrics for each finished generation. */
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -6,7 +6,7 @@ import type { Finished } from './admitted.ts'
 import type { AttemptOutcome } from './run/attempt-outcome.ts'
 import { isServiceStop } from './service-stop.ts'
 
-/** Calls of tools in one answer. */
+/** Buckets for the number of tool calls in one answer. */
 const STEP_BUCKETS = [1, 2, 3, 5, 10, 20, 30, 50, 100]
 const DURATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 

@@ -1,7 +1,10 @@
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 
-/** An answer that is looked at becomes one of the middle, which knows only one choice. `where`: the beginning of the sentence. */
+/**
+ * An answer that is screened or judged is rebuilt from events, which carry only one choice. `where`: the beginning of the warning's
+ * sentence.
+ */
 export const oneChoice = (body: JsonBody, where: string): readonly Warning[] => {
   const count = body.value('n')
   return typeof count !== 'number' || count <= 1

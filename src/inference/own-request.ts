@@ -1,6 +1,6 @@
 /**
- * A request that the service makes by itself for somebody who manages it: a test, or an item of an evaluation. It goes the
- * way of any request, is paid for by the key that asked for it, and its record says where it came from.
+ * A request that the service makes itself for someone who manages it: a test, or an item of an evaluation. It goes through the same steps
+ * as any request, the key that asked for it pays, and its record names its origin.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
@@ -29,28 +29,28 @@ export interface OwnBody {
 }
 
 export interface OwnRequest extends OwnBody {
-  /** The one who pays. */
+  /** The key that pays. */
   readonly principal: Principal
   readonly origin: OwnOrigin
   readonly requestId: string
-  /** It is given up after this long. */
+  /** The request is given up after this many milliseconds. */
   readonly withinMs: number
-  /** Gives it up. */
+  /** Aborting it gives the request up. */
   readonly signal?: AbortSignal
 }
 
 export interface OwnAnswer {
-  /** Null where it was refused before any provider was asked. */
+  /** Null if the request was refused before any provider was asked. */
   readonly generationId: string | null
   readonly error: GatewayError | null
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly arguments: string }[]
   readonly preset: UsedPreset | null
-  /** The status of the last provider's answer; null where none answered. */
+  /** The status of the last provider's answer; null if none answered. */
   readonly status: number | null
-  /** On a key of the customer's own, the charge of its provider. */
+  /** On a customer's own key, the charge of its provider. */
   readonly costNanos: number
-  /** The budgets of its payer did not bear all of its tools: it is not what would be said where they do. */
+  /** True if the budgets could not pay for all of its tools, so that the answer differs from one without that limit. */
   readonly cutByBudget: boolean
   readonly ttftMs: number | null
   readonly totalMs: number
@@ -89,7 +89,7 @@ export const createMakeRequest =
     }
   }
 
-/** Such a request as it comes in. */
+/** Builds the request in the form of one that a client sent. */
 export const ownReceived = ({ principal, body, dialect, requestId, origin }: Omit<OwnRequest, 'withinMs' | 'signal'>): Received => {
   const text = JSON.stringify(body)
   return {

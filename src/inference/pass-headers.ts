@@ -1,4 +1,4 @@
-/** Headers of a client that are meant for Anthropic, and no others: none of them chooses where a request goes. */
+/** Passes on the client's headers that are meant for Anthropic, and no others. None of them affects where a request goes. */
 import type { Call } from '../canonical/call.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { VendorHeaders } from './stages.ts'
@@ -13,7 +13,10 @@ export const withPassHeaders = (call: Call, vendor: VendorHeaders | null): Call 
 
 const PASSED_MAX = 1000
 
-/** Each once, wherever the client names it: SDKs send the header, other programs a field of the body (docs/contract/messages.md#request). */
+/**
+ * Each beta once, wherever the client names it: SDKs send the header, other programs a field of the body
+ * (docs/contract/messages.md#request).
+ */
 const betasOf = (body: JsonBody, { betas }: VendorHeaders): readonly string[] => {
   const listed = betas.flatMap((list) => list?.split(',') ?? [])
   const field = body.value('betas')
@@ -21,5 +24,5 @@ const betasOf = (body: JsonBody, { betas }: VendorHeaders): readonly string[] =>
   return [...new Set(all)].filter((name) => BETA.test(name))
 }
 
-/** The characters that can stand in a header. */
+/** Characters that are valid in a header. */
 const BETA = /^[\w.:-]{1,100}$/

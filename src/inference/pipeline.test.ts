@@ -34,7 +34,7 @@ const FIRST_TOKEN_MS = 120_000
 type Step =
   | { readonly do: 'frames'; readonly frames: readonly Frame[] }
   | { readonly do: 'wait'; readonly ms: number }
-  /** Its translation loses this field of the request. */
+  /** The translation loses this field of the request. */
   | { readonly do: 'lose'; readonly field: string }
   | { readonly do: 'throw'; readonly thrown: unknown }
 type Script = readonly Step[]
@@ -62,14 +62,14 @@ interface Options {
   readonly stream?: boolean
   readonly prices?: PriceEntry | null
   readonly fields?: Readonly<Record<string, unknown>>
-  /** Keys of each provider. */
+  /** The number of keys of each provider. */
   readonly keys?: number
   readonly totalMs?: number
   /** The model's own limit. */
   readonly firstTokenMs?: number | null
 }
 
-/** A request that was admitted, and whose providers a, b, c … play one script each. */
+/** An admitted request whose providers a, b, c … each play one script. */
 const begin = async (scripts: readonly Script[], options: Options = {}) => {
   const { stream = true, prices = { prompt: 1, completion: 2 }, fields = {}, keys = 1, totalMs = 1_800_000, firstTokenMs = null } = options
   const clock = createFakeClock()
@@ -141,7 +141,7 @@ const begin = async (scripts: readonly Script[], options: Options = {}) => {
   return { refused, reports, run, answer, clock, settled, began, attempts, bodyLength, open: () => open }
 }
 
-/** Admits all, and keeps what it is told. */
+/** Admits every attempt and records the reports. */
 const watchedHealth = (reports: AttemptReport[], clock: Clock): Health => ({
   ...createTestRouting(clock).health,
   end: (_key, _provider, report) => void reports.push(report),
@@ -150,7 +150,7 @@ const watchedHealth = (reports: AttemptReport[], clock: Clock): Health => ({
 interface Outcome {
   /** The content of each batch: text, `finish`, or the type of another event. */
   readonly batches: readonly string[]
-  /** The failure that ended the answer; null where it ended well. */
+  /** The failure that ended the answer; null if it ended without one. */
   readonly failure: GatewayError | null
 }
 
@@ -160,7 +160,7 @@ const spell = (batch: readonly Frame[]): string =>
     .map((each) => (each.type === 'text' ? each.text : each.type))
     .join(' ')
 
-/** Reads to the end, letting time pass whenever nothing else is left to do. */
+/** Reads to the end, advancing the clock whenever nothing else is left to do. */
 const readAll = async ({ answer, clock }: Pick<Awaited<ReturnType<typeof begin>>, 'answer' | 'clock'>, stepMs = 1000): Promise<Outcome> => {
   const batches: string[] = []
   let over = false
@@ -356,7 +356,7 @@ describe('failover', () => {
     const { attempts, batches, reports } = await outcome([[limited], [limited], [say('b'), finish]], { keys: 2 })
     expect(attempts.map(({ target }) => target.apiKey)).toEqual(['a-key-1', 'a-key-2', 'b-key-1'])
     expect(batches).toEqual(['b', 'finish'])
-    // The endpoint is reported as limited only where its last key is limited.
+    // The endpoint is reported as limited only if its last key is limited.
     expect(reports.map((report) => report.outcome)).toEqual(['cancelled', 'rate-limited', 'ok'])
   })
 
@@ -496,7 +496,7 @@ test('stopped by the service: the stream ends with its reason, and no other prov
   const { batches, failure } = await reading
   expect([batches, failure?.type, failure?.retryAfterSeconds]).toEqual([['a'], 'provider_overloaded', 1])
   expect([run.log.error?.message, run.log.cancelled, attempts.length]).toEqual([serviceStop().message, false, 1])
-  // Its provider is not named, and has done nothing wrong.
+  // The error does not name the provider, which has done nothing wrong.
   expect([failure?.metadata, reports.map(({ outcome: reported }) => reported)]).toEqual([{}, ['cancelled']])
 })
 
@@ -637,7 +637,7 @@ describe('usage', () => {
         finish,
       ],
     ])
-    // 4 + 4 + 1 + 3 + 2 characters are fourteen, four to a token.
+    // 4 + 4 + 1 + 3 + 2 characters make fourteen, at four characters to a token.
     expect(run.bill.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 4, estimated: true }))
   })
 

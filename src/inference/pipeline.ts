@@ -1,9 +1,9 @@
 /**
- * The way of a request: prepare → screen → plan → admit → run → settle. Each step takes what the one before found out and
- * adds to it (stages.ts). Dry runs and token counts leave the way after the plan; embeddings go all of it, as answers do.
+ * The steps of a request: prepare → screen → plan → admit → run → settle. Each step takes the result of the one before and adds to it
+ * (stages.ts). Dry runs and token counts stop after the plan; embeddings take all steps, as answers do.
  *
- * A step refuses by throwing, and the one catch here makes it a `Refused`, with what was known by then. Once a request was
- * admitted nothing throws any more: a failure is a value, which a run resolves to.
+ * A step refuses by throwing, and the one catch here turns that into a `Refused` with what was known by then. After admission nothing
+ * throws any more: a failure is a value, with which a run resolves.
  */
 import { lookingForWork } from '../canonical/asked-work.ts'
 import type { TakeFrames } from '../canonical/event.ts'
@@ -53,7 +53,7 @@ import { answerWithSearch } from './web/answer-with-search.ts'
 export interface PipelineParts
   extends Omit<PrepareParts, 'turn'>, ReadFilesParts, Omit<ScreenParts, 'turn'>, PlanParts, Omit<LoopParts, 'askModel'> {
   readonly admit: Admit
-  /** The model that judges answers for the plugin `alignment`; null: none is configured, and the plugin was refused. */
+  /** The model that judges answers for the plugin `alignment`; null if none is configured (the plugin is then refused). */
   readonly judgeModel: string | null
   readonly responseCache: ResponseCache
   readonly running: Pick<RunningAnswers, 'began'>
@@ -62,27 +62,27 @@ export interface PipelineParts
   readonly tracing: Pick<Tracing, 'watch'>
   /** Resolves when the next step of the work on large bodies may run. */
   readonly largeStep: LargeStep
-  /** Gets the finds in a client's request that its guardrails refuse, which has no record. */
+  /** Receives the findings in a client's request that its guardrails refuse: such a request has no record. */
   readonly noteRefusedHits: (pipeline: readonly PipelineStage[]) => void
-  /** No answer takes longer than this, no matter what it is doing. */
+  /** The maximum time for an answer in milliseconds, whatever it is doing. */
   readonly totalMs: number
 }
 
 export interface Pipeline {
-  /** prepare → screen → plan → admit. What was admitted is to be answered, which settles it. */
+  /** prepare → screen → plan → admit. The caller must call `answer` for an admitted request, which settles it. */
   admit(received: Received): Promise<Admitted | Refused>
   /**
-   * run → settle: hands the answer to `take` as it comes. Resolves when it was settled, to null or to the failure that ended
-   * it. To be called once for what was admitted; a client that wants no more of it leaves the connection.
+   * run → settle: hands the answer to `take` as it comes. Resolves after it is settled, with null or with the failure that ended it. Call
+   * it once for each admitted request; a client that wants no more of the answer leaves the connection.
    */
   answer(admitted: Admitted, take: TakeFrames): Promise<GatewayError | null>
-  /** Lets others have their turn between two steps of the work on a large answer. */
+  /** Lets other work run between two steps of the work on a large answer. */
   readonly turn: Turn
-  /** prepare → screen → plan, and what would be done. */
+  /** prepare → screen → plan, and what the request would do. */
   dryRun(received: Received): Promise<JsonObject | Refused>
-  /** prepare → screen → plan, and how many tokens the first of the plan counts. `connection` ends the question. */
+  /** prepare → screen → plan, and the token count of the first planned endpoint. Aborting `connection` ends the question. */
   countTokens(received: Received, connection: AbortController): Promise<TokenCount | Refused>
-  /** Why tools of a preset cannot run here: a sentence for each. */
+  /** Why tools of a preset cannot run here: one sentence for each. */
   idleTools(saved: SavedTools): Steps<readonly string[]>
 }
 
@@ -105,7 +105,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       await nextStage
       const screening = screen(prepared, parts)
       screened = screening instanceof Promise ? await screening : screening
-      // A preset may make a large request of a small one.
+      // A preset may turn a small request into a large one.
       const isLargeNow = isLarge || screened.call.body.searchable.length > LARGE_BYTES
       if (isLargeNow) await largeStep()
       const planning = plan(screened, parts)
@@ -135,7 +135,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
 
   const loopParts: LoopParts = { ...parts, askModel: createAskModel({ ...parts, answer: answering }) }
 
-  /** Judges the client's own answer: models that are asked within it are not judged, the judge itself least of all. */
+  /** Judges only the client's own answer: models that are asked within it are not judged, least of all the judge itself. */
   const appointJudge = (admitted: Admitted): void => {
     const options = admitted.request.plugins?.get('alignment')
     if (options === undefined || parts.judgeModel === null) return
@@ -153,7 +153,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
   const answer = async (admitted: Admitted, give: TakeFrames): Promise<GatewayError | null> => {
     const { files: read, call } = admitted.request
     const send = hidesThinking(call) ? hidingThinking(call.dialect, give) : give
-    // Only Chat Completions has a member for them.
+    // Only Chat Completions has a member for the texts of files.
     const files = call.dialect === 'chat' ? read : undefined
     const { cache, hit } = admitted
     const capture = cache?.outcome === 'miss' ? new AnswerCapture() : null
@@ -183,7 +183,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       parts.settle(finished)
       watch?.finished(finished)
       kept?.finished(finished)
-      // Who has the end of an answer finds it when they ask again.
+      // A client that has the end of an answer finds it cached when it asks again.
       if (cache?.outcome === 'miss' && capture !== null) await keepAnswer(admitted, cache, capture)
     }
   }
@@ -198,13 +198,16 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
   }
 }
 
-/** The facts that are asked for where nothing can wait, such as at the end of an answer whose provider counted nothing. */
+/**
+ * Computes in steps the facts that are later needed where nothing can wait, such as at the end of an answer whose provider reported no
+ * usage.
+ */
 function* measuring({ call }: Planned): Steps<void> {
   yield* measuringInput(call.body)
   yield* lookingForWork(call.body)
 }
 
-/** The changes that plugins make to the request before it is screened: filters read what a file says. */
+/** Applies the plugins that change the request before it is screened, so that filters also see the text of files. */
 const withPlugins = async (
   prepared: Prepared,
   plugins: AskedPlugins,

@@ -1,6 +1,6 @@
 /**
- * The attempts of a plan with customers' own keys in it: those come first, whatever the order of the plan, then the
- * service's keys, then the customers' that are for fallback (docs/contract/routing.md#default-order). Pure.
+ * Adds customers' own keys to the attempts of a plan: they come first, whatever the order of the plan, then the service's keys, then the
+ * customers' keys that are only for fallback (docs/contract/routing.md#default-order). Pure.
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { GatewayError } from '../errors.ts'

@@ -1,4 +1,7 @@
-/** Decides who is asked, in which order: the catalogue's candidates, filtered and ordered, with the customer's own keys among them. */
+/**
+ * Decides which endpoints are asked, and in which order: the catalogue's candidates, filtered and ordered, combined with the customer's own
+ * keys.
+ */
 import type { Call } from '../canonical/call.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
@@ -35,14 +38,14 @@ export interface PlanParts {
   readonly toolKit: ToolKit
   readonly searchEngines: SearchEngines
   readonly catalogues: CatalogueMemory
-  /** As the configuration has them now. */
+  /** Reads the settings as the configuration has them now. */
   readonly toolSettings: () => ToolSettings
   readonly sealedResults: SealedResults
 }
 
 /**
- * Throws what is no provider's judgement: an unknown model, requirements that no endpoint meets, a wish that a strict
- * request cannot have, a malformed conversation.
+ * Throws for faults that need no provider to judge: an unknown model, requirements that no endpoint meets, an option that a strict request
+ * cannot have, a malformed conversation.
  */
 export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const full = yield* instructed(asked)
@@ -114,14 +117,14 @@ const withVendorTools = (planned: Plan, tools: VendorTools | null, asked: Screen
   }
 }
 
-/** The listed models that its caller may use. */
+/** The listed models that the caller may use. */
 const modelsOf = ({ guardrails }: Screened, models: Models): readonly Model[] =>
   models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models))
 
-/** The preset that a field comes from; null where the request has it itself. */
+/** The slug of the preset that a field comes from; null if the request itself has the field. */
 const presetOf = ({ body, preset }: Screened, field: string): string | null => (body.has(field) ? null : (preset?.slug ?? null))
 
-/** As `presetOf`, for the names of models. */
+/** The same as `presetOf`, for the names of models. */
 const presetOfModels = ({ body, preset }: Screened): string | null => {
   const isOwn = parseModelReference(body.value('model'), null).model !== null || body.has('models') || body.has('fallbacks')
   return isOwn ? null : (preset?.slug ?? null)
@@ -139,11 +142,11 @@ const toolCaller = (asked: Screened, models: Models): ToolCaller => {
   }
 }
 
-/** A function under its own name, which the client runs. */
+/** A function without a namespace, which the client runs. */
 const isPlainFunction = (tool: Tool): tool is FunctionTool =>
   tool.type === 'function' && tool.builtIn === undefined && tool.namespace === undefined
 
-/** As `plan`, but for the checks. */
+/** The same as `plan`, without the checks. */
 export const planFor = (
   {
     call,
@@ -175,9 +178,8 @@ export const planFor = (
 }
 
 /**
- * A malformed conversation is found by our own check, so it has its status and reaches no provider
- * (docs/contract/errors.md#own-checks). Where every attempt stays in the client's dialect nothing is parsed, and
- * only its form is looked at.
+ * Our own check finds a malformed conversation, so that the error has our status and reaches no provider
+ * (docs/contract/errors.md#own-checks). If every attempt stays in the client's dialect, nothing is parsed and only the form is checked.
  */
 function* checkPrompt(call: Call, { attempts }: Plan): Steps<void> {
   if (attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) yield* call.readingPrompt()

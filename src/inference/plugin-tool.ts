@@ -1,4 +1,4 @@
-/** A plugin that stands for a tool of the service: the tool with the plugin's options, as if the request asked for it. */
+/** A plugin that stands for a tool of the service: adds the tool with the plugin's options, as if the request had asked for it. */
 import { serverToolTypes } from '../canonical/server-tool-name.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
@@ -6,7 +6,7 @@ import type { Steps } from '../lib/steps.ts'
 import { readAgain } from './read-call.ts'
 import type { Prepared } from './stages.ts'
 
-/** A request that has the tool already keeps its own options. */
+/** A request that already has the tool keeps its own options. */
 export function* withTool(
   prepared: Prepared,
   tool: ServerTool,

@@ -1,4 +1,4 @@
-/** A hold covers what providers charge that bill a dearer tier at a multiple of the ordinary price. */
+/** A hold covers the charge of providers that bill a dearer tier at a multiple of the ordinary price. */
 import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -19,7 +19,7 @@ const TAGS = ['a', 'a/priority', 'a/flex', 'b', 'b/priority', 'b/ultrafast', 'c'
 const TIERS = ['priority', 'flex', 'ultrafast'] as const
 const PROMPT = 5
 const OUTPUT = 100
-/** The most that a dear tier costs of the vendors, by the price of the ordinary one. */
+/** The highest price of any vendor's dearer tier, as a multiple of the ordinary price. */
 const PREMIUM = 6
 
 const anyModel = (id: string) =>
@@ -46,7 +46,7 @@ const anyWords = fc.record(
   { requiredKeys: [] },
 )
 
-/** At the prices of the catalogue, and where it has none of the tier that the body names, at six times the ordinary ones. */
+/** The cost at the prices of the catalogue or, if it has none for the tier that the body names, at six times the ordinary ones. */
 const billed = ({ model: { endpoints }, endpoint: asked }: PlannedAttempt, { body }: Call): number => {
   const named = [body.value('service_tier'), body.value('speed')].map((word) => (word === 'fast' ? 'priority' : word))
   const costs = named.flatMap((tier) => {
@@ -84,7 +84,7 @@ test('providers that bill dearer tiers at six times the price charge at most wha
   )
 })
 
-/** As the body says it, of which the prompt is a translation. */
+/** Reads the body, of which the prompt is a translation. */
 const asksForPriority = ({ body, dialect }: Call): boolean => {
   const [tier, speed] = [body.value('service_tier'), body.value('speed')]
   if (dialect !== 'messages') return tier === 'priority'

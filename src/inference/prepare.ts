@@ -1,4 +1,4 @@
-/** Looks up what holds for a request, applies its preset, and reads its fields. */
+/** Looks up the settings that apply to a request, applies its preset, and reads its fields. */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import { invalidField } from '../contract/validate.ts'
@@ -32,20 +32,20 @@ export interface PrepareParts {
   readonly routing: RoutingState
   readonly presets: Pick<Presets, 'serve' | 'find'>
   readonly defaultsOf: DefaultsOf
-  /** Lets others have their turn between two steps of the work on a large request. */
+  /** Lets other work run between two steps of the work on a large request. */
   readonly turn: Turn
   readonly guardrails: Pick<Guardrails, 'effective'>
   readonly plugins: Plugins
-  /** Says whether `prompt` of OpenAI's interfaces names a preset; otherwise it is refused. */
+  /** True if `prompt` of OpenAI's interfaces names a preset; otherwise it is refused. */
   readonly openaiPrompts: boolean
-  /** The provider keys of the caller's own that it may use. */
+  /** The provider keys that the caller itself owns and may use. */
   readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
 }
 
-/** Does not wait for values that are in memory. Throws for a fault of the request itself, and where storage is away. */
+/** Does not wait for values that are in memory. Throws if the request itself is at fault, or if storage is unavailable. */
 export const prepare = async (received: Received, parts: PrepareParts): Promise<Prepared> => {
   const { principal, headers } = received
-  // Vectors have no conversation: presets and the default models of a workspace are not for them.
+  // Embeddings have no conversation: presets and the default models of a workspace do not apply to them.
   const converses = received.apiType === 'completions'
   const foundDefaults = parts.defaultsOf(principal.workspaceId)
   const known = foundDefaults instanceof Promise ? await foundDefaults : foundDefaults
@@ -101,11 +101,11 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   }
 }
 
-/** Drawn by lot, where the workspace keeps a share of the contents. */
+/** If the workspace stores only a share of contents, each request is drawn at random. */
 const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => number): Prepared['contents'] =>
   kept === null || !(kept.keys?.has(hash) ?? true) || random() >= kept.share ? null : kept
 
-/** `strict`: by the body, or by the preset, whose word no body takes back. */
+/** `strict` comes from the body or from the preset; the body cannot switch the preset's off. */
 type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'locks' | 'hidden' | 'warnings' | 'strict'>
 
 function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
@@ -123,7 +123,7 @@ function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefau
   }
 }
 
-/** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
+/** One version of the preset serves the whole request, including its fallbacks, even if another version is saved meanwhile. */
 function* readWithPreset(
   received: Received,
   sent: JsonBody,
@@ -135,7 +135,7 @@ function* readWithPreset(
   const { format } = received
   const kept = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
   const { body, content } = stored === null ? { body: sent, content: kept } : fillStoredPrompt(format.dialect, sent, kept, stored)
-  // A preset that was found by the name of a model, and has no model itself, is for that model.
+  // A preset that was found by the name of a model, and has no model itself, serves that model.
   const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
   const applied = yield* applyPreset(format.dialect, body, content, ownModel)
   const full = withWorkspace(applied.body, defaults)
@@ -154,7 +154,7 @@ function* readWithPreset(
   }
 }
 
-/** The request with the settings of its workspace where it has none itself. */
+/** Adds the settings of the workspace that the request does not set itself. */
 const withWorkspace = (body: JsonBody, defaults: WorkspaceDefaults | null): WithPlugins =>
   defaults === null ? { body, warnings: [] } : withWorkspacePlugins(withDefaults(body, defaults), defaults.plugins)
 
@@ -163,7 +163,7 @@ const requestedModel = (body: JsonBody): string | null => {
   return typeof model === 'string' ? model : null
 }
 
-/** The preset that a request names, or one of the name of its model; null where there is none. */
+/** The preset that a request names, or one that has the name of its model; null if there is none. */
 const findPreset = (
   named: ModelReference,
   body: JsonBody,
@@ -171,18 +171,18 @@ const findPreset = (
   presets: PrepareParts['presets'],
 ): ServedPreset | null | Promise<ServedPreset | null> => {
   if (named.preset !== null) return presets.serve(workspaceId, named.preset.slug, named.preset.pin)
-  // Ids of models have a slash, which no slug has, so this is asked for a vendor's own names alone (docs/contract/routing.md#vendor-names).
+  // Model ids have a slash, which no slug has, so this query is made only for a vendor's own names (docs/contract/routing.md#vendor-names).
   const slug = bareSlug(body.value('model'))
   return slug === null ? null : presets.find(workspaceId, slug)
 }
 
-/** The request as it would name the preset without `prompt`. */
+/** The request rewritten to name the preset in `preset` instead of `prompt`. */
 const namingPreset = (body: JsonBody, { id }: StoredPrompt): JsonBody => {
   if ((body.value('preset') ?? null) !== null) throw invalidField('prompt', 'A request names a prompt or a preset, not both.')
   return body.with({ prompt: null, preset: JSON.stringify(id) })
 }
 
-/** A version of the prompt is the label `v<version>`, which an import sets, or else that version of the preset. */
+/** A version of the prompt is the label `v<version>`, which an import sets, or else that version number of the preset. */
 const serveStored = async (
   { id, version }: StoredPrompt,
   { workspaceId }: Principal,
@@ -198,11 +198,11 @@ const serveStored = async (
   }
 }
 
-/** The header names the session only where the body does not (docs/contract/headers.md#request-headers). */
+/** The header names the session only if the body does not (docs/contract/headers.md#request-headers). */
 const withSession = ({ body, headers: { sessionId } }: Pick<Received, 'body' | 'headers'>): JsonBody =>
   sessionId === null || sessionId === '' || hasSession(body) ? body : body.with({ session_id: JSON.stringify(sessionId) })
 
-/** Streaming only, and not on Messages, since its events have no place for it (docs/contract/debugging.md#echo). */
+/** Only for streams, and not on Messages, whose events have no place for it (docs/contract/debugging.md#echo). */
 const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
   const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
   return isObject(debug) && debug['echo_upstream_body'] === true

@@ -1,4 +1,4 @@
-/** The money that is held of the budgets for one request. Each inference that its answer takes has a share of it, and may ask for more. */
+/** The money of the budgets that is held for one request. Each inference that its answer takes has a share of it, and may ask for more. */
 import type { Demand } from '../ledger/admissions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 
@@ -6,9 +6,9 @@ export class Purse {
   readonly #demand: Demand
   readonly #ledger: Pick<Ledger, 'grow'>
   #heldNanos: number
-  /** All shares together; never more than is held, but for what an answer cost beyond its share. */
+  /** The sum of all shares: never more than is held, except for what an answer cost beyond its share. */
   #sharedNanos: number
-  /** Several inferences may ask at once: each waits for the one before, so that none counts what another may not get. */
+  /** Several inferences may ask at once: each waits for the one before, so that none counts money that another one takes. */
   #growing: Promise<void> | null = null
 
   constructor(demand: Demand, ledger: Pick<Ledger, 'grow'>) {
@@ -22,7 +22,7 @@ export class Purse {
     return this.#heldNanos
   }
 
-  /** Adds to a share. To be waited for before the money is spent; throws 402, 403 and 503 where the budgets cannot bear it. */
+  /** Adds to a share. Wait for it before spending the money; throws 402, 403 and 503 if the budgets cannot pay for it. */
   add(nanos: number): undefined | Promise<void> {
     if (this.#growing === null && this.#sharedNanos + nanos <= this.#heldNanos) {
       this.#sharedNanos += nanos
@@ -36,7 +36,7 @@ export class Purse {
     return grown
   }
 
-  /** An inference has ended: what it did not spend is free for the next. */
+  /** An inference has ended: the part of its share that it did not spend is free for the next. */
   release(nanos: number): void {
     this.#sharedNanos -= nanos
   }
@@ -51,5 +51,5 @@ export class Purse {
   }
 }
 
-/** The caller gets the failure; the next in the queue has its turn either way. */
+/** The caller gets the failure; the next in the queue runs either way. */
 const ignore = (): void => undefined

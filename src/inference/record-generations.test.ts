@@ -26,7 +26,7 @@ const record = (id: string | number): GenerationRecord => ({
   record: {},
 })
 
-/** Storage at its border: batches arrive here, and a test says what becomes of them. */
+/** Fakes the border to storage: batches arrive here, and each test decides their outcome. */
 const open = (answer: (ids: readonly string[]) => Promise<void> = async () => undefined) => {
   const clock = createFakeClock()
   const batches: string[][] = []

@@ -1,16 +1,19 @@
 /**
- * Finished generations on their way to storage: in batches, off the response's path, on a bounded queue. A reader that
- * asks for a record flushes first, so what was answered can be read at once.
+ * Writes finished generations to storage: in batches, off the response's path, from a bounded queue. A reader that asks for a record
+ * flushes first, so that an answered request can be read at once.
  */
 import type { Clock } from '../lib/clock.ts'
 import type { Journal, Segment } from '../storage/journal.ts'
 
 export interface GenerationRecorder {
-  /** An entry is a line of JSON, the same for journal and storage. Never waits, never throws. Beyond the bound it is dropped and counted. */
+  /**
+   * Adds an entry: a line of JSON, the same for journal and storage. Never waits, never throws. Entries beyond the bound are dropped and
+   * counted.
+   */
   add(entry: string): void
-  /** Resolves when everything added before is written, or has been given up. */
+  /** Resolves when everything added before is written or has been given up. */
   flush(): Promise<void>
-  /** Flushes for the last time: what storage does not take now is lost, and nothing waits to be tried again. */
+  /** Flushes for the last time: entries that storage does not accept now are lost, and no retry is scheduled. */
   close(): Promise<void>
   readonly dropped: number
 }
@@ -22,29 +25,29 @@ const RETRY_MS = 1000
 
 interface Queued {
   readonly entry: string
-  /** Null where the journal does not hold it. */
+  /** Null if the journal does not hold the entry. */
   segment: Segment | null
 }
 
 export const createGenerationRecorder = (parts: {
-  /** All or nothing; what was written already is not written again. */
+  /** Writes all entries or none; entries that are already written are not written again. */
   write: (batch: readonly string[]) => Promise<void>
   clock: Clock
   onError: (thrown: unknown, waiting: number) => void
-  /** Keeps what is added until it is written, whatever becomes of this process; absent: a process that is killed loses it. */
+  /** Keeps entries until they are written, even if this process dies; without a journal a killed process loses them. */
   journal?: Pick<Journal, 'append' | 'written'>
 }): GenerationRecorder => {
   const { write, clock, onError, journal } = parts
   let queue: Queued[] = []
-  /** The journal has not been asked to hold these of the queue. */
+  /** Entries of the queue that have not been given to the journal yet. */
   let added: Queued[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
-  /** Entries at the front of the queue that are to be written without a pause. */
+  /** The number of entries at the front of the queue that must be written without a pause. */
   let due = 0
   let dropped = 0
   let closed = false
-  /** Entries of the next batch; fewer after failures, until one that storage never takes stands alone. */
+  /** The size of the next batch; it shrinks after failures until an entry that storage never accepts stands alone. */
   let most = BATCH_MAX
   let failures = 0
 
@@ -57,8 +60,9 @@ export const createGenerationRecorder = (parts: {
   }
 
   /**
-   * Answers that end together are kept by one write: behind all that is settled in this stage of a cohort, and before any of those
-   * answers goes out, since what an answer waits for is resolved later. Where the disk does not take it, it waits in memory alone.
+   * Answers that end together are journalled by one write: after everything that is settled in this stage of a cohort, and before any of
+   * those answers goes out, since what an answer waits for is resolved later. If the disk does not accept the write, the entries wait in
+   * memory only.
    */
   const keepAdded = (): void => {
     if (added.length === 0) return
@@ -72,7 +76,7 @@ export const createGenerationRecorder = (parts: {
     }
   }
 
-  /** An entry that could not be forgotten is written once more at the next start, which changes nothing. */
+  /** An entry that could not be removed from the journal is written once more at the next start, which changes nothing. */
   const forget = (segment: Segment): void => {
     try {
       journal?.written(segment)
@@ -82,8 +86,8 @@ export const createGenerationRecorder = (parts: {
   }
 
   /**
-   * One batch; true when it is written. A failed one goes back to the front: storage that is away comes back. One entry
-   * that fails by itself lets the others pass: what is wrong with it is not to keep them from being charged.
+   * Writes one batch; returns true if it is written. A failed batch goes back to the front, because unavailable storage comes back. A
+   * single entry that fails alone goes to the end, so that its fault does not keep the others from being charged.
    */
   const writeBatch = async (): Promise<boolean> => {
     keepAdded()
@@ -107,8 +111,9 @@ export const createGenerationRecorder = (parts: {
   }
 
   /**
-   * A batch costs storage about as much as thirty entries, so what comes in while one is written waits for company, unless somebody
-   * waits for it. `writing` is forgotten in the same step as nothing is found to be due: a flush between the two would miss what came in.
+   * A batch costs storage about as much as thirty entries, so entries that arrive during a write wait for more of them, unless someone
+   * waits for a flush. `writing` is cleared in the same step in which nothing is found due: a flush in between would otherwise miss new
+   * entries.
    */
   const drain = async (): Promise<void> => {
     try {

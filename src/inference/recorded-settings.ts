@@ -1,6 +1,6 @@
 /**
- * The settings of a request that a record keeps, so that a preset can be made of it where contents are not kept: the fields
- * that a preset keeps, without texts and secrets. Large members are not even parsed.
+ * The settings of a request that its record keeps, so that a preset can be made from it even if contents are not stored: the fields that a
+ * preset keeps, without texts and secrets. Large members are not even parsed.
  */
 import type { Call } from '../canonical/call.ts'
 import { secretsIn } from '../canonical/preset-secrets.ts'
@@ -10,12 +10,12 @@ import { fieldMeanings } from '../request-fields/request-fields.ts'
 
 export interface RecordedSettings {
   readonly settings: JsonObject
-  /** Fields that a preset would keep, and that are not among them. */
+  /** Fields that a preset would keep but that are not in `settings`. */
   readonly leftOut: readonly string[]
 }
 
 const SETTINGS_MAX = 2048
-/** Longer ones are texts for a model or for people, not names of anything. */
+/** Longer strings are texts for a model or for people, not names. */
 const WORD_MAX = 128
 
 export const recordedSettings = ({ dialect, body }: Pick<Call, 'dialect' | 'body'>): RecordedSettings => {
@@ -49,7 +49,7 @@ const isWordy = (value: JsonValue): boolean =>
 const CLIENTS = ['chat', 'responses', 'messages'] as const
 
 const PERSISTED = byClient((client) => PERSISTED_FIELDS[client])
-/** Tools are described in words, and a prediction is an answer. */
+/** Descriptions of tools are text, and a prediction is an answer. */
 const TEXTS = byClient((client) =>
   PERSISTED_FIELDS[client].filter((name) => name === 'prediction' || fieldMeanings(client, name).includes('tools')),
 )

@@ -1,4 +1,4 @@
-/** A request that the service itself refused: the reason, and what was known of it by then. */
+/** A request that the service itself refused: the reason, and what was known about the request by then. */
 import type { GatewayError } from '../errors.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import { planFor, type PlanParts } from './plan.ts'
@@ -6,7 +6,7 @@ import type { Prepared, Screened } from './stages.ts'
 
 export class Refused {
   readonly error: GatewayError
-  /** Null where it was refused before its model was known. */
+  /** Null if the request was refused before its model was known. */
   readonly facts: RefusalFacts | null
 
   constructor(error: GatewayError, facts: RefusalFacts | null) {
@@ -17,15 +17,18 @@ export class Refused {
 
 export interface RefusalFacts {
   readonly request: Pick<Prepared, 'call' | 'requested' | 'preset' | 'pipeline'>
-  /** The plan of a request that a guardrail stopped; null where no provider could be asked anyway. Undefined: it was no guardrail. */
+  /**
+   * The plan of a request that a guardrail stopped; null if no provider could have been asked anyway. Undefined if it was not a guardrail
+   * that refused.
+   */
   readonly wouldAsk: Plan | null | undefined
 }
 
-/** The findings of the steps: null for those that were not done. */
+/** `prepared` and `screened` are null for steps that were not reached. */
 export const refusalFacts = (prepared: Prepared | null, screened: Screened | null, parts: PlanParts): RefusalFacts | null =>
   prepared === null ? null : { request: screened ?? prepared, wouldAsk: screened === null ? planOf(prepared, parts) : undefined }
 
-/** A request may be refused for two reasons at once: the guardrail's is reported. */
+/** A request may be refused for two reasons at once; the guardrail's refusal is the one reported. */
 const planOf = (prepared: Prepared, parts: PlanParts): Plan | null => {
   try {
     return planFor(prepared, parts)

@@ -8,8 +8,8 @@ interface Ended {
 }
 
 /**
- * After a success the conversation stays with its endpoint, if that is worth anything; once it is bound, every success
- * counts (docs/contract/routing.md#sticky-routing).
+ * After a success the conversation is bound to its endpoint, if that gains anything; once it is bound, every success renews the binding
+ * (docs/contract/routing.md#sticky-routing).
  */
 export const rememberRoute = ({ request: { plan, apiType }, log: { current, error, cancelled } }: Ended, sticky: Sticky): void => {
   if (plan.stickyKey === null || apiType === 'embeddings') return

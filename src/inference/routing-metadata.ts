@@ -1,4 +1,4 @@
-/** How a request was routed, for the client that asks with `X-Service-Metadata` (docs/contract/debugging.md#routing-metadata). */
+/** How a request was routed, for a client that asks with `X-Service-Metadata` (docs/contract/debugging.md#routing-metadata). */
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -40,7 +40,10 @@ export const routingMetadata = (admitted: Admitted): JsonObject => {
   }
 }
 
-/** The metadata of a guardrail's refusal (docs/contract/guardrails.md#blocks): that attempt was the first, and no list of attempts is shown. */
+/**
+ * The metadata of a guardrail's refusal (docs/contract/guardrails.md#blocks): it counts as the first attempt, and no list of attempts is
+ * shown.
+ */
 export const refusalMetadata = ({ request, wouldAsk: plan }: RefusalFacts, error: GatewayError): JsonObject => {
   const { call, pipeline, requested } = request
   const about = {
@@ -68,7 +71,7 @@ const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): Json
   selected,
 })
 
-/** Counts the endpoints that filters removed, each named in the error (docs/contract/routing.md#nobody-fits). */
+/** Counts the endpoints that filters removed, each of which the error names (docs/contract/routing.md#nobody-fits). */
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
 
 const pipelineMember = (pipeline: Prepared['pipeline']): JsonObject =>
@@ -77,7 +80,10 @@ const pipelineMember = (pipeline: Prepared['pipeline']): JsonObject =>
 const presetMember = ({ preset }: Pick<Prepared, 'preset'>): JsonObject =>
   preset === null ? {} : { preset: { slug: preset.slug, version: preset.version } }
 
-/** An answer that runs tools takes several steps, and each begins to count anew: that is no failure. 0: nobody was asked. */
+/**
+ * The number of attempts in the current turn: an answer that runs tools takes several turns, and further turns are not failures. 0 if no
+ * provider was asked.
+ */
 const attemptOfStep = ({ attempts, current }: AttemptLog): number => attempts.filter(({ turn }) => turn === current?.turn).length
 
 const summary = (log: AttemptLog, succeeded: boolean): string => {

@@ -1,4 +1,4 @@
-/** The runs that are being answered: a service that stops ends them with an error that their clients can read. */
+/** The runs that are being answered: when the service stops, it ends them with an error that their clients can read. */
 import type { GatewayError } from '../errors.ts'
 import type { Connection } from './run/connection.ts'
 
@@ -8,7 +8,7 @@ export interface RunningAnswers {
   readonly size: number
   began(run: Stoppable): void
   ended(run: Stoppable): void
-  /** Ends every run with this error, and each run that begins afterwards too. */
+  /** Ends every run with this error, including runs that begin afterwards. */
   stop(reason: GatewayError): void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Applies a caller's guardrails after the preset of a request and before anything is planned: so they hold for every
- * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
+ * Applies a caller's guardrails after the preset of a request and before anything is planned, so that they hold for every interface and
+ * every attempt, with or without a preset. If no guardrail applies, nothing is inspected.
  */
 import type { Call } from '../canonical/call.ts'
 import { createDetections } from '../guardrails/detections.ts'
@@ -20,9 +20,9 @@ import { type Prepared, type Screened, strictError } from './stages.ts'
 
 export interface ScreenParts extends ScreenLimits {
   readonly moderate: Moderate
-  /** The endpoint that the plugin `moderation` asks; null: none is configured, and the plugin was refused. */
+  /** The endpoint that the plugin `moderation` asks; null if none is configured (the plugin is then refused). */
   readonly moderationEndpoint: string | null
-  /** Lets others have their turn between two steps of the work on a large request. */
+  /** Lets other work run between two steps of the work on a large request. */
   readonly turn: Turn
 }
 
@@ -32,7 +32,7 @@ export const screen = (prepared: Prepared, parts: ScreenParts): Screened | Promi
   return prepared.plugins?.has('moderation') === true ? moderated(passed, parts) : passed
 }
 
-/** As the request asks by its plugin `moderation`: what guardrails replaced is not shown to the endpoint either. */
+/** Applies the plugin `moderation` of the request. The endpoint does not see what guardrails have replaced. */
 const moderated = async (
   passed: Screened | Promise<Screened>,
   { moderate, moderationEndpoint, ...limits }: ScreenParts,
@@ -72,7 +72,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
       screenOutput: output === null ? undefined : () => createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites),
     }
   } catch (thrown) {
-    // A moderation endpoint quotes what it flags, which may be the preset's.
+    // A moderation endpoint quotes the text that it flags, which may be the preset's.
     throw hideInError(asFailure(thrown), hidden)
   } finally {
     hideInPipeline(pipeline, hidden)

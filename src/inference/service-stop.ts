@@ -1,11 +1,11 @@
-/** The service ends before the answer does: its own doing, which says nothing of the provider that was asked. */
+/** The error for an answer that the stopping service ends: it says nothing about the provider that was asked. */
 import { GatewayError } from '../errors.ts'
 
 class ServiceStops extends Error {
   override readonly name = 'ServiceStops'
 }
 
-/** Another node, or this one after its start, answers the same request. */
+/** The client may send the request again to another node, or to this one after its restart. */
 export const serviceStop = (): GatewayError =>
   new GatewayError('provider_overloaded', 'The service is restarting. Send the request again.', {
     retryAfterSeconds: 1,

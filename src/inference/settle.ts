@@ -1,4 +1,6 @@
-/** The work that follows an answer, once and off the request: its permit ends, it is charged, recorded, counted and logged. */
+/**
+ * The work after an answer, done once and off the request's path: the permit ends, and the answer is charged, recorded, counted and logged.
+ */
 import { inputTokens, outputTokens, type Usage } from '../canonical/usage.ts'
 import { withoutAbsent } from '../contract/generation.ts'
 import type { Durations } from '../ledger/durations.ts'
@@ -66,9 +68,9 @@ const settlement = (finished: Finished, parts: Pick<SettleParts, 'ledger' | 'dur
   }
 }
 
-/** A failed attempt that used something may be on the operator's bill, and is never on the customer's. */
+/** A failed attempt that used tokens may be on the operator's bill, but never on the customer's. */
 const failedAttempt = ({ planned, usage, error }: AttemptOutcome, attempt: number): readonly LedgerEntry[] => {
-  // An earlier turn of an answer that ran tools is part of the answer.
+  // An attempt without an error may be an earlier turn of an answer that ran tools, which is part of that answer.
   if (error === null || inputTokens(usage) + outputTokens(usage) === 0) return []
   return [
     {
@@ -83,7 +85,7 @@ const failedAttempt = ({ planned, usage, error }: AttemptOutcome, attempt: numbe
   ]
 }
 
-/** The counts, without the zeros. */
+/** The counts as JSON, without zeros. */
 const usageText = (usage: Usage): string => {
   const counted: Record<string, Usage[keyof Usage]> = {}
   for (const name in usage) {

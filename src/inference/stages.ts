@@ -1,6 +1,6 @@
 /**
- * The facts of a request. Each step takes the value of the one before and adds to it, so that a later step, and the
- * metadata of a refusal, can read whatever was found out before.
+ * The facts of a request. Each step takes the value of the one before and adds to it, so that a later step, and the metadata of a refusal,
+ * can read everything that was found out before.
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
@@ -26,36 +26,39 @@ import type { PresetCaching } from './cache/preset-caching.ts'
 import type { OfferedTools } from './loop/offered-tool.ts'
 import type { PlannedSearch } from './web/planned-search.ts'
 
-/** A request as it came in, read and authenticated, in the words of its interface. */
+/** A request as it came in, read and authenticated, in the format of its interface. */
 export interface Received {
   readonly apiType: ApiType
-  /** Reads the body, also after something changed it. */
+  /** Reads the body, and reads it again after something changed it. */
   readonly format: Pick<ClientFormat, 'dialect' | 'parseCall'>
   readonly body: JsonBody
-  /** Its length on the wire. */
+  /** The body's length on the wire. */
   readonly bytes: number
   readonly principal: Principal
-  /** The permit with which it was let in; null where requests are not counted. The pipeline takes it over from the code that let it in. */
+  /**
+   * The permit with which the request was admitted; null if requests are not counted. The pipeline takes it over from the code that
+   * admitted the request.
+   */
   readonly permit: Pick<Permit, 'handOver' | 'end'> | null
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null
   readonly headers: OwnHeaders
-  /** The purpose of one that no client sent, such as `test`. */
+  /** The purpose of a request that no client sent, such as `test`. */
   readonly origin?: string
 }
 
-/** The options for the service in a client's headers, beside the body. */
+/** Options for the service in a client's headers, in addition to the body. */
 export interface OwnHeaders {
-  /** A request is refused where any part of it cannot be honoured. */
+  /** True to refuse the request if any part of it cannot be honoured. */
   readonly strict: boolean
-  /** Names the session where the body does not. */
+  /** The session, used only if the body does not name one. */
   readonly sessionId: string | null
-  /** Meant for Anthropic; null where there are none. */
+  /** Headers that are meant for Anthropic; null if there are none. */
   readonly vendor: VendorHeaders | null
-  /** `traceparent` and `tracestate` as they came (W3C Trace Context); null: the request is part of no client's trace. */
+  /** `traceparent` and `tracestate` as received (W3C Trace Context); null if the request is not part of a client's trace. */
   readonly trace: TraceContext | null
-  /** All headers, for options that nearly no request has; null where no client sent any. */
+  /** All headers, for options that nearly no request has; null if no client sent any. */
   readonly sent: Pick<Headers, 'get'> | null
 }
 
@@ -66,62 +69,62 @@ export interface TraceContext {
 
 export interface VendorHeaders {
   readonly version: string | null
-  /** Lists, with commas. */
+  /** Comma-separated lists. */
   readonly betas: readonly (string | null)[]
 }
 
-/** A request with everything that holds for it: its preset, and the defaults, guardrails and keys of its caller. */
+/** A request with everything that applies to it: its preset, and the defaults, guardrails and keys of its caller. */
 export interface Prepared extends Received {
   readonly call: Call
-  /** The model as the client named it, preset and all. */
+  /** The model as the client named it, including a preset. */
   readonly requested: string
   readonly preset: UsedPreset | null
-  /** Locks of the preset that names in the request could get around; null: none. */
+  /** Locks of the preset that names in the request could bypass; null if there are none. */
   readonly locks: RoutingLocks | null
-  /** Undefined where no preset put words of its own in front of the client's. */
+  /** Undefined if no preset put text of its own in front of the client's. */
   readonly hidden: HiddenPrompt | undefined
   readonly warnings: readonly Warning[]
-  /** The plugins that it asks for; null: none. */
+  /** The plugins that the request asks for; null if there are none. */
   readonly plugins: AskedPlugins | null
-  /** Every warning is an error. */
+  /** True if every warning is an error. */
   readonly strict: boolean
-  /** The guardrails of its caller; null: none. */
+  /** The guardrails of the caller; null if there are none. */
   readonly guardrails: Effective | null
-  /** Tools that it may not use, whether the service or a provider would run them. */
+  /** Tools that the request may not use, whether the service or a provider would run them. */
   readonly deniedTools: readonly ServerTool[]
-  /** The work of guardrails on the request, and, as it happens, on its answer. */
+  /** The effects of guardrails on the request and, as they happen, on its answer. */
   readonly pipeline: PipelineStage[]
   readonly caller: Caller
-  /** The provider keys of the caller's own that it may use; null where it has none. */
+  /** The provider keys that the caller itself owns and may use; null if there are none. */
   readonly customerKeys: CustomerKeyLookup | null
-  /** PDFs of it that were read as text; undefined: none. */
+  /** PDFs of the request that were read as text; undefined if there are none. */
   readonly files?: readonly FileText[]
-  /** The request bodies that go to providers are kept, for the client to see (docs/contract/debugging.md#echo). */
+  /** True if the request bodies that go to providers are kept, for the client to see (docs/contract/debugging.md#echo). */
   readonly echo: boolean
-  /** The request and its answer are stored, for so many days; null: they are not. */
+  /** For how many days the request and its answer are stored; null if they are not stored. */
   readonly contents: { readonly retentionDays: number } | null
 }
 
 /** A request that the guardrails let pass, perhaps with changed texts. */
 export interface Screened extends Prepared {
-  /** Each attempt's answer goes through a screen of its own; undefined: nothing looks at it. */
+  /** Creates the screen for one attempt's answer; undefined if answers are not screened. */
   readonly screenOutput?: (() => OutputScreen) | undefined
 }
 
-/** A request with its plan: it is known which endpoints are to be asked. */
+/** A request with its plan: the endpoints to ask are known. */
 export interface Planned extends Screened {
   readonly plan: Plan
-  /** Tools that the service runs in this request; null: none. */
+  /** Tools that the service runs in this request; null if there are none. */
   readonly tools: OfferedTools | null
-  /** A search before the answer; null: none. */
+  /** A search before the answer; null if there is none. */
   readonly search: PlannedSearch | null
-  /** The conversation as an endpoint gets it, where that is not as the client wrote it. */
+  /** The conversation as an endpoint gets it, if it differs from what the client wrote. */
   readonly promptFor?: (planned: PlannedAttempt) => Prompt
 }
 
-/** The one who asks. Its limits and budgets bound the request. */
+/** The caller, whose limits and budgets bound the request. */
 export interface Caller extends Spender {
-  /** Who uses its key, for the record of a request that names no user of its own. */
+  /** The user of the key, for the record of a request that names no user of its own. */
   readonly externalUser: string | null
 }
 
@@ -129,11 +132,11 @@ export interface UsedPreset {
   readonly id: string
   readonly slug: string
   readonly version: number
-  /** The rollout that chose the version; null where none did. */
+  /** The rollout that chose the version; null if none did. */
   readonly rolloutId: string | null
   readonly caching: PresetCaching
 }
 
-/** Strict requests would rather fail than lose something. */
+/** The error for a strict request, which fails rather than lose something. */
 export const strictError = ({ field, message }: Warning): GatewayError =>
   new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })

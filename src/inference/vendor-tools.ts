@@ -1,6 +1,6 @@
 /**
- * Tools of a request that only vendors have. An endpoint without one is not asked, and where no endpoint has it the request is refused
- * before any is asked (docs/contract/tools.md#who-runs-a-tool).
+ * Tools of a request that only vendors have. An endpoint without such a tool is not asked, and if no endpoint has it, the request is
+ * refused before any is asked (docs/contract/tools.md#who-runs-a-tool).
  */
 import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
@@ -13,13 +13,18 @@ import { dialectOf } from './run/dialect-of.ts'
 type Endpoint = Pick<PlannedAttempt, 'model' | 'endpoint'>
 
 export interface VendorTools {
-  /** Why an endpoint is passed over; null: it has all of them. `rewritten`: the request does not go to it as the client wrote it. */
+  /**
+   * Why an endpoint is skipped; null if it has all of the tools. `rewritten`: the endpoint does not get the request as the client wrote it.
+   */
   lackOf(endpoint: Endpoint, rewritten?: boolean): string | null
-  /** The plan without the endpoints that lack one. Throws `invalid_request` that names the tool, and models that have it. */
+  /**
+   * The plan without the endpoints that lack a tool. If none is left, throws `invalid_request`, which names the tool and models that have
+   * it.
+   */
   keep(plan: Plan, models: () => readonly Model[], rewritten?: boolean): Plan
 }
 
-/** Null where the request has no such tool. */
+/** Null if the request has no such tool. */
 export const vendorToolsOf = (call: Call): VendorTools | null => {
   const { body } = call
   const searchable = body.rawSearchable('tools')
@@ -65,7 +70,7 @@ export const vendorToolsOf = (call: Call): VendorTools | null => {
   }
 }
 
-/** A quick look at the text, which rules out most requests with tools. */
+/** A quick search of the text, which rules out most requests with tools. */
 const MAY_BE_A_VENDORS = /"type"\s*:\s*"(?:file_search|code_interpreter|mcp|computer|text_editor_|memory_|code_execution_)|\\u00[67]/
 
 interface Lack {

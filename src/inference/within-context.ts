@@ -27,10 +27,10 @@ export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted>
   if (inputTokens + asked <= (contextOf(first) ?? Infinity)) return unchanged
   const chosen = chosenFrom(planned.attempts, inputTokens + asked)
   const context = contextOf(chosen)
-  // A fallback may have the room that the first one lacks.
+  // A fallback may have the room that the first endpoint lacks.
   const attempts = planned.attempts.filter((one) => one === chosen || (contextOf(one) ?? Infinity) >= (context ?? Infinity))
   if (context === null) return { screened, planned: { ...planned, attempts } }
-  // A limit of output that takes all of the context must still leave room for the conversation.
+  // Even if the output limit takes up the whole context, room must be left for the conversation.
   const room = context * FILLED - Math.min(asked, context / 2)
   yield* readAhead(call.body, [...CONVERSATION_FIELDS])
   const compressed = inputTokens <= room ? null : yield* compressConversation(call.dialect, call.body, inputTokens - room)
@@ -46,10 +46,10 @@ export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted>
   return { screened: { ...screened, call: yield* readAgain(screened, body) }, planned: { ...planned, attempts } }
 }
 
-/** The tokens have not been counted: some room is left for what the estimate misses. */
+/** The tokens are only estimated, so some room is left for the error of the estimate. */
 const FILLED = 0.95
 
-/** The first that holds at least half of it, so that not too much is lost; else the one that holds most. */
+/** The first endpoint that holds at least half of the tokens, so that not too much is lost; otherwise the one that holds the most. */
 const chosenFrom = (attempts: readonly PlannedAttempt[], needed: number): PlannedAttempt => {
   const able = attempts.find((one) => (contextOf(one) ?? Infinity) * 2 >= needed)
   return able ?? attempts.reduce((most, one) => ((contextOf(one) ?? Infinity) > (contextOf(most) ?? Infinity) ? one : most))

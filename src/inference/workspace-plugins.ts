@@ -12,7 +12,7 @@ export interface WithPlugins {
 
 export const withWorkspacePlugins = (body: JsonBody, defaults: WorkspaceDefaults['plugins']): WithPlugins => {
   const named = body.value('plugins') ?? []
-  // A value that is no list is a fault, and the reader of the request reports it.
+  // A value that is not a list is an error, which the reader of the request reports.
   if (defaults === null || !Array.isArray(named)) return { body, warnings: [] }
   const warnings: Warning[] = []
   const merged: unknown[] = [...named]
@@ -27,7 +27,7 @@ export const withWorkspacePlugins = (body: JsonBody, defaults: WorkspaceDefaults
   return { body: body.with({ plugins: JSON.stringify(merged) }), warnings }
 }
 
-/** A request that says nothing but what the workspace says does not differ from it. */
+/** True if the request asks for nothing but what the workspace's plugin says. */
 const says = (asked: unknown, plugin: JsonObject): boolean =>
   isObject(asked) &&
   Object.entries(asked).every(

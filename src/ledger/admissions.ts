@@ -1,4 +1,4 @@
-/** The way in for requests under a limit: those of one turn of the event loop are decided on in one transaction. */
+/** Admits requests that have limits: those of one turn of the event loop are decided in one transaction. */
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { nextStage } from '../lib/cohort.ts'
@@ -14,35 +14,38 @@ import { refusalError } from './refusal.ts'
 import type { Scope, Spender } from './scope.ts'
 import { windowOf } from './windows.ts'
 
-/** A request that asks to begin. */
+/** A request that asks for admission. */
 export interface Demand {
   readonly id: string
   readonly spender: Spender
-  /** When it came: it is charged to the windows of this instant, whenever it ends. */
+  /** The time of arrival: the request is charged to the windows of this instant, whenever it ends. */
   readonly atMs: number
-  /** At least one, in the order of their checking. */
+  /** At least one scope, in the order in which they are checked. */
   readonly scopes: readonly Scope[]
   readonly estimateNanos: number
-  /** The charge if this process dies before it says more. */
+  /** The amount charged if this process dies before it reports more. */
   readonly promptNanos: number
   readonly provider: string | null
   readonly expectedMs: number
 }
 
 export interface Admissions {
-  /** Resolves when the hold is written. Throws 402 and 403, and 503 where storage gives no answer. */
+  /** Resolves when the hold is written. Throws 402 and 403, and 503 if storage does not answer. */
   admit(demand: Demand): Promise<void>
-  /** For a request that was let in: holds the estimate of this demand in place of what is held. Throws as `admit` does. */
+  /** For an admitted request: holds the estimate of this demand instead of the amount held so far. Throws as `admit` does. */
   grow(demand: Demand): Promise<void>
 }
 
-/** Null for a request that is let in. */
+/** Null for a request that is admitted. */
 type Decision = Refusal | GatewayError | null
 
 const BATCH_MAX = 256
-/** Nobody waits longer for storage, nor at all while it owes an answer for that long: those who wait take places from all others. */
+/**
+ * The maximum time that a request waits for storage. While storage has not answered for that long, new requests do not wait at all: waiting
+ * requests take places from all others.
+ */
 const PATIENCE_MS = 3000
-/** How long a hold outlives the last word of its node. */
+/** How long a hold outlives the last sign of life from its node. */
 export const LEASE_MS = 60_000
 
 interface Waiting {
@@ -57,22 +60,22 @@ export const createAdmissions = (parts: {
   readonly node: LedgerNode
   readonly clock: Clock
   readonly ids: IdSource
-  /** As the configuration has it now. */
+  /** Reads the settings as the configuration has them now. */
   readonly inFlight: () => InFlightSettings
-  /** Writes what has ended here and waits to be settled. */
+  /** Writes the settlements of requests that have ended here. */
   readonly settleFirst: () => Promise<void>
-  /** Called with requests whose hold may have been written though they were turned away. */
+  /** Called with rejected requests whose hold may have been written nevertheless. */
   readonly onUnknown: (requests: readonly string[]) => void
 }): Admissions => {
   const { store, node, clock, inFlight } = parts
   let waiting: Waiting[] = []
   let working = false
-  /** Storage has not answered within the patience, and may still. */
+  /** True if storage has not answered within the time limit, and still may. */
   let late = false
 
   const work = async (): Promise<void> => {
     try {
-      // Those who come with the first are let in with it.
+      // Requests that arrive in the same turn are decided in the same batch.
       await nextStage
       while (waiting.length > 0) {
         const batch = waiting.slice(0, BATCH_MAX)
@@ -84,16 +87,16 @@ export const createAdmissions = (parts: {
     }
   }
 
-  /** Those who stand in line too: they would only wait for the same. */
+  /** Rejects the queued requests too: they would only wait for the same storage. */
   const turnAllAway = (batch: readonly Waiting[], cause: unknown): void => {
     const all = [...batch, ...waiting]
     waiting = []
     for (const { reject } of all) reject(storageAway(cause))
   }
 
-  /** Calls `onLate` where the answer does not come within the patience, and waits for it all the same. */
+  /** Calls `onLate` if the answer does not come in time, and still waits for it. */
   const watched = async <Answer>(answer: Promise<Answer>, onLate: () => void): Promise<Answer> => {
-    // An answer that has come while this process was busy is read before it counts as late.
+    // An answer that arrived while this process was busy is read before it counts as late.
     let cancel = clock.after(PATIENCE_MS, () => {
       cancel = clock.after(1, () => {
         late = true
@@ -116,7 +119,7 @@ export const createAdmissions = (parts: {
         turnAllAway(batch, new StorageUnavailable(`Storage did not answer within ${PATIENCE_MS} ms.`)),
       )
     } catch (cause) {
-      // Limits hold, or nothing goes: what cannot be counted is not let in.
+      // Limits must hold: a request that cannot be counted is not admitted.
       forget(cause, requests)
       if (cause instanceof StorageUnavailable) turnAllAway(batch, cause)
       else for (const { reject } of batch) reject(storageAway(cause))
@@ -124,7 +127,7 @@ export const createAdmissions = (parts: {
       return
     }
     if (late) {
-      // They are gone, and what was written for them is to go too.
+      // These requests were already rejected, so the holds that were written for them must be removed.
       parts.onUnknown(requests)
       late = false
       return
@@ -144,7 +147,7 @@ export const createAdmissions = (parts: {
     return refusalError(refusal, atMs, seconds)
   }
 
-  /** Storage that fails here leaves a hold that is too large at most, and it ends with its request. */
+  /** If storage fails here, at worst a hold is too large, and it ends with its request. */
   const grow = async (demand: Demand): Promise<void> => {
     const admission = admissionOf(demand)
     let refusal: Refusal | 'gone' | null
@@ -161,7 +164,7 @@ export const createAdmissions = (parts: {
     if (refusal !== null) throw await errorOf(refusal, demand, expectRoom(parts))
   }
 
-  /** Where something is full, requests that have ended here may still wait to be settled: then what they held is free. */
+  /** If a limit is full, requests that have ended here may still wait to be settled; after that their holds are free. */
   const tryTwice = async (admissions: readonly Admission<Refusal>[]): Promise<readonly Decision[]> => {
     const first = await store.admit(admissions)
     const full = admissions.filter((_, index) => first[index]?.cause === 'busy')
@@ -171,7 +174,7 @@ export const createAdmissions = (parts: {
     try {
       second = await store.admit(full)
     } catch (cause) {
-      // The others are let in already. A hold of these may be written, so "full" would be wrong: no other one may take its id.
+      // The others are already admitted. Holds of these may have been written, so "full" would be wrong: no other request may take the id.
       forget(
         cause,
         full.map(({ hold }) => hold.request_id),

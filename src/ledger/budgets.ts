@@ -11,30 +11,30 @@ import type { Span } from '../storage/ledger-tables.ts'
 import type { Scope, ScopeSource } from './scope.ts'
 
 export interface Budgets extends ScopeSource {
-  /** The broadest interval first. */
+  /** The budget of the broadest interval comes first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
-  /** The members of the list in whose budgets customers' own provider keys count. */
+  /** Those of the given workspaces in whose budgets customers' own provider keys count. */
   countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
-  /** Throws `invalid_request` where a longer interval would not have the larger limit. */
+  /** Throws `invalid_request` if a longer interval would not have the larger limit. */
   put(
     input: {
       readonly workspaceId: string
       readonly span: Span
       readonly limitNanos: number
       readonly includeByok: boolean
-      /** As it was, or false, when absent. */
+      /** If absent, it keeps its value, or is false for a new budget. */
       readonly allowLastRequest?: boolean
-      /** Sets `includeByok` of the workspace's other budgets too (docs/contract/budgets.md#workspace-budgets). */
+      /** Also sets `includeByok` of the workspace's other budgets (docs/contract/budgets.md#workspace-budgets). */
       readonly shareByok?: boolean
     },
     by: ChangedBy,
   ): Promise<BudgetRecord>
-  /** False where there was none. */
+  /** Returns false if there was no such budget. */
   delete(workspaceId: string, span: Span, by: ChangedBy): Promise<boolean>
   refreshCache(): void
 }
 
-/** Workspaces whose budgets are remembered. */
+/** The maximum number of workspaces whose budgets are cached. */
 const CACHE_MAX = 10_000
 
 export const createBudgets = (parts: { database: Database; clock: Clock; ids: IdSource }): Budgets => {
@@ -69,7 +69,7 @@ export const createBudgets = (parts: { database: Database; clock: Clock; ids: Id
 
 const LENGTHS: Readonly<Record<Span, number>> = { daily: 0, weekly: 1, monthly: 2, lifetime: 3 }
 
-/** A smaller limit of a longer interval would make the shorter one's meaningless. */
+/** A smaller limit for a longer interval would make the shorter interval's limit meaningless. */
 const checkOrder = ({ span, limitNanos }: { span: Span; limitNanos: number }, others: readonly BudgetRecord[]): void => {
   for (const other of others) {
     const longer = LENGTHS[span] > LENGTHS[other.span]

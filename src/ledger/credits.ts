@@ -1,4 +1,4 @@
-/** Prepaid credit of a workspace: entries that add up. Whether it bounds anything is the operator's choice (`budgets.credits`). */
+/** Prepaid credit of a workspace: the sum of its entries. The operator chooses if it limits spending (`budgets.credits`). */
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -10,10 +10,13 @@ import type { Once } from '../storage/idempotency.ts'
 import type { Scope, ScopeSource } from './scope.ts'
 
 export interface Credits extends ScopeSource {
-  /** Nano-dollars that were ever added, and that were ever spent. */
+  /** Nano-dollars that were added and spent, over all time. */
   total(workspaceId: string): Promise<number>
   spent(workspaceId: string): Promise<number>
-  /** Gives the total with it. Negative takes credit back. Throws `invalid_request` for what is no whole number of nano-dollars. */
+  /**
+   * Returns the new total. A negative amount takes credit back. Throws `invalid_request` if the amount is zero or not a whole number of
+   * nano-dollars.
+   */
   add(
     input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string },
     by: ChangedBy,
@@ -22,7 +25,7 @@ export interface Credits extends ScopeSource {
   refreshCache(): void
 }
 
-/** Workspaces whose credit is remembered. */
+/** The maximum number of workspaces whose credit is cached. */
 const CACHE_MAX = 10_000
 
 export const createCredits = (parts: { database: Database; clock: Clock; ids: IdSource }): Credits => {

@@ -1,11 +1,11 @@
-/** Says whether a request may begin: a pure function of what its windows say. Called under their locks. */
+/** Decides if a request may begin: a pure function of the figures in its windows. Called while their rows are locked. */
 import type { ScopeWindowTable } from '../storage/ledger-tables.ts'
 import { SCOPE_KINDS, type Scope } from './scope.ts'
 
 export interface InFlightSettings {
-  /** The share of the credit left that running requests may hold together. */
+  /** The share of the remaining credit that running requests may hold together. */
   readonly fraction: number
-  /** Nano-dollars; null: no ceiling. */
+  /** Nano-dollars; null if there is no ceiling. */
   readonly ceilingNanos: number | null
 }
 
@@ -15,8 +15,8 @@ export interface Bound {
 }
 
 /**
- * `spent`: the window's limit is used up. `too-large`: this request alone may cost more than is left. `weight`: it alone
- * is more than the in-flight budget. `busy`: it fits once others that run have ended; they must free `shortNanos`.
+ * `spent`: the window's limit is used up. `too-large`: this request alone may cost more than is left. `weight`: this request alone exceeds
+ * the in-flight budget. `busy`: it fits once other running requests have ended and freed `shortNanos`.
  */
 export type Refusal = { readonly bound: Bound; readonly spentNanos: number } & (
   | { readonly cause: 'spent' | 'too-large' | 'weight'; readonly estimateNanos: number }
@@ -24,9 +24,8 @@ export type Refusal = { readonly bound: Bound; readonly spentNanos: number } & (
 )
 
 /**
- * The scopes in their order, and credit last (docs/contract/budgets.md#order-of-checks). A limit that is spent is
- * reported before one that this request is too large for, and that before one that others only fill for now: what
- * waiting cannot help comes first.
+ * Checks the scopes in their order, with credit last (docs/contract/budgets.md#order-of-checks). A spent limit is reported before one for
+ * which this request is too large, and that before one that other requests fill only for now: refusals that waiting cannot help come first.
  */
 export const decide = (bounds: readonly Bound[], estimateNanos: number, inFlight: InFlightSettings): Refusal | null => {
   for (const bound of bounds) {
@@ -45,7 +44,7 @@ export const decide = (bounds: readonly Bound[], estimateNanos: number, inFlight
     const spentNanos = spentOf(bound)
     const left = bound.scope.limitNanos - spentNanos
     const allowed = bound.scope.kind === 'credits' ? inFlightNanos(left, inFlight) : left
-    // The last request under a limit runs alone.
+    // The last request under a limit must run alone.
     const short = estimateNanos > left ? bound.window.held_n : bound.window.held_n + estimateNanos - allowed
     if (short > 0) return { cause: 'busy', bound, spentNanos, shortNanos: short }
   }

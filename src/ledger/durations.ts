@@ -1,6 +1,6 @@
-/** How long requests of a model usually take, so that a client that must wait learns how long. */
+/** How long requests of a model usually take, so that a client that must wait can be given a time. */
 export interface Durations {
-  /** The median of the last requests; a guess for a model that was never used. */
+  /** The median of the last requests; a guess for a model that has not been used yet. */
   expectedMs(model: string): number
   add(model: string, durationMs: number): void
 }
@@ -18,7 +18,7 @@ export const createDurations = (): Durations => {
     },
     add(model, durationMs) {
       const known = recent.get(model) ?? []
-      // Last used is last in the map, so the first is the one to drop.
+      // The model used last is last in the map, so the first one is the one to drop.
       recent.delete(model)
       recent.set(model, [...known.slice(1 - KEPT), durationMs])
       if (recent.size > MODELS_MAX) recent.delete(recent.keys().next().value ?? '')

@@ -35,7 +35,7 @@ const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null
   return { model: { endpoints: [endpoint] }, endpoint }
 }
 
-/** Each digit and sign may be a token: a hundred, and 400 are added. */
+/** Each digit and sign may be a token: that makes a hundred, and 400 are added. */
 const PROMPT = { p: '1'.repeat(92) }
 const most = (body: object, attempts: Asked[], max: number | null = null, apiType: 'completions' | 'embeddings' = 'completions') =>
   atOnce(estimateOf({ call: call(body, max), apiType }, attempts, SETTINGS)).mostNanos

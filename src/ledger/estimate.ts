@@ -1,6 +1,6 @@
 /**
- * The most that a request may cost, before anybody has counted a token: what is held for it. It errs upwards; where the
- * true cost is higher all the same, the whole cost is charged and the excess is reported.
+ * The maximum cost of a request before any token is counted; this amount is held for it. The estimate errs upwards; if the true cost is
+ * still higher, the whole cost is charged and the excess is reported.
  */
 import { askedWork, type AskedWork, lookingForWork, marksCache } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
@@ -17,12 +17,12 @@ import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 export interface EstimateSettings {
   /** Output tokens held for a request that sets no maximum. */
   readonly maxOutputTokens: number
-  /** For endpoints without a known price. */
+  /** Prices for endpoints without a known price. */
   readonly assumedPrices: PriceEntry
 }
 
 export interface Estimate {
-  /** The cost of the dearest attempt: one hold covers them all, since one of them answers. */
+  /** The cost of the most expensive attempt: one hold covers them all, since only one of them answers. */
   readonly mostNanos: number
   /** The cost of the prompt alone at the first attempt: the charge for a request that was sent and never answered. */
   readonly promptNanos: number
@@ -35,15 +35,15 @@ interface Estimated {
   readonly apiType: ApiType
 }
 
-/** Who may be asked. */
+/** An endpoint that may be asked. */
 export interface Asked {
   readonly model: Pick<Model, 'endpoints'>
   readonly endpoint: ModelEndpoint
 }
 
 /**
- * From the client's body, before any is sent. A limit beyond what an endpoint gives is lowered to it on the way out, and
- * so it is here; what really goes out is measured by `outgoingNanos`.
+ * Estimates from the client's body, before anything is sent. A limit beyond what an endpoint gives is lowered on the way out, so it is
+ * lowered here too; `outgoingNanos` measures what really goes out.
  */
 export function* estimateOf({ call, apiType }: Estimated, attempts: readonly Asked[], settings: EstimateSettings): Steps<Estimate> {
   const weighed = yield* weigh(call.body, apiType, OVERHEAD_TOKENS)
@@ -67,11 +67,11 @@ export function* estimateOf({ call, apiType }: Estimated, attempts: readonly Ask
 interface Outgoing {
   readonly dialect: ProviderDialect
   readonly apiType: ApiType
-  /** The client's body, which was weighed: what goes out as it came is not weighed again. */
+  /** The client's body, which was weighed already: parts that go out unchanged are not weighed again. */
   readonly clientBody: JsonBody
 }
 
-/** The most that a body which is about to be sent to this endpoint may cost, if every word of it is taken literally. */
+/** The maximum cost of a body that is about to be sent to this endpoint, if every field of it is taken literally. */
 export function* outgoingNanos(
   body: JsonBody,
   { dialect, apiType, clientBody }: Outgoing,
@@ -84,25 +84,25 @@ export function* outgoingNanos(
 }
 
 /**
- * Output tokens for a body without a limit, at this endpoint: also the limit that is sent for it where a dialect wants one.
- * A budget of thinking comes on top, or the answer would have no room beside it.
+ * Output tokens for a body without a limit at this endpoint; also the limit that is sent if the dialect requires one. A thinking budget is
+ * added, since otherwise no room would be left for the answer.
  */
 export const unlimitedOutput = (body: JsonBody, endpoint: ModelEndpoint, settings: EstimateSettings): number =>
   unlimitedTokens(askedWork(body), endpoint, settings)
 
-/** Four times the largest limit. A client chooses its `max_tokens`, and storage takes no number beyond 2^53. */
+/** Four times the largest limit. A client chooses its `max_tokens`, and storage cannot hold a number beyond 2^53. */
 const MOST_NANOS = 4_000_000 * 1_000_000_000
 
-/** Sounds, films and predicted answers. */
+/** For audio, video and predicted answers. */
 const BYTES_PER_TOKEN = 3
-/** Embeddings may come as numbers of tokens, of at least a digit and a comma. */
+/** Embeddings may be sent as token numbers, each of at least a digit and a comma. */
 const USUAL_BYTES = { completions: 3, embeddings: 2 } as const
-/** The text that providers wrap around the messages and the tools. */
+/** Tokens of the text that providers wrap around the messages and the tools. */
 const PROVIDERS_OVERHEAD_TOKENS = 200
-/** The tokens that a body gains on its way out. */
+/** The maximum number of tokens that a body gains on its way out. */
 const OVERHEAD_TOKENS = 400
 
-/** The most tokens of one picture, by the dialect that the provider's documentation counts in. */
+/** The maximum number of tokens of one picture, by dialect, as the provider's documentation counts them. */
 const IMAGE_TOKENS: Readonly<Record<Provider['dialects'][number], number>> = {
   anthropic: 4800,
   bedrock: 4800,
@@ -112,16 +112,16 @@ const IMAGE_TOKENS: Readonly<Record<Provider['dialects'][number], number>> = {
   sandbox: 0,
 }
 
-/** Tokens of a file, sound or film that is named by its address or its id. */
+/** Tokens of a file, audio or video that is given by its address or id. */
 const LINKED_TOKENS = 30_000
 
 interface Weighed {
   readonly size: InputSize
   readonly work: AskedWork
   readonly marksCache: boolean
-  /** Without pictures, whose weight depends on the provider. */
+  /** Excludes pictures, whose weight depends on the provider. */
   readonly plainTokens: number
-  /** The same as most text has it: no bound, and what is charged where nobody counted. */
+  /** The same for typical text: not an upper bound, but the amount charged if no one counted. */
   readonly usualTokens: number
   readonly apiType: ApiType
 }
@@ -143,10 +143,10 @@ function* textTokensOf(body: JsonBody, apiType: ApiType, size: InputSize): Steps
 
 const NUMBERS = /^\[\s*(?:\[\s*)?\d/
 
-/** The text of a page. It is read as a picture too: docs.claude.com, "PDF support", "Estimate your costs". */
+/** The text tokens of a PDF page. The page is also read as a picture: docs.claude.com, "PDF support", "Estimate your costs". */
 const PAGE_TOKENS = 3000
 
-/** Where a window of context is not known: no model has a larger one. */
+/** Used if a context window is not known: no model has a larger one. */
 const CONTEXT_MAX = 2_000_000
 
 const pictureTokens = ({ provider: { dialects } }: ModelEndpoint): number => Math.max(...dialects.map((dialect) => IMAGE_TOKENS[dialect]))
@@ -154,7 +154,7 @@ const pictureTokens = ({ provider: { dialects } }: ModelEndpoint): number => Mat
 const picturesOf = ({ size }: Weighed, endpoint: ModelEndpoint): number => size.images * pictureTokens(endpoint)
 
 const inputOf = (weighed: Weighed, endpoint: ModelEndpoint): number => {
-  // A document that does not fit into the window is refused.
+  // A document that does not fit into the context window is refused.
   const pageTokens = Math.min(weighed.size.pages * (PAGE_TOKENS + pictureTokens(endpoint)), endpoint.contextLength ?? CONTEXT_MAX)
   return weighed.plainTokens + picturesOf(weighed, endpoint) + pageTokens
 }
@@ -162,8 +162,8 @@ const inputOf = (weighed: Weighed, endpoint: ModelEndpoint): number => {
 const feeOf = ({ size }: Weighed, { request = 0, image = 0 }: PriceEntry): number => nanosOf(request) + size.images * nanosOf(image)
 
 /**
- * The bound for one answer. Only a limit that the provider knows by its name lowers what is held; one by any other name, which it may
- * know or not, raises it.
+ * The maximum output of one answer. Only a limit under a name that the provider knows lowers the amount held; one under any other name,
+ * which the provider may or may not know, raises it.
  */
 const outputOf = (work: AskedWork, limited: boolean, endpoint: ModelEndpoint, settings: EstimateSettings): number => {
   const unlimited = limited && !work.unlimited ? 0 : unlimitedTokens(work, endpoint, settings)
@@ -183,7 +183,7 @@ const isLimited = (body: JsonBody, dialect: ProviderDialect): boolean =>
     return typeof limit === 'number' && limit > 0
   })
 
-/** The names of the limit of output in each dialect; within a member, where there is a second name. */
+/** The names of the output limit in each dialect; if there is a second name, it is a member inside the first. */
 const LIMITS: Readonly<Record<ProviderDialect, readonly (readonly [string, string?])[]>> = {
   'openai-chat': [['max_tokens'], ['max_completion_tokens']],
   'openai-responses': [['max_output_tokens']],
@@ -211,17 +211,17 @@ const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked,
   return Math.max(...costs)
 }
 
-/** No shorter conversation is compacted: docs.claude.com, "Compaction at a token threshold". */
+/** Shorter conversations are not compacted: docs.claude.com, "Compaction at a token threshold". */
 const COMPACTED_TOKENS_MIN = 50_000
 
 interface Rates {
   readonly prompt: number
-  /** The price of writing tokens to a cache, which may exceed that of reading them. */
+  /** The price of writing tokens to a cache, which may exceed the plain price. */
   readonly cached: number
   readonly completion: number
 }
 
-/** A request may land in any tier below its bound, and the tiers need not grow dearer. */
+/** A request may fall into any tier below its bound, and higher tiers are not necessarily more expensive. */
 const dearest = (prices: PriceEntry, tokens: number, withMedia: boolean): Rates => {
   const rates = [prices, ...(prices.tiers ?? []).filter((tier) => tokens > tier.above_prompt_tokens)]
   return {

@@ -1,19 +1,22 @@
-/** When a window that running requests fill will have room again: for `Retry-After`. */
+/** Estimates when a window that running requests fill will have room again, for `Retry-After`. */
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { HoldStore } from '../storage/hold-store.ts'
 import { windowName, type WindowKey } from '../storage/scope-windows.ts'
 
 export interface ExpectedRoom {
-  /** Whole seconds, from 1 to 60, until `shortNanos` are expected to be free; a random fifth on top, so that not all come back at once. */
+  /**
+   * Whole seconds, from 1 to 60, until `shortNanos` are expected to be free, plus up to a fifth at random so that not all clients come back
+   * at once.
+   */
   secondsUntil(window: WindowKey, shortNanos: number): Promise<number>
 }
 
-/** Holds that are looked at. */
+/** The maximum number of holds that are read. */
 const EXPECTED_MAX = 1000
 const SECONDS_MAX = 60
 
-/** For the refusals of one moment: each window is read once. */
+/** Create one for the refusals of one moment: it reads each window once. */
 export const expectRoom = (parts: {
   readonly holds: Pick<HoldStore, 'expected'>
   readonly clock: Clock
@@ -24,7 +27,7 @@ export const expectRoom = (parts: {
   return {
     async secondsUntil(window, shortNanos) {
       const name = windowName(window)
-      // Storage that went away since then gives no time: the client may ask soon.
+      // If storage has become unavailable meanwhile, no time is known and the client may retry soon.
       const expected = read.get(name) ?? holds.expected(window, EXPECTED_MAX).catch(() => [])
       read.set(name, expected)
       let freed = 0

@@ -1,4 +1,7 @@
-/** Invariants I1-I10 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and limits that change. */
+/**
+ * Checks invariants I1-I10 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and
+ * limits that change.
+ */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
@@ -47,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('budget' as const), limit: fc.integer({ min: 1, max: 3000 }) }) },
 )
 
-/** Steps of one burst are under way together. */
+/** The steps of one burst run concurrently. */
 const history = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 3, maxLength: 12 })
 
 const TABLES = [
@@ -73,7 +76,7 @@ describeEachSettler('every history of a ledger', (engine) => {
   test('keeps all money invariants', async () => {
     const location = await engine.locate()
     const first = await engine.open(location)
-    // A SQLite file has one service; PostgreSQL has several, which know of each other by their rows alone.
+    // A SQLite file has one service; PostgreSQL has several, which know of each other only through their rows.
     const databases = [first, engine.name === 'sqlite' ? first : await engine.open(location)]
     const money = await prepareMoney(first, createFakeClock(), KEYS)
     let admitted = 0
@@ -122,7 +125,7 @@ describeEachSettler('every history of a ledger', (engine) => {
           }
           case 'die': {
             const index = engine.name === 'sqlite' ? 0 : action.node
-            // Its memory is gone. Its clients are told nothing more, and nothing of it is settled.
+            // The process has lost its memory: its clients get nothing more, and nothing of it is settled.
             for (let at = running.length - 1; at >= 0; at -= 1)
               if (engine.name === 'sqlite' || running[at]?.node === index) running.splice(at, 1)
             clock.advance(1)
@@ -147,12 +150,12 @@ describeEachSettler('every history of a ledger', (engine) => {
 
       for (const burst of bursts) {
         await Promise.all(burst.map(take))
-        // I6 is about the end: in between a dead node's holds may wait to be reaped.
+        // I6 applies to the end: before that, a dead node's holds may wait to be reaped.
         const breaches = (await auditLedger(first, isoTimestamp(clock.now()))).filter(({ invariant }) => invariant !== 'I6')
         expect(breaches).toEqual([])
       }
 
-      // The faults stop: within 90 seconds nothing is held but what runs, and nothing at all once that has ended.
+      // The faults stop: within 90 seconds only running requests have holds, and after they have ended nothing is held.
       for (let passed = 0; passed < 90; passed += 10) {
         clock.advance(10_000)
         for (const node of nodes) await node?.ledger.tend()
@@ -165,7 +168,7 @@ describeEachSettler('every history of a ledger', (engine) => {
       const holding = await first.kysely.selectFrom('scope_window').selectAll().where('held_n', '>', 0).execute()
       expect(holding).toEqual([])
       expect(await auditLedger(first, isoTimestamp(clock.now()))).toEqual([])
-      // Everything that ended was charged what it cost, once, whoever had charged something before.
+      // Every request that ended was charged its cost exactly once, whoever had charged something before.
       for (const { run, cost } of ended) {
         const rows = await first.kysely.selectFrom('ledger').select('amount_n').where('request_id', '=', run.id).execute()
         expect(rows.reduce((sum, { amount_n }) => sum + amount_n, 0)).toBe(cost)

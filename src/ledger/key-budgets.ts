@@ -1,10 +1,13 @@
-/** The bounds of a key, as `GET /key` shows them (docs/contract/budgets.md#order-of-checks). They are read from the rows that admission checks, held amounts included. */
+/**
+ * The budgets of a key, as `GET /key` shows them (docs/contract/budgets.md#order-of-checks). They are read from the rows that admission
+ * checks, including held amounts.
+ */
 import type { KeyBudget, KeyLimit } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
 import { windowEnd } from '../storage/usage-windows.ts'
 import type { ScopeFigures } from './ledger.ts'
 
-/** Credit is not among them: it bounds the account, and has an operation of its own. */
+/** Without credit, which limits the account and has an operation of its own. */
 export const keyBudgets = (figures: readonly ScopeFigures[], atMs: number): KeyBudget[] =>
   figures.flatMap(({ scope, spentNanos, heldNanos }) => {
     if (scope.kind === 'credits') return []
@@ -24,7 +27,7 @@ export const keyBudgets = (figures: readonly ScopeFigures[], atMs: number): KeyB
     ]
   })
 
-/** Everything that bounds a key, credit too, what leaves it least first. */
+/** Everything that limits a key, including credit, the smallest remaining amount first. */
 export const keyLimits = (figures: readonly ScopeFigures[], atMs: number): KeyLimit[] =>
   figures
     .map(({ scope, spentNanos, heldNanos }) => ({

@@ -84,7 +84,7 @@ describeEachSettler('a limit', (engine) => {
     const running = await node.begin(spender(0, limitOf(1000)), 200)
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(1000)), 101)))).toMatchObject({ status: 402 })
     await node.begin(spender(0, limitOf(1001)), 101)
-    // Meanwhile somebody took the limit away and put another one on: what ran without one counts.
+    // Meanwhile the limit was removed and another one set: spending without a limit still counts.
     await node.settle([settlementOf(recordOf('gen-between', spender(0), T0, 5000))])
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(5700)), 1)))).toMatchObject({ status: 403, spend_usd: 0.0000057 })
     await running.end(200)
@@ -143,7 +143,7 @@ describeEachSettler('a limit', (engine) => {
     const free = spender(1, limitOf(1000))
     const outcomes = await Promise.allSettled([breaking.begin(free, 1), breaking.begin(free, 2), breaking.begin(full, 900)])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-    // Its hold may have been written, so it is not refused as one that has none.
+    // Its hold may have been written, so it must not be refused as a request that has none.
     expect(metadataOf((outcomes[2] as PromiseRejectedResult).reason)).toMatchObject({ status: 503 })
     away = false
     await breaking.ledger.tend()
@@ -194,7 +194,7 @@ describeEachSettler('a limit', (engine) => {
     const limited = spender(0, limitOf(1000))
     expect(((await rejection(doomed.begin(limited, 400, { promptNanos: 70 }))) as GatewayError).status).toBe(503)
     expect(await held()).toBe(1)
-    // Its process says nothing more, and another one starts.
+    // This process does nothing more, and another one starts.
     clock.advance(1)
     const other = openNode(database, clock)
     for (let seconds = 0; seconds < 90; seconds += 10) {
@@ -207,7 +207,7 @@ describeEachSettler('a limit', (engine) => {
   })
 })
 
-/** Storage that is away. */
+/** Storage that is unavailable. */
 const refusing = (database: Database): Database => ({
   ...database,
   transaction: () => Promise.reject(new Error('away')),
@@ -295,7 +295,7 @@ describeEachSettler('scopes', (engine) => {
     const running = await node.begin(spender(0), 400)
     const full = (await rejection(node.begin(spender(1), 200))) as GatewayError
     expect(metadataOf(full)).toMatchObject({ status: 402, limit_source: 'service_in_flight_budget', reason: 'in_flight_budget_exhausted' })
-    // It began now and such a request takes five seconds; a fifth at random comes on top.
+    // The running request began now and is expected to take five seconds, plus up to a fifth at random.
     expect(full.retryAfterSeconds).toBeGreaterThanOrEqual(5)
     expect(full.retryAfterSeconds).toBeLessThanOrEqual(6)
     await running.end(1000)
@@ -343,7 +343,7 @@ describeEachSettler('storage that is away', (engine) => {
       async transaction(work, durability) {
         if (away) throw new Error('away')
         const done = await database.transaction(work, durability)
-        // The first answer to a commit is lost: what was written is written.
+        // The first answer to a commit is lost, but the data is written.
         if (lost) {
           lost = false
           throw new Error('the connection broke')
@@ -399,7 +399,7 @@ describeEachSettler('holds', (engine) => {
     clock.advance(10_000)
     await node.ledger.tend()
     expect(await held()).toBe(2)
-    // From here on the process says nothing more. Another one takes over.
+    // From here on the process does nothing more, and another one takes over.
     const other = openNode(database, clock, {})
     for (let seconds = 0; seconds < 80; seconds += 10) {
       await other.ledger.tend()
@@ -413,7 +413,7 @@ describeEachSettler('holds', (engine) => {
     const [reaped] = await other.ledger.figures(limited, clock.now())
     expect(reaped).toMatchObject({ spentNanos: 970, heldNanos: 0 })
     await expectFine()
-    // It was only asleep.
+    // The first process was only asleep.
     await streaming.end(850)
     await streaming.end(850)
     const [after] = await other.ledger.figures(limited, clock.now())

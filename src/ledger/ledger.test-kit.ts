@@ -1,4 +1,4 @@
-/** A ledger as a process has it, for tests that play several processes and let time pass. */
+/** A ledger as one process has it, for tests that simulate several processes and let time pass. */
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
@@ -13,7 +13,7 @@ import type { InFlightSettings } from './decide.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { keyLimitSource, type KeyLimit, type ScopeSource, type Spender } from './scope.ts'
 
-/** Work that is due at once is done at once; everything else waits until the test lets time pass. */
+/** Runs work that is due at once as a microtask; everything else waits until the test lets time pass. */
 const promptClock = (clock: FakeClock): Clock => ({
   ...clock,
   after(delayMs, task) {
@@ -26,7 +26,7 @@ const promptClock = (clock: FakeClock): Clock => ({
 export interface Node {
   readonly ledger: Ledger
   settle(settlements: readonly Settlement[]): Promise<void>
-  /** Without a hold it throws what the client would get. */
+  /** Throws what the client would get if no hold is given. */
   begin(spender: Spender, estimateNanos: number, more?: { readonly promptNanos?: number; readonly cost?: () => number }): Promise<Running>
 }
 
@@ -34,9 +34,9 @@ export interface Running {
   readonly id: string
   readonly spender: Spender
   readonly estimateNanos: number
-  /** As the service settles it; it may be settled again. */
+  /** The settlement as the service writes it; it may be settled again. */
   settlement(costNanos: number): Settlement
-  /** Holds so much in place of what is held. */
+  /** Holds this amount instead of the amount held so far. */
   grow(estimateNanos: number): Promise<void>
   end(costNanos: number): Promise<void>
 }
@@ -108,7 +108,7 @@ export const recordOf = (id: string, spender: Spender, atMs: number, costNanos: 
   record: {},
 })
 
-/** A workspace with keys that storage knows, as many as asked for, and its budgets and credit. */
+/** Creates a workspace with the given number of keys in storage, and its budgets and credit. */
 export const prepareMoney = async (database: Database, clock: FakeClock, keys: number) => {
   const now = isoTimestamp(clock.now())
   const { workspaceId, userId } = await createWorkspaceStore(database).ensureDefaults({

@@ -1,4 +1,4 @@
-/** Budgets as the rest of the service sees them: what bounds a caller, the way in, and the upkeep of what is held. */
+/** Budgets as the rest of the service sees them: the limits of a caller, admission, and the maintenance of holds. */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -13,34 +13,34 @@ import { windowOf } from './windows.ts'
 export interface ScopeFigures {
   readonly scope: Scope
   readonly spentNanos: number
-  /** The amount that running requests may still spend. */
+  /** The amount that is held for running requests. */
   readonly heldNanos: number
 }
 
 export interface Ledger {
-  /** All that bounds this caller, in the order of its checking; at once where every source knows it. */
+  /** All limits of this caller, in the order in which they are checked; without a promise if every source has them in memory. */
   scopesOf(spender: Spender): readonly Scope[] | Promise<readonly Scope[]>
   /** Writes the hold of a request. `costNanos` returns what it has cost so far. Throws 402, 403 and 503. */
   admit(demand: Demand, costNanos: () => number): Promise<void>
-  /** Holds more for a request that was admitted and turns out to be dearer: the estimate of this demand. Throws as `admit` does. */
+  /** Holds more for an admitted request that turns out to be more expensive: the estimate of this demand. Throws as `admit` does. */
   grow(demand: Demand): Promise<void>
-  /** The request has ended; its hold goes with its settlement. */
+  /** Call it when the request has ended; its settlement removes the hold. */
   ended(id: string): void
-  /** The bounds of this caller, with the figures that the next admission will meet. */
+  /** The limits of this caller, with the figures that the next admission will see. */
   figures(spender: Spender, atMs: number): Promise<readonly ScopeFigures[]>
-  /** Each is JSON of a settlement. */
+  /** Each line is the JSON of a settlement. */
   readonly settle: LedgerStore['settleLines']
-  /** Forgets what sources keep in memory. */
+  /** Clears what the sources have in memory. */
   refreshCache(): void
-  /** One round of upkeep. It runs by itself from `start` on, at once and every ten seconds. */
+  /** One round of maintenance. After `start` it runs by itself, at once and then every ten seconds. */
   tend(): Promise<void>
   start(): () => Promise<void>
-  /** Held requests that run here. */
+  /** The number of requests with a hold that run here. */
   readonly running: number
 }
 
 const TEND_MS = 10_000
-/** Holds that one transaction reaps. */
+/** The maximum number of holds that one transaction reaps. */
 const REAP_MAX = 200
 const RELEASE_MAX = 1000
 const UNKNOWN_MAX = 100_000
@@ -51,10 +51,13 @@ export const createLedger = (parts: {
   readonly ids: IdSource
   readonly sources: readonly ScopeSource[]
   readonly inFlight: () => InFlightSettings
-  /** Writes what has ended and waits to be settled. */
+  /** Writes the settlements of requests that have ended. */
   readonly settleFirst: () => Promise<void>
   readonly onError: (thrown: unknown, doing: string) => void
-  /** Called with the number of holds charged for a dead process, and of figures that were wrong and are right again. */
+  /**
+   * Called with the number of holds that were charged for a dead process; `onRepaired` with the number of windows whose figures were wrong
+   * and have been corrected.
+   */
   readonly onReaped: (holds: number) => void
   readonly onRepaired: (windows: number) => void
 }): Ledger => {
@@ -63,9 +66,9 @@ export const createLedger = (parts: {
   const holds = createHoldStore(database)
   const node = newNode(database, clock, ids)
   const live = new Map<string, () => number>()
-  /** The last checkpoint of each. */
+  /** The cost at the last checkpoint of each request. */
   const checkpointed = new Map<string, number>()
-  /** Turned away by storage that broke: their holds may have been written all the same. */
+  /** Requests rejected because storage failed: their holds may have been written nevertheless. */
   const unknown = new Set<string>()
   const admissions = createAdmissions({
     ...parts,
@@ -144,7 +147,8 @@ export const createLedger = (parts: {
         stop()
         // The caller closes storage next.
         await round.catch(() => undefined)
-        // Only this process knows of them: the next one would take them for holds of requests that ran, and charge them.
+        // Only this process knows that these requests were rejected: the next one would take their holds for those of requests that ran,
+        // and charge them.
         await releaseUnknown().catch(failed)
       }
     },
@@ -155,8 +159,8 @@ export const createLedger = (parts: {
 }
 
 /**
- * On SQLite there is one service for a file, so all holds of an earlier one are over at once. On PostgreSQL a dead node
- * cannot be distinguished from a slow one before its leases have ended.
+ * On SQLite only one service uses a file, so all holds of an earlier process are over at once. On PostgreSQL a dead node cannot be
+ * distinguished from a slow one before its leases have expired.
  */
 const newNode = ({ engine }: Database, clock: Clock, ids: IdSource): LedgerNode => ({
   id: engine === 'sqlite' ? 'local' : ids.uuid(),

@@ -1,11 +1,11 @@
-/** The answers of a budget that does not let a request in (docs/contract/budgets.md#refusals). */
+/** The errors for a request that a budget refuses (docs/contract/budgets.md#refusals). */
 import { GatewayError } from '../errors.ts'
 import { dollars } from '../lib/money.ts'
 import { windowEnd } from '../storage/usage-windows.ts'
 import type { Refusal } from './decide.ts'
 import type { Interval, Scope } from './scope.ts'
 
-/** `atMs`: the instant of admission. `retryAfterSeconds`: for a budget that is only full for now. */
+/** `atMs`: the instant of admission. `retryAfterSeconds`: used for a budget that is full only for now. */
 export const refusalError = (refusal: Refusal, atMs: number, retryAfterSeconds: number): GatewayError => {
   const { scope } = refusal.bound
   const resetsAt = windowEnd(scope.interval, atMs)
@@ -40,11 +40,11 @@ export const refusalError = (refusal: Refusal, atMs: number, retryAfterSeconds: 
   return new GatewayError(scope.kind === 'credits' ? 'payment_required' : 'permission_denied', `${why} ${figures}`, { metadata })
 }
 
-/** Says whether a budget, a limit or the credit did not let it go on. A provider's own lack of credit is none of these. */
+/** True if a budget, a limit or the credit refused the request. A provider's own lack of credit does not count. */
 export const isBudgetRefusal = (thrown: unknown): thrown is GatewayError =>
   thrown instanceof GatewayError && typeof thrown.metadata['limit_source'] === 'string'
 
-/** The money is not there: that of the caller, or of the operator at a provider. */
+/** True if money is lacking: the caller's, or the operator's at a provider. */
 export const isUnpaid = (thrown: unknown): thrown is GatewayError =>
   thrown instanceof GatewayError && (thrown.type === 'payment_required' || isBudgetRefusal(thrown))
 
@@ -84,7 +84,7 @@ const remedy = ({ kind }: Scope, cause: 'spent' | 'too-large' | 'weight', resets
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** At least cents; more digits where there are more. */
+/** At least two decimals; more if the amount has more. */
 const usd = (nanos: number): string => {
   const [whole = '0', decimals = ''] = (Math.abs(nanos) / 1e9).toFixed(9).replace(/0+$/, '').split('.')
   return `${nanos < 0 ? '-' : ''}$${whole}.${decimals.padEnd(2, '0')}`

@@ -1,35 +1,35 @@
-/** The bounds on a request's cost: limits of its key, budgets of its member and its workspace, prepaid credit. */
+/** The limits on a request's cost: limits of its key, budgets of its member and its workspace, prepaid credit. */
 import type { Span } from '../storage/ledger-tables.ts'
 import { SUBJECTS } from '../storage/scope-windows.ts'
 
-/** In the order in which they are checked, and the first exhausted one is reported (docs/contract/budgets.md#order-of-checks). */
+/** In the order in which they are checked; the first exhausted one is reported (docs/contract/budgets.md#order-of-checks). */
 export const SCOPE_KINDS = ['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit'] as const
 export type ScopeKind = (typeof SCOPE_KINDS)[number]
 
-/** Null: for life. */
+/** Null means no reset: the limit holds for all time. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | null
 
 export interface Scope {
-  /** Tells it from every other scope. */
+  /** Distinguishes this scope from every other. */
   readonly id: string
-  /** `credits`: what was prepaid; checked after all the others, and answered with 402. */
+  /** `credits`: prepaid credit, checked after all the others and refused with 402. */
   readonly kind: ScopeKind | 'credits'
   readonly limitNanos: number
   readonly interval: Interval
-  /** Says whether spending with customers' own provider keys counts. */
+  /** True if spending with customers' own provider keys counts. */
   readonly includeByok: boolean
   readonly guardrailId: string | null
   readonly budgetId: string | null
-  /** Lets in one request that may cost more than is left, while no other runs (docs/contract/budgets.md#last-request). */
+  /** Admits one request that may cost more than is left, if no other is running (docs/contract/budgets.md#last-request). */
   readonly allowLastRequest: boolean
 }
 
-/** Who spends. */
+/** The key, workspace and user that spend. */
 export interface Spender {
   readonly keyHash: string
   readonly workspaceId: string
   readonly userId: string
-  /** The key's own limit; null where it has none. */
+  /** The key's own limit; null if it has none. */
   readonly limit: KeyLimit | null
 }
 
@@ -40,8 +40,8 @@ export interface KeyLimit {
 }
 
 /**
- * Where scopes come from: keys, workspace budgets, guardrails. At once where it is known; what a source keeps in memory
- * it reads again after `refreshCache`, which the change counter calls.
+ * A source of scopes: keys, workspace budgets or guardrails. Returns without a promise if they are in memory; after `refreshCache`, which
+ * the change counter calls, a source reads them again.
  */
 export interface ScopeSource {
   scopes(spender: Spender): readonly Scope[] | Promise<readonly Scope[]>
@@ -49,8 +49,8 @@ export interface ScopeSource {
 }
 
 /**
- * Whose spending a scope bounds. All scopes of one subject and interval share one row of figures, and differ in their
- * limits: so a limit that is set or changed in the middle of a window counts what was spent in it before.
+ * The subject whose spending a scope limits. All scopes of one subject and interval share one row of figures and differ only in their
+ * limits, so a limit that is set or changed in the middle of a window counts what was spent in it before.
  */
 export const subjectOf = (kind: Scope['kind'], { keyHash, workspaceId, userId }: Spender): string => {
   switch (kind) {
@@ -69,7 +69,6 @@ export const subjectOf = (kind: Scope['kind'], { keyHash, workspaceId, userId }:
 
 export const spanOf = (interval: Interval): Span => interval ?? 'lifetime'
 
-/** The limit of the key itself. */
 export const keyLimitSource: ScopeSource = {
   scopes: ({ keyHash, limit }) => (limit === null ? NONE : [keyLimitScope(keyHash, limit)]),
 }

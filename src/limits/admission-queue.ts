@@ -1,18 +1,18 @@
 /**
- * At most so many at once, and of them no key more than its share; a few more wait a little, the first in line first
+ * Bounds how many requests run at once and how many of them one key may have; a few more wait a short time, first come first served
  * (docs/contract/operating.md#admission).
  */
 import { createFairPlaces, type FairPlaces, type PlacesElsewhere } from '../lib/fair-places.ts'
 import type { Clock } from '../lib/clock.ts'
 
-/** Let in; or not: there is no room for anybody, or none for this key. */
+/** `inside`: admitted. `full`: there is no room for anyone. `share`: there is no room for this key. */
 export type Entry = 'inside' | 'full' | 'share'
 
 export interface AdmissionQueue {
-  /** Who is inside must `leave`. */
+  /** The caller must call `leave` after the entry `inside`. */
   enter(key: string): Entry | Promise<Entry>
   leave(key: string): void
-  /** Lets in who fits now, where more than a request that left may have made room. */
+  /** Admits waiting requests that now fit; needed if something other than a request that left may have made room. */
   admitWaiting(): void
   readonly inside: number
   readonly held: FairPlaces['held']
@@ -20,11 +20,11 @@ export interface AdmissionQueue {
 }
 
 export interface QueueSettings {
-  /** 0: no bound. */
+  /** The maximum number of requests; 0 means no bound. */
   readonly most: number
   readonly line: number
   readonly waitMs: number
-  /** The part of `most`, and of the line, that one key alone may take; 0: all of it. */
+  /** The share of `most`, and of the queue, that a single key may use; 0 means all of it. */
   readonly keyShare: number
 }
 
@@ -33,7 +33,7 @@ interface Waiting {
   decide(entry: Entry): void
 }
 
-/** `elsewhere`: the places of other nodes, which a key's share counts too. A line is of one node, and so are shares of it. */
+/** `elsewhere`: the places of other nodes, which also count in a key's share. The waiting line and the shares of it belong to one node. */
 export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings, elsewhere?: PlacesElsewhere): AdmissionQueue => {
   const shareOf = ({ keyShare }: QueueSettings): number => keyShare || 1
   const places = createFairPlaces(
@@ -41,7 +41,7 @@ export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings
     elsewhere,
   )
   const lineUp = createFairPlaces(() => ({ most: settings().line, share: shareOf(settings()), always: 1 }))
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const line = new Set<Waiting>()
 
   const admitWaiting = (): void => {
@@ -72,7 +72,7 @@ export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings
   return {
     enter(key) {
       const obstacle = places.obstacle(key, 1)
-      // This passes by no request in line: those that wait there do not fit.
+      // This does not overtake a waiting request: those that wait do not fit.
       if (obstacle === null) {
         places.take(key, 1)
         return 'inside'

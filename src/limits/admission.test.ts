@@ -173,7 +173,7 @@ test('503 while the process is behind, before anything is counted', async () => 
 })
 
 describe('how far behind the process is', () => {
-  /** A clock whose timers fire late by what the test says. */
+  /** A clock whose timers fire late by the given milliseconds. */
   const run = (lateness: readonly number[]): number => {
     let nowMs = 0
     let task: () => void = () => undefined

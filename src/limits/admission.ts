@@ -1,7 +1,6 @@
 /**
- * Says whether an inference request may begin, the cheap reasons first (docs/contract/operating.md#admission): this process
- * keeps up, the key has not too many running and not too many a minute, the process has room. Refusals are ours, so no
- * provider hears of them.
+ * Decides if an inference request may begin, with the cheapest checks first (docs/contract/operating.md#admission): this process keeps up,
+ * the key has not too many requests running or in this minute, and the process has room. These refusals are ours, so no provider is asked.
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -11,7 +10,7 @@ import type { KeyMeter } from './key-meter.ts'
 import type { LoopLag } from './loop-lag.ts'
 import { type AdmissionQueue, createAdmissionQueue, type Entry, type QueueSettings } from './admission-queue.ts'
 
-/** Settings of the file; 0 means no bound. */
+/** Settings of the configuration file; 0 means no bound. */
 export interface Limits extends QueueSettings {
   readonly keyConcurrency: number
   readonly requestsPerMinute: number
@@ -19,24 +18,26 @@ export interface Limits extends QueueSettings {
   readonly loopLagMs: number
 }
 
-/** Who asks: a key, with bounds of its own or null for those of the file. */
+/** The key that asks; its bounds are null if those of the file apply. */
 export interface Limited {
   readonly hash: string
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
 }
 
-/** The places that a request holds once it was let in. */
+/** The places that an admitted request occupies. */
 export interface Permit {
-  /** From now on the code that answers ends it; otherwise the end of the request does. */
+  /** From now on the code that answers must end the permit; otherwise it ends with the request. */
   handOver(): void
   readonly handedOver: boolean
-  /** Once, with all tokens in and out; further calls do nothing. */
+  /** Call it once, with the sum of input and output tokens; further calls do nothing. */
   end(tokens: number): void
 }
 
 export interface Admission extends Pick<AdmissionQueue, 'inside' | 'waiting' | 'held' | 'admitWaiting'> {
-  /** Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. `onEnd` is called once, when the permit ends. */
+  /**
+   * Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. `onEnd` is called once, when the permit ends.
+   */
   enter(caller: Limited, onEnd?: () => void): Permit | Promise<Permit>
 }
 
@@ -128,7 +129,7 @@ const shareTaken = (): GatewayError =>
     },
   )
 
-/** `nowMs`: the wall clock, for the instant of the reset. */
+/** `nowMs`: the wall clock, to compute the instant of the reset. */
 const boundReached = ({ bound, remaining, retryAfterMs, resetMs }: BoundReached, bounds: KeyBounds, nowMs: number): GatewayError => {
   if (bound === 'concurrency') {
     return new GatewayError('rate_limit_exceeded', `This key is at its limit of ${bounds.concurrency} concurrent requests.`, {

@@ -1,41 +1,46 @@
 /**
- * The bytes of request bodies and of unread answers that this process holds at once. A body costs several times its length while it is answered,
- * so the sum of them is what bounds memory, whatever the number of requests (docs/contract/operating.md#admission).
+ * The bytes of request bodies and of unread answers that this process holds at once. While it is answered, a body costs several times its
+ * length, so memory is bounded by their sum, whatever the number of requests (docs/contract/operating.md#admission).
  */
 import { GatewayError } from '../errors.ts'
 import { createFairPlaces } from '../lib/fair-places.ts'
 
 export interface BodyRoomSettings {
-  /** All bodies together. */
+  /** The limit for all bodies together. */
   readonly mostBytes: number
-  /** A key may always have so many, while they are free: one body of the largest size. */
+  /** A key may always have this many bytes while they are free: one body of the maximum size. */
   readonly bodyBytes: number
-  /** The part that one key alone may take; 0: all of it. */
+  /** The share that a single key may use; 0 means all of it. */
   readonly keyShare: number
 }
 
 export interface BodyRoom {
-  /** The place of one request of this key. */
+  /** Opens the space of one request of this key. */
   enter(key: string): BodySpace
-  /** Counts what clients have not read of their streams yet: it is in memory too, and cannot be refused. Negative where they have. */
+  /**
+   * Counts bytes of streams that clients have not read yet: they are in memory too and cannot be refused. Negative when clients have read.
+   */
   unread(change: number): void
-  /** Bytes that are taken. */
+  /** The bytes that are taken by request bodies. */
   readonly bytes: number
   readonly unreadBytes: number
 }
 
 export interface BodySpace {
-  /** Null where there was room for so many more bytes; else a refusal with `Retry-After`, and nothing was taken: 503, or 429 where the room is for other keys. */
+  /**
+   * Returns null if there was room for this many more bytes; otherwise a refusal with `Retry-After`, with nothing taken: 503, or 429 if the
+   * remaining room is for other keys.
+   */
   take(bytes: number): GatewayError | null
-  /** As `take`, and takes nothing. */
+  /** The same as `take`, but takes nothing. */
   refusal(bytes: number): GatewayError | null
-  /** Takes room for an answer whether there is any or not; negative gives back what was read. */
+  /** Takes room for an answer even if there is none; a negative change gives back what was read. */
   holdAnswer(change: number): void
-  /** Gives back all that was taken. Further calls do nothing. */
+  /** Gives back everything that `take` took. Further calls do nothing. */
   free(): void
 }
 
-/** `settings`: read at each request, since they may be reloaded. */
+/** `settings` is read at each request, since the configuration may be reloaded. */
 export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
   let unread = 0
   let answers = 0

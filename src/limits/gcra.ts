@@ -1,6 +1,6 @@
 /**
- * Rates, by the generic cell rate algorithm: one instant for each name instead of a window of requests. `limit` of them
- * may come at once, and then one every `perMs / limit`. Pure over the times it is given; nothing has to be reset.
+ * Rate limits by the generic cell rate algorithm: one instant for each name instead of a window of requests. `limit` of them may come at
+ * once, and after that one every `perMs / limit`. Pure in the times it is given; nothing has to be reset.
  */
 export interface Rate {
   readonly limit: number
@@ -9,30 +9,30 @@ export interface Rate {
 
 export interface RateVerdict {
   readonly allowed: boolean
-  /** How much may still come at once. */
+  /** The amount that may still be taken at once. */
   readonly remaining: number
-  /** Until what was asked for would be allowed; 0 where it is. */
+  /** Milliseconds until the requested amount would be allowed; 0 if it is allowed now. */
   readonly retryAfterMs: number
-  /** Until all of the limit is there again. */
+  /** Milliseconds until the whole limit is available again. */
   readonly resetMs: number
 }
 
 export interface RateMeter {
-  /** Takes `amount` if it fits, and at most all of the limit: what is larger fits when nothing else is used. */
+  /** Takes `amount` if it fits, capped at the whole limit: a larger amount fits when nothing else is used. */
   take(name: string, amount: number, rate: Rate, nowMs: number): RateVerdict
-  /** Takes `amount` whether it fits or not: what was learnt afterwards. Negative gives back. */
+  /** Takes `amount` even if it does not fit, for usage that becomes known afterwards. A negative amount gives back. */
   settle(name: string, amount: number, rate: Rate, nowMs: number): void
-  /** Names that are remembered. */
+  /** The number of names that are remembered. */
   readonly size: number
 }
 
-/** `maxNames`: beyond it those that owe least are forgotten, which only ever lets in more. */
+/** `maxNames`: beyond this number, names with the least usage tend to be forgotten, which can only admit more. */
 export const createRateMeter = (maxNames: number): RateMeter => {
-  /** The instant at which all of the limit is there again; a name without one has used nothing. */
+  /** The instant at which the whole limit is available again; a name without an entry has used nothing. */
   const fullAt = new Map<string, number>()
 
   const write = (name: string, atMs: number, nowMs: number): void => {
-    // Last written is last in the map, so that the first ones are the likeliest to be full again.
+    // The name written last is last in the map, so the first ones are the likeliest to be fully available again.
     fullAt.delete(name)
     if (atMs > nowMs) fullAt.set(name, atMs)
     if (fullAt.size > maxNames) forgetSome(fullAt, nowMs)
@@ -44,7 +44,7 @@ export const createRateMeter = (maxNames: number): RateMeter => {
       const at = Math.max(fullAt.get(name) ?? 0, nowMs)
       const after = at + costMs
       const overMs = after - nowMs - perMs
-      // A rounding error must not refuse the last one of the limit.
+      // A rounding error must not refuse the last unit of the limit.
       const allowed = overMs < 1e-6
       const usedUntil = allowed ? after : at
       if (allowed) write(name, after, nowMs)
@@ -64,7 +64,7 @@ export const createRateMeter = (maxNames: number): RateMeter => {
   }
 }
 
-/** Looked at from the oldest on, in a bounded piece. */
+/** How many names are examined at a time, from the oldest on. */
 const FORGET = 64
 
 const forgetSome = (fullAt: Map<string, number>, nowMs: number): void => {

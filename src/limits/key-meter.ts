@@ -1,24 +1,29 @@
-/** Bounds for the requests of one key: how many run at once, and how many requests and tokens a minute. Of this process alone. */
+/**
+ * Limits for the requests of one key: how many run at once, and how many requests and tokens per minute. The counts are this process's own.
+ */
 import type { Clock } from '../lib/clock.ts'
 import type { BoundReached, Correction, KeyBounds } from '../storage/limits/limit-store.ts'
 import { createRateMeter, type Rate, type RateVerdict } from './gcra.ts'
 
 export interface KeyMeter {
-  /** Null: let in, and must `leave`; else what it ran into, and nothing was taken. */
+  /** Returns null if the request was admitted (the caller must then call `leave`); otherwise the limit that it hit, with nothing taken. */
   enter(bounds: KeyBounds): BoundReached | null | Promise<BoundReached | null>
-  /** With all its tokens, in and out; it used one to get in. */
+  /** `tokens`: all input and output tokens; one of them was counted on entry. */
   leave(bounds: KeyBounds, tokens: number): void
 }
 
 export interface LocalMeter {
-  /** Says whether one more fits that has been counted as running; `nodes`: the part of the bounds that is ours is one of so many. */
+  /**
+   * Checks if one more request fits, which `running` already includes. `nodes`: this process has one of that many equal parts of the
+   * limits.
+   */
   take(bounds: KeyBounds, running: number, nodes: number): BoundReached | null
-  /** Counts what was let in elsewhere, or became known afterwards. */
+  /** Counts usage that was admitted elsewhere or became known afterwards. */
   note(bounds: KeyBounds, used: Pick<Correction, 'usedTokens' | 'usedRequests'>, nodes: number): void
 }
 
 const MINUTE_MS = 60_000
-/** Keys whose rates are remembered, twice. */
+/** The maximum number of remembered rates; each key has two. */
 const RATE_NAMES_MAX = 100_000
 
 export const createLocalMeter = (clock: Pick<Clock, 'monotonicMs'>): LocalMeter => {
@@ -29,7 +34,7 @@ export const createLocalMeter = (clock: Pick<Clock, 'monotonicMs'>): LocalMeter 
       if (concurrency > 0 && running > partOf(concurrency, nodes))
         return { bound: 'concurrency', remaining: 0, retryAfterMs: 0, resetMs: 0 }
       const nowMs = clock.monotonicMs()
-      // The number of tokens is not known yet: the request is let in while one is left, and charged when they were counted.
+      // The number of tokens is not known yet: the request is admitted while one is left, and charged after the tokens are counted.
       const tokens = tokensPerMinute === 0 ? null : rates.take(tokensOf(bounds), 1, rateOf(tokensPerMinute, nodes), nowMs)
       if (tokens?.allowed === false) return reached('tokens', tokens)
       const requests = requestsPerMinute === 0 ? null : rates.take(requestsOf(bounds), 1, rateOf(requestsPerMinute, nodes), nowMs)
@@ -47,12 +52,12 @@ export const createLocalMeter = (clock: Pick<Clock, 'monotonicMs'>): LocalMeter 
   }
 }
 
-/** Never nothing, or a node would refuse all. */
+/** At least 1, or a node would refuse every request. */
 const partOf = (limit: number, nodes: number): number => Math.max(1, Math.floor(limit / nodes))
 
 const rateOf = (limit: number, nodes: number): Rate => ({ limit: partOf(limit, nodes), perMs: MINUTE_MS })
 
-/** Changing the limit resets its counter. */
+/** The limit is part of the name, so changing it resets the counter. */
 const tokensOf = ({ hash, tokensPerMinute }: KeyBounds): string => `tokens ${hash} ${tokensPerMinute}`
 const requestsOf = ({ hash, requestsPerMinute }: KeyBounds): string => `requests ${hash} ${requestsPerMinute}`
 
@@ -63,11 +68,11 @@ const reached = (bound: 'tokens' | 'requests', { remaining, retryAfterMs, resetM
   resetMs,
 })
 
-/** Says whether anything bounds the key. */
+/** True if the key has any limit. */
 export const isBounded = ({ concurrency, tokensPerMinute, requestsPerMinute }: KeyBounds): boolean =>
   concurrency > 0 || tokensPerMinute > 0 || requestsPerMinute > 0
 
-/** How many requests of each key run here. */
+/** The number of requests of each key that run here. */
 export interface RunningCounts {
   of(hash: string): number
   add(hash: string, change: 1 | -1): void

@@ -1,10 +1,13 @@
-/** Says whether this process keeps up: how late timers fire shows how long everything else waits too. */
+/** Measures how well this process keeps up: a late timer shows how long everything else waits too. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface LoopLag {
-  /** The 99th percentile of the last two whole seconds, of the better one: a burst that passes is no overload. In milliseconds. */
+  /**
+   * In milliseconds: the 99th percentile of each of the last two whole seconds, of which the lower counts, so that a short burst is not an
+   * overload.
+   */
   readonly p99Ms: number
-  /** Begins to watch; the answer ends it. */
+  /** Starts measuring; the returned function stops it. */
   start(): () => void
 }
 
@@ -46,5 +49,5 @@ export const createLoopLag = (clock: Clock): LoopLag => {
   }
 }
 
-/** By the lower rank, so that a single pause, of a collection of garbage or a large body, is no overload. */
+/** Takes the lower rank, so that a single pause, for garbage collection or a large body, is not an overload. */
 const percentile99 = (samples: readonly number[]): number => samples.toSorted((a, b) => a - b)[Math.floor(0.99 * (samples.length - 1))] ?? 0

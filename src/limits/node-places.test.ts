@@ -10,7 +10,7 @@ import { createSharedMeter } from './shared-meter.ts'
 
 const SHARE = 0.8
 
-/** A store that keeps the words of all nodes; the test says whether it answers. */
+/** A store that keeps the reports of all nodes; the test decides if it answers. */
 const board = () => {
   const said = new Map<string, string>()
   let isAway = false
@@ -68,7 +68,7 @@ const start = async (count: number, { most = 40, line = 0, seen = count }: Parti
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) => startNode(clock, storeOf(`node-${index}`), { most, line, seen })),
   )
-  /** Long enough for every node to report and to read the others, also of one that is not asked often. */
+  /** Long enough for every node, even an idle one, to report and to read the others' reports. */
   const exchange = async (): Promise<void> => {
     for (let round = 0; round < 21; round += 1) {
       clock.advance(100)
@@ -99,7 +99,7 @@ test('places that a key holds on one node count on the others, and count no more
   expect(at(0).fill('a')).toBe(32)
   for (let other = 0; other < 8; other += 1) expect(at(0).queue.enter(`b${other}`)).toBe('inside')
   await exchange()
-  // 58 of 80, while 22 are free. Alone on this node it would be 32 of 40.
+  // 58 of 80 places, while 22 are free. On this node alone it would be 32 of 40.
   expect(at(1).fill('a')).toBe(26)
   for (let place = 0; place < 32; place += 1) at(0).queue.leave('a')
   await exchange()
@@ -219,7 +219,7 @@ test('whoever comes and goes on whichever node: no key passes its share of all, 
           const hadHere = queue.held.get(key) ?? 0
           const hadRoom = queue.inside < 40
           const entered = queue.enter(key)
-          // Never unlimited, and never none at all.
+          // The limits always hold, and a key with nothing always gets in if there is room.
           expect(queue.inside).toBeLessThanOrEqual(40)
           if (hadHere === 0 && hadRoom) expect(entered).toBe('inside')
           if (entered !== 'inside' || hadHere === 0) continue

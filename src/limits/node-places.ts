@@ -1,7 +1,7 @@
 /**
- * The places of the other nodes, so that a key's share is of the places of all of them (docs/contract/operating.md#several-nodes). No request
- * waits for it: nodes report to one another through the store of limits, often while they fill up, and each decides by what it has heard.
- * While the store is away, a key has its share of each node alone.
+ * The places of the other nodes, so that a key's share is counted over all nodes (docs/contract/operating.md#several-nodes). No request
+ * waits for this: nodes report to one another through the limit store, more often as they fill up, and each decides by the latest reports.
+ * While the store is unavailable, a key has its share of each node separately.
  */
 import { z } from 'zod'
 
@@ -12,14 +12,14 @@ import { repeat } from '../lib/repeat.ts'
 import type { SharedMeter } from './shared-meter.ts'
 
 export interface NodePlaces extends PlacesElsewhere {
-  /** The answer ends it. */
+  /** Starts the exchange; the returned function stops it. */
   start(): () => void
 }
 
 export interface NodePlacesParts {
   readonly clock: Clock
   readonly consult: SharedMeter['consult']
-  /** This node's own places. `most` 0: no bound. */
+  /** This node's own places. A `most` of 0 means no bound. */
   readonly own: () => OwnPlaces
   /** Called when the places elsewhere may have changed. */
   readonly onHeard: () => void
@@ -32,14 +32,14 @@ export interface OwnPlaces {
 }
 
 const ROUND_MS = 100
-/** A node that has room reports in every tenth round. */
+/** A node that has room reports only in every tenth round. */
 const IDLE_ROUNDS = 10
-/** From this part of its places on, a node reports in every round. */
+/** A node that uses at least this part of its places reports in every round. */
 const BUSY_PART = 1 / 8
-/** A key with less than this part of a node's places is not reported: it is far from any share, and there may be many of them. */
+/** A key with less than this part of a node's places is not reported: it is far from any share, and there may be many such keys. */
 const REPORTED_PART = 1 / 100
 
-/** In place of no bound. */
+/** The number used if there is no bound. */
 const MOST_PLACES = 1_000_000_000
 
 const count = z.number().int().min(0).max(MOST_PLACES)
@@ -55,7 +55,7 @@ export const createNodePlaces = ({ clock, consult, own, onHeard }: NodePlacesPar
     free = 0
     for (const report of others) {
       const { data } = reportSchema.safeParse(objectIn(report))
-      // A node of another version says it in another way.
+      // A node of another version may report in a different format.
       if (data === undefined) continue
       free += Math.max(0, (data.most || MOST_PLACES) - data.taken)
       for (const [key, places] of Object.entries(data.held)) sum.set(key, (sum.get(key) ?? 0) + places)

@@ -16,7 +16,7 @@ const bounds = (more: Partial<KeyBounds> = {}): KeyBounds => ({
   ...more,
 })
 
-/** A store in which the test says what happens. */
+/** A store whose behaviour the test determines. */
 const scripted = () => {
   const asked: Claim[] = []
   const corrected: Correction[] = []
@@ -59,7 +59,7 @@ const open = async (nodes = 3) => {
   })
   await meter.connect()
   meter.start()
-  /** Lets in as many as it does of so many. */
+  /** The number of requests admitted out of this many. */
   const enterMany = async (many: number, of: KeyBounds): Promise<number> => {
     let admitted = 0
     for (let request = 0; request < many; request += 1) if ((await meter.enter(of)) === null) admitted += 1
@@ -149,7 +149,7 @@ describe('while the store is away', () => {
     clock.advance(1000)
     await turn()
     expect(reported).toEqual(['refused', null])
-    // The first of the five was asked about, and may have been counted.
+    // The store was asked about the first of the five, and may have counted it.
     expect(corrected.at(-1)).toEqual({ ...limited, running: 5, usedTokens: 4, usedRequests: 4 })
     await meter.enter(limited)
     expect(asked).toHaveLength(before + 1)
@@ -251,7 +251,7 @@ test('whatever the store does, in whatever order: the count of running requests 
         await turn()
       }
       if (corrected.length > 0) expect(corrected.at(-1)?.running).toBe(0)
-      // Four places again, and no more.
+      // All places of this node, half of the four, are free again, and no more.
       be('fails')
       const free = await Promise.all(Array.from({ length: 8 }, async () => meter.enter(limited)))
       expect(free.filter((reached) => reached === null)).toHaveLength(2)
@@ -264,7 +264,7 @@ describe('a Redis that is none', () => {
   const servers: Server[] = []
   afterAll(() => servers.forEach((server) => server.close()))
 
-  /** Answers the greeting and the loading of scripts as Redis does, and every question with this. */
+  /** Answers the greeting and the loading of scripts as Redis does, and every other command with `answer`. */
   const pretend = async (answer: string | null, greets = true): Promise<string> => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined)
@@ -301,7 +301,7 @@ describe('a Redis that is none', () => {
   ])('one that %s counts as away, and this node keeps to its part', async (_, answer) => {
     const store = createRedisLimits({ url: await pretend(answer), prefix: 'p', node: 'n' })
     const faults: unknown[] = []
-    // A machine under load must not make the greeting late.
+    // Generous at first, so that load on the machine cannot make the greeting late.
     let timeoutMs = 10_000
     const meter = createSharedMeter({
       clock: systemClock,

@@ -1,7 +1,7 @@
 /**
- * Bounds for the requests of one key, counted by all nodes together in a store. A request waits for one round trip at most, and
- * one whose key has no bounds for none. While the store is away each node keeps to its part of the bounds, so that neither all
- * is refused nor anything unbounded (docs/contract/operating.md#several-nodes).
+ * Limits for the requests of one key, counted by all nodes together in a store. A request waits for at most one round trip, and not at all
+ * if its key has no limits. While the store is unavailable each node enforces its part of the limits, so that neither everything is refused
+ * nor anything is unlimited (docs/contract/operating.md#several-nodes).
  */
 import type { Clock } from '../lib/clock.ts'
 import { inTime } from '../lib/in-time.ts'
@@ -9,54 +9,57 @@ import type { BoundReached, Correction, KeyBounds, LimitStore } from '../storage
 import { createLocalMeter, createRunningCounts, isBounded, type KeyMeter } from './key-meter.ts'
 
 export interface SharedMeter extends KeyMeter {
-  /** Tries the store, once, so that the first request finds it. */
+  /** Tries to reach the store once, so that it is ready for the first request. */
   connect(): Promise<void>
   /**
-   * From now on the store is tried again while it is away, and what runs is reported to it. Resolves, once ended, when the store
-   * has the report that nothing runs.
+   * Starts retrying the store while it is unavailable, and reporting running requests to it. The returned function stops that, and resolves
+   * when the store has the report that nothing runs.
    */
   start(): () => Promise<void>
-  /** Asks the store what no request waits for. Undefined where nothing is shared, or it is away: from now on, if it does not answer. */
+  /**
+   * Asks the store something that no request waits for. Undefined if nothing is shared or the store is unavailable; a store that does not
+   * answer counts as unavailable from then on.
+   */
   consult<Answer>(question: (store: LimitStore) => Promise<Answer>): Promise<Answer | undefined>
-  /** Each node keeps to its part of the bounds. */
+  /** True if each node enforces its part of the limits because the store is unavailable. */
   readonly away: boolean
-  /** Requests that were decided on without the store that should have been asked. */
+  /** The number of requests that were decided without the store although it should have been asked. */
   readonly decidedAlone: number
 }
 
 export interface SharedMeterParts {
   readonly clock: Clock
-  /** Null: this process counts by itself. One that does not ask alone is used while there are several nodes. */
+  /** Null if this process counts on its own. A store whose `asksAlone` is false is used only while there are several nodes. */
   readonly store: LimitStore | null
-  /** Nodes that were there when last heard of, this one among them. */
+  /** The number of nodes, including this one, as last reported. */
   readonly nodes: () => number
-  /** A store that does not answer within this time is away. */
+  /** A store that does not answer within this many milliseconds counts as unavailable. */
   readonly timeoutMs: () => number
-  /** Called when the store goes away, with the reason, and with null when it is back. */
+  /** Called when the store becomes unavailable, with the reason, and with null when it is available again. */
   readonly onAway: (thrown: unknown) => void
 }
 
-/** Corrections wait this long for others. */
+/** Corrections wait this many milliseconds for others, to be sent together. */
 const GATHER_MS = 5
 const PROBE_MS = 1000
-/** A connection takes longer than an answer: it may need a name, and TLS. */
+/** Connecting takes longer than an answer: it may need a DNS look-up and TLS. */
 const CONNECT_MS = 2000
-/** No request waits for it, so a store that is slow for a moment is not given up. */
+/** No request waits for this, so a store that is slow for a moment is not given up. */
 const CONSULT_MS = 2000
-/** Running requests are reported again in every third tick, before their lease ends. */
+/** Running requests are reported again in every third tick, before their lease expires. */
 const RENEW_EVERY = 3
-/** So many corrections are sent at once. */
+/** The maximum number of corrections sent at once. */
 const CORRECTIONS_MAX = 500
-/** Keys whose use is remembered while the store is away. */
+/** The maximum number of keys whose usage is remembered while the store is unavailable. */
 const OWED_MAX = 10_000
 
 export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
   const { clock, store, nodes, timeoutMs, onAway } = parts
   const local = createLocalMeter(clock)
   const running = createRunningCounts()
-  /** Not known to the store yet, by key and bounds. */
+  /** Usage that the store does not know yet, by key and limits. */
   const owed = new Map<string, Correction>()
-  /** Bounds of keys that have requests running. */
+  /** Limits of keys that have requests running. */
   const bounded = new Map<string, KeyBounds>()
   let state: 'untried' | 'near' | 'away' = 'untried'
   let decidedAlone = 0
@@ -92,7 +95,10 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
     })
   }
 
-  /** Use that was on its way when the store went away may be counted there or not, and is not sent twice; what runs is sent again. */
+  /**
+   * Usage that was being sent when the store became unavailable may or may not have been counted, and is not sent again; the number of
+   * running requests is.
+   */
   const flush = async (): Promise<void> => {
     if (store === null || state !== 'near' || flushing || owed.size === 0) return
     flushing = true
@@ -130,13 +136,13 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       reached = await inTime(asked.enter({ ...bounds, running: running.of(bounds.hash) }), timeoutMs(), clock)
     } catch (thrown) {
       goneAway(thrown)
-      // It may have counted this request, whatever is decided now.
+      // The store may have counted this request, whatever is decided now, so the number of running requests is reported again.
       owe(bounds, NOTHING)
       decidedAlone += 1
       return decideAlone(bounds)
     }
     if (reached !== null) return turnAway(bounds, reached)
-    // So that this node knows its own use, should the store go away.
+    // Counted here too, so that this node knows its own usage if the store becomes unavailable.
     local.note(bounds, ONE, nodes())
     return letIn(bounds)
   }
@@ -175,7 +181,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       if (!isBounded(bounds)) return
       running.add(bounds.hash, -1)
       if (running.of(bounds.hash) === 0) bounded.delete(bounds.hash)
-      // One was taken at the door.
+      // One token was already counted on entry.
       const used = { usedTokens: tokens - 1, usedRequests: 0 }
       local.note(bounds, used, isShared() ? nodes() : 1)
       if (isShared() && (bounds.concurrency > 0 || bounds.tokensPerMinute > 0)) owe(bounds, used)

@@ -1,4 +1,7 @@
-/** The models of this installation: the shipped catalogue, imported prices over it and the operator's file over both, for the providers that are enabled. */
+/**
+ * The models of this installation, for the enabled providers: the shipped catalogue, overridden by imported prices, and both overridden by
+ * the operator's file.
+ */
 import { nearestHint } from '../lib/nearest-name.ts'
 import { layerImports, type CatalogueImport, type PriceSource } from './catalogue-imports.ts'
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
@@ -10,12 +13,12 @@ export interface OperatorEntries {
   readonly models: Readonly<Record<string, ModelEntry>>
 }
 
-/** A name in the operator's file that leads nowhere. `message` is one sentence. */
+/** The operator's file refers to something that does not exist, or cannot be used. `message` is one sentence. */
 export class CatalogueError extends Error {
   override readonly name = 'CatalogueError'
 }
 
-/** `variables`: what the environment holds. `builtIn`: models that need no provider's account. Throws CatalogueError. */
+/** `variables`: the environment. `builtIn`: models that need no account at a provider. Throws CatalogueError. */
 export const buildModels = (
   catalogue: Pick<Catalogue, 'as_of' | 'providers' | 'models'>,
   operator: OperatorEntries,
@@ -61,7 +64,7 @@ export const buildModels = (
 
 const OPERATORS: PriceSource = { from: 'operator', asOf: null }
 
-/** The variables of which an operator would set one to have the model served. */
+/** The variables of which the operator must set one for the model to be served. */
 const enablingVariables = (entry: ModelEntry, providers: Readonly<Record<string, ProviderEntry>>): string[] =>
   (entry.endpoints ?? []).flatMap(({ provider }) => enablingVariable(providers[provider]) ?? [])
 
@@ -100,7 +103,7 @@ const enabledProviders = (
         known: catalogue[slug]?.base_url,
       }),
       apiKeys: keys,
-      // A server that the catalogue does not know, and whose models the operator does not list, lists them nowhere.
+      // If neither the catalogue knows a server nor the operator's file lists its models, any model name is accepted.
       anyModel: entry.any_model ?? (catalogue[slug] === undefined && !listed.has(slug)),
       ...(entry.stored_objects === undefined ? {} : { storedObjects: entry.stored_objects }),
       ...(entry.on_cancel === undefined ? {} : { onCancel: entry.on_cancel }),
@@ -110,7 +113,7 @@ const enabledProviders = (
   return providers
 }
 
-/** A placeholder that was copied, or a line end that came along, would fail every request, far from its cause. */
+/** A copied placeholder or a trailing line end would make every request fail, far from the cause. */
 const checkKeys = (keys: readonly string[], where: string): void => {
   if (keys.some((key) => !/^[\x21-\x7e]+$/.test(key)))
     throw new CatalogueError(`${where}: the key holds a character that no header can carry; use it exactly as the provider shows it.`)
@@ -126,9 +129,9 @@ interface AddressSource {
 }
 
 /**
- * `OLLAMA_HOST=127.0.0.1:11434` is how its users write an address: a scheme is added, and the path of its compatible
- * API; also `192.168.1.5`, `:11434` and `http://gpu-box:11434`. Any other address that has a scheme is taken as it is.
- * A provider with a key gets no scheme: plain http would send the key in clear text.
+ * Users of Ollama write addresses such as `OLLAMA_HOST=127.0.0.1:11434`: a scheme and the path of the compatible API are added; also for
+ * `192.168.1.5`, `:11434` and `http://gpu-box:11434`. Any other address with a scheme is used unchanged.
+ * A provider with a key gets no scheme added: plain http would send the key in clear text.
  */
 const normalAddress = (address: string, { slug, entry, variable, known }: AddressSource): string => {
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(address)?.[1]?.toLowerCase()
@@ -194,7 +197,7 @@ const policyOf = (entry: ProviderEntry['data_policy'], general?: DataPolicy): Da
   retains: entry?.retains ?? general?.retains ?? null,
 })
 
-/** Endpoints of a provider that is listed twice without a variant get a number, so that each has its own health. */
+/** If a provider is listed twice without a variant, its endpoints get numbers, so that each has its own health. */
 const withOwnTags = (endpoints: readonly ModelEndpoint[]): ModelEndpoint[] => {
   const taken = new Set<string>()
   return endpoints.map((endpoint) => {

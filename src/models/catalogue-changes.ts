@@ -1,4 +1,4 @@
-/** The changes that a list of prices makes to the catalogue that is in force. */
+/** The changes that a price list makes to the current catalogue. */
 import { isSameEndpoint } from './catalogue-imports.ts'
 import type { EndpointEntry, ModelEntry, PriceEntry } from './catalogue-schema.ts'
 
@@ -7,7 +7,7 @@ export interface CatalogueChange {
   readonly model: string
   readonly provider: string
   readonly upstreamModel: string
-  /** Facts with what they were and what they become; undefined where one side has no value. */
+  /** Each fact before and after; undefined on a side that has no value. */
   readonly facts: readonly FactChange[]
 }
 

@@ -1,14 +1,17 @@
-/** Price lists that were imported, over the shipped catalogue and under the operator's file (docs/contract/models.md#imported-prices). */
+/**
+ * Imported price lists, which override the shipped catalogue and are overridden by the operator's file
+ * (docs/contract/models.md#imported-prices).
+ */
 import { z } from 'zod'
 
 import { modelEntry, modelId, type Catalogue, type EndpointEntry, type ModelEntry, type PriceEntry } from './catalogue-schema.ts'
 import { PRICE_LIST_KINDS, type PriceListKind } from './price-lists/price-list.ts'
 import type { ListedModels } from './price-lists/read-price-list.ts'
 
-/** A list of each kind replaces the one before. */
+/** A list replaces the earlier one of the same kind. */
 export interface CatalogueImport {
   readonly kind: PriceListKind
-  /** The day that its prices are from. */
+  /** The date of its prices. */
   readonly asOf: string
   readonly importedAt: string
   readonly models: ListedModels
@@ -21,10 +24,10 @@ const stored = z.object({
   models: z.record(modelId, modelEntry.required({ endpoints: true })),
 })
 
-/** From the row of storage, whose entries are JSON. Throws where another program wrote it. */
+/** Parses a row of storage, whose entries are JSON. Throws if another program wrote an invalid one. */
 export const parseImport = (row: { readonly models: string }): CatalogueImport => stored.parse({ ...row, models: JSON.parse(row.models) })
 
-/** The source of a price, and its day; the day is null for the operator's file, which has none. */
+/** The source of a price and its date; the date is null for the operator's file, which has none. */
 export interface PriceSource {
   readonly from: 'catalogue' | 'operator' | CatalogueImport['kind']
   readonly asOf: string | null
@@ -32,13 +35,13 @@ export interface PriceSource {
 
 export interface LayeredCatalogue {
   readonly models: Readonly<Record<string, ModelEntry>>
-  /** Undefined where no list touched the entry. */
+  /** Undefined if no list changed the entry. */
   readonly sourceOf: (endpoint: EndpointEntry) => PriceSource | undefined
-  /** Models that only a list knows. */
+  /** Models that are only in an imported list. */
   readonly added: ReadonlySet<string>
 }
 
-/** The list that was imported last wins. */
+/** Later imports override earlier ones. */
 export const layerImports = (shipped: Catalogue['models'], imports: readonly CatalogueImport[]): LayeredCatalogue => {
   const models: Record<string, ModelEntry> = { ...shipped }
   const sources = new Map<EndpointEntry, PriceSource>()
@@ -63,7 +66,7 @@ export const layerImports = (shipped: Catalogue['models'], imports: readonly Cat
   }
 }
 
-/** Lists know no tiers of service: theirs is the ordinary endpoint. */
+/** Lists know no service tiers: their entries are ordinary endpoints. */
 export const isSameEndpoint = (one: EndpointEntry, other: EndpointEntry): boolean =>
   one.provider === other.provider && one.model === other.model && one.service_tier === other.service_tier && one.variant === other.variant
 
@@ -73,7 +76,7 @@ const withNews = (known: EndpointEntry, reported: EndpointEntry): EndpointEntry 
   prices: newPrices(known.prices, reported.prices),
 })
 
-/** A list that agrees on input and output says nothing against the other prices that are known; one that does not replaces them all. */
+/** If a list agrees on input and output, the other known prices are kept; if it does not, it replaces all of them. */
 const newPrices = (known: PriceEntry | undefined, reported: PriceEntry | undefined): PriceEntry | undefined =>
   known !== undefined && reported !== undefined && known.prompt === reported.prompt && known.completion === reported.completion
     ? { ...known, ...reported }

@@ -1,6 +1,6 @@
 /**
- * The shape of the shipped catalogue (catalogue-data.json) and of the same two maps in the operator's file, which wins
- * over it. The published JSON Schema is made from these, so every field says what it is. See
+ * The shape of the shipped catalogue (catalogue-data.json) and of the same two maps in the operator's file, which overrides it. The
+ * published JSON Schema is generated from these schemas, so every field has a description. See
  * docs/contract/operating.md#configuration-file.
  */
 import { z } from 'zod'
@@ -24,7 +24,7 @@ const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'Name an environment 
 
 const dialects = z.array(z.enum(PROVIDER_DIALECTS)).min(1).meta({ description: 'What the provider speaks, the preferred dialect first.' })
 
-/** An absent fact is not known, and no filter takes it for a promise. */
+/** An absent fact is unknown, and no filter treats it as a promise. */
 const dataPolicy = z
   .strictObject({
     training: z.boolean().optional().meta({ description: 'Whether it trains on what it is sent.' }),
@@ -32,7 +32,7 @@ const dataPolicy = z
   })
   .meta({ id: 'DataPolicy', description: 'What a provider does with prompts and answers, under your contract with it.' })
 
-/** One entry of `providers` in the operator's file. What it leaves out comes from the catalogue, if that knows the slug. */
+/** One entry of `providers` in the operator's file. Omitted fields come from the catalogue, if it knows the slug. */
 export const providerEntry = z
   .strictObject({
     name: z.string().min(1).optional().meta({ description: 'The display name; the slug when absent.' }),
@@ -140,7 +140,7 @@ export const endpointEntry = z
 
 const modality = z.enum(['text', 'image', 'audio', 'video', 'file'])
 
-/** One entry of `models` in the operator's file. What it leaves out comes from the catalogue, if that knows the id. */
+/** One entry of `models` in the operator's file. Omitted fields come from the catalogue, if it knows the id. */
 export const modelEntry = z
   .strictObject({
     name: z.string().min(1).optional().meta({ description: 'The display name; the id when absent.' }),
@@ -162,7 +162,7 @@ export const modelEntry = z
 
 const isoDate = z.iso.date()
 
-/** The shipped file. Same entries as the operator's, but complete where a default would be a guess, and without keys. */
+/** The shipped file. It has the same entries as the operator's file, but without keys, and complete where a default would be a guess. */
 export const catalogueSchema = z
   .strictObject({
     as_of: isoDate.meta({ description: 'The date of the newest source.' }),

@@ -1,4 +1,4 @@
-/** The facts of an endpoint that the file can tell beside who serves it. */
+/** The facts of an endpoint that the operator's file can state in addition to its provider. */
 import { describe, expect, test } from 'bun:test'
 
 import { buildModels } from './build-models.ts'

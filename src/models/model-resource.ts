@@ -36,13 +36,13 @@ export const modelResource = (model: Model): ModelResource => {
   }
 }
 
-/** Author and slug, each one segment: a slug may have slashes of its own. */
+/** Author and slug must each be one path segment, but a slug may contain slashes of its own. */
 const pathOf = (id: string): string => {
   const slug = id.indexOf('/') + 1
   return id.slice(0, slug) + id.slice(slug).replaceAll('/', '%2F')
 }
 
-/** A preset as one more model, with the capabilities of the model that it resolves to (docs/contract/models.md#presets-as-models). */
+/** A preset listed as a model, with the capabilities of the model to which it resolves (docs/contract/models.md#presets-as-models). */
 export const presetAsModel = (
   preset: { readonly slug: string; readonly name: string; readonly description: string | null; readonly created: number },
   resolved: Model,
@@ -53,11 +53,11 @@ export const presetAsModel = (
   name: preset.name,
   created: preset.created,
   ...(preset.description === null ? {} : { description: preset.description }),
-  // Presets themselves are for management keys; this is for every key that has it in its list.
+  // Presets themselves are only for management keys; this link works for every key that has the preset in its model list.
   links: { details: `/api/v1/models/@preset/${preset.slug}` },
 })
 
-/** How old a price is; null where its date is not known. */
+/** The source and age of a price; null if the source is not known. */
 export const pricingSource = (source: PriceSource | undefined, nowMs: number): PricingSource =>
   source === undefined
     ? null
@@ -65,7 +65,7 @@ export const pricingSource = (source: PriceSource | undefined, nowMs: number): P
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A list of tomorrow, by another clock, is of today. */
+/** A list that, by another clock, is dated tomorrow has the age 0. */
 export const ageDays = (asOf: string, nowMs: number): number => Math.max(0, Math.floor((nowMs - Date.parse(asOf)) / DAY_MS))
 
 export const pricingOf = (prices: PriceEntry | null): Record<string, string> => {

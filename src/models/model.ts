@@ -1,4 +1,4 @@
-/** One model, who serves it, and what each of them promises. */
+/** A model, the providers that serve it, and the facts of each endpoint. */
 import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
 import type { PriceSource } from './catalogue-imports.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
@@ -7,17 +7,20 @@ import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 export interface Provider {
   readonly slug: string
   readonly name: string
-  /** The dialects that it speaks, the preferred one first. */
+  /** The dialects that the provider speaks, the preferred one first. */
   readonly dialects: readonly ProviderDialect[]
   readonly baseUrl: string
   readonly apiKeys: readonly string[]
   /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
   readonly anyModel: boolean
-  /** Requests may name what is stored in the operator’s account there; they may not when absent. */
+  /** True if requests may name objects that are stored in the operator's account there; not allowed if absent. */
   readonly storedObjects?: boolean
-  /** The outcome of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
+  /**
+   * Decides about a call whose client left: `drain` reads it to its end, because the provider bills it anyway; `abort`, the default, ends
+   * it.
+   */
   readonly onCancel?: 'abort' | 'drain'
-  /** The facts of every model of it; absent where they are not known. */
+  /** Applies to every model of the provider; absent if not known. */
   readonly dataPolicy?: DataPolicy
 }
 
@@ -25,32 +28,35 @@ export interface ModelEndpoint {
   readonly provider: Provider
   /** The provider's own name for the model. */
   readonly upstreamModel: string
-  /** Names it among the model's endpoints, and in a request: the provider's slug, or that and a variant, `provider/variant`. */
+  /**
+   * Identifies the endpoint among the model's endpoints, and in a request: the provider's slug, or the slug and a variant,
+   * `provider/variant`.
+   */
   readonly tag: string
-  /** Null: no price is known. */
+  /** Null if no price is known. */
   readonly prices: PriceEntry | null
-  /** Absent where no price is known, or it is the service's own. */
+  /** Absent if no price is known, or if the price is the service's own. */
   readonly pricesFrom?: PriceSource
   readonly maxCompletionTokens: number | null
-  /** Input and output tokens together; null where it is not known. */
+  /** Input and output tokens together; null if not known. */
   readonly contextLength: number | null
   readonly quantization: Quantization
-  /** Asked for by its tag or by this service tier only; null for an ordinary endpoint. */
+  /** The endpoint is used only if its tag or this service tier is requested; null for an ordinary endpoint. */
   readonly serviceTier: EndpointTier | null
   readonly dataPolicy: DataPolicy
-  /** Says whether the model's author allows its text to train others; null where it is not known. */
+  /** True if the model's author allows its output to train other models; null if not known. */
   readonly distillable: boolean | null
-  /** The request parameters that it heeds; empty where they are not known. */
+  /** The request parameters that the endpoint supports; empty if not known. */
   readonly supportedParameters: readonly string[]
-  /** A client wrote `upstreamModel`, so it may choose a model, but no path. */
+  /** True if a client wrote `upstreamModel`: it may choose a model that way, but not a path. */
   readonly unlisted?: boolean
 }
 
-/** The provider's use of what it is sent; null where it is not known, which no filter takes for a promise. */
+/** How the provider uses what it is sent; null if not known, which no filter treats as a promise. */
 export interface DataPolicy {
-  /** Trains on it. */
+  /** True if the provider trains on it. */
   readonly training: boolean | null
-  /** Keeps it after the answer; false is zero data retention. */
+  /** True if the provider keeps it after the answer; false is zero data retention. */
   readonly retains: boolean | null
 }
 
@@ -59,15 +65,18 @@ export interface Model {
   readonly name: string
   readonly created: number
   readonly contextLength: number | null
-  /** Null where they are not known. */
+  /** Null if not known. */
   readonly inputModalities: readonly string[] | null
   readonly outputModalities: readonly string[]
   readonly supportedParameters: readonly string[]
   readonly endpoints: readonly ModelEndpoint[]
-  /** How long its first content may take, where it is not as for every model: some think for long. */
+  /** The maximum time until the first content in milliseconds, for models that need a limit of their own because they think for long. */
   readonly firstTokenMs?: number | null
-  /** Who added it to the shipped catalogue, or changed its entry there: the operator's file, an imported list of prices, or the service itself. */
+  /**
+   * The source that added the model to the shipped catalogue or changed its entry: the operator's file, an imported price list, or the
+   * service itself.
+   */
   readonly origin?: 'operator' | 'import' | 'service'
-  /** False: it answers to its id, but stands in lists only for those who ask for it. */
+  /** False: the model can be used by its id, but appears in lists only on request. */
   readonly listed?: false
 }

@@ -1,4 +1,7 @@
-/** Which models there are, who serves them and at what price: the shipped catalogue, the operator's file over it, and the sandbox. */
+/**
+ * The available models, the providers that serve them, and their prices: the shipped catalogue, the operator's file over it, and the
+ * sandbox.
+ */
 import type { ClientDialect } from '../canonical/call.ts'
 import { nearDistance } from '../lib/edit-distance.ts'
 import { createNameIndex, isPlainName, type OtherNames } from './other-names.ts'
@@ -6,7 +9,7 @@ import { createVendorNames, undated } from './vendor-names.ts'
 import type { Provider, ModelEndpoint, DataPolicy, Model } from './model.ts'
 import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 
-/** An endpoint about which only what `reported` holds is known. */
+/** An endpoint of which only the facts in `reported` are known. */
 export const plainEndpoint = (
   provider: Provider,
   upstreamModel: string,
@@ -29,20 +32,20 @@ export const plainEndpoint = (
 const UNREPORTED: DataPolicy = { training: null, retains: null }
 
 export interface Models {
-  /** The model of that id, if some enabled provider serves it. */
+  /** The model with that id, if an enabled provider serves it. */
   find(id: string): Model | undefined
-  /** The enabled models that a vendor's own name can mean, none of them likelier than the others (docs/contract/routing.md#vendor-names). */
+  /** The enabled models that a vendor's own name can mean, all equally likely (docs/contract/routing.md#vendor-names). */
   named(name: string): readonly Model[]
-  /** How else the model that this endpoint asks its provider for is known. */
+  /** The other names of the model that this endpoint requests from its provider. */
   otherNames(endpoint: ModelEndpoint): OtherNames
   list(): readonly Model[]
-  /** The enabled ones. */
+  /** The enabled providers. */
   providers(): readonly Provider[]
-  /** The variable that would enable this known provider; null for one that is unknown or enabled. */
+  /** The variable that would enable this known provider; null for a provider that is unknown or enabled. */
   providerEnabledBy(slug: string): string | null
-  /** Variables that would each enable a provider of this known model, by its id or name; none for one that is unknown or enabled. */
+  /** Variables that would each enable a provider of this known model, given by id or name; empty for a model that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
-  /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
+  /** Known ids that look like `id`, including models that a variable would enable, the likeliest first: for the message of a 404. */
   nearest(id: string, most: number): readonly string[]
 }
 
@@ -90,13 +93,13 @@ export const createModels = (
   }
 }
 
-/** The dialect in which to speak to a provider: the client's own where the provider has it, else the provider's first. */
+/** The dialect to use with a provider: the client's own if the provider has it, otherwise the provider's first. */
 export const dialectFor = (provider: Provider, client: ClientDialect): ProviderDialect => {
   const own = SAME_DIALECT[client]
   return speaksDialectOf(provider, client) ? own : (provider.dialects[0] ?? own)
 }
 
-/** Says whether a request of this client dialect needs no translation for the provider. */
+/** True if a request of this client dialect needs no translation for the provider. */
 export const speaksDialectOf = (provider: Provider, client: ClientDialect): boolean => provider.dialects.includes(SAME_DIALECT[client])
 
 const SAME_DIALECT: Readonly<Record<ClientDialect, ProviderDialect>> = {
@@ -111,7 +114,7 @@ const unlistedModel = (id: string, upstreamModel: string, provider: Provider): M
   endpoints: [plainEndpoint(provider, upstreamModel, { unlisted: true })],
 })
 
-/** A model with nothing known but its id. */
+/** A model of which only the id is known. */
 export const unservedModel = (id: string): Model => ({
   id,
   name: id,
@@ -123,21 +126,24 @@ export const unservedModel = (id: string): Model => ({
   endpoints: [],
 })
 
-/** As long as a listed id may be: an unlisted one is kept in every record of its use. */
+/** The same limit as for a listed id: an unlisted id is stored in every record of its use. */
 const ID_LENGTH_MAX = 256
 
-/** A hostile id is compared by its beginning only: the distance costs the product of both lengths. */
+/** Only the beginning of a hostile id is compared, because the cost of the distance is the product of both lengths. */
 const COMPARED_LENGTH = 100
 
-/** Distances, Infinity where nothing is near: `best` also of the names alone, since the commonest slip is a missing or wrong vendor. */
+/**
+ * Edit distances, Infinity if nothing is near. `best` also compares the names without vendors, since the commonest mistake is a missing or
+ * wrong vendor.
+ */
 const nearness = (wanted: string, known: string): { whole: number; best: number } => {
   const name = nearDistance(nameOf(wanted), nameOf(known))
-  // The right vendor does not make the name right, and must not make a wrong one look nearer.
+  // The right vendor does not make the name right, and must not make a wrong name look nearer.
   const whole = vendorOf(wanted) === vendorOf(known) ? name : nearDistance(wanted, known)
   return { whole, best: Math.min(whole, name) }
 }
 
 const vendorOf = (id: string): string => id.slice(0, id.indexOf('/') + 1)
 
-/** Without the vendor. */
+/** The id without the vendor. */
 const nameOf = (id: string): string => id.slice(id.indexOf('/') + 1)

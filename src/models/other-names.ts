@@ -1,27 +1,27 @@
-/** The names that a client may use for a model by itself, and by which other names the same is known. */
+/** Checks names that a client may use for unlisted models, and finds the other names of the same model. */
 import type { ModelEndpoint, Provider } from './model.ts'
 
-/** Names of the model that an endpoint really asks its provider for, beside the id that the client wrote. */
+/** Names of the model that an endpoint really requests from its provider, other than the id that the client wrote. */
 export interface OtherNames {
-  /** Ids of the catalogue that ask for the same at the same address. */
+  /** Ids of the catalogue that request the same model at the same address. */
   readonly listed: readonly string[]
-  /** How a client could spell it with the provider's slug before it. */
+  /** The ways in which a client could write it with the provider's slug in front. */
   readonly spelled: readonly string[]
-  /** Names of the model that a client's name may be a variant of: `name:tag` and `name@revision` are the provider's to read. */
+  /** Names of the model of which the client's name may be a variant: the provider interprets `name:tag` and `name@revision`. */
   readonly variantOf: readonly string[]
 }
 
 /**
- * Says whether a name that a client wrote may stand in a request to a provider. One that a server may read as a path, as a part
- * of an address, or as another name than it looks like, names no model.
+ * Says whether a name that a client wrote may be part of a request to a provider. A name that a server may read as a path, as part of an
+ * address, or as a name other than it looks like, names no model.
  */
 export const isPlainName = (name: string): boolean =>
   name.isWellFormed() && !AMBIGUOUS.test(name) && name.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
 
-/** Signs of addresses, white space and what cannot be seen. */
+/** Characters of addresses, white space, and invisible characters. */
 const AMBIGUOUS = /[?#%\\;]|[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u
 
-/** By what every endpoint of the catalogue asks for. */
+/** Indexes every endpoint of the catalogue by the model that it requests. */
 export interface NameIndex {
   of(endpoint: Pick<ModelEndpoint, 'provider' | 'upstreamModel' | 'unlisted'>): OtherNames
 }
@@ -38,7 +38,7 @@ export const createNameIndex = (models: readonly Listed[]): NameIndex => {
       else there.add(id)
     }
   const listedAt = (provider: Provider, upstreamModel: string): readonly string[] => [...(ids.get(placeOf(provider, upstreamModel)) ?? [])]
-  /** An upstream that is itself a router reads the vendor in a name. */
+  /** An upstream that is itself a router reads the vendor from a name. */
   const spelledAt = ({ slug }: Provider, upstreamModel: string): readonly string[] => {
     const plain = plainOf(upstreamModel)
     return [`${slug}/${plain}`, ...(plain.includes('/') ? [plain] : [])]
@@ -56,8 +56,8 @@ export const createNameIndex = (models: readonly Listed[]): NameIndex => {
   }
 }
 
-/** Providers at one address are one. */
+/** Providers at the same address count as one. */
 const placeOf = ({ baseUrl }: Provider, upstreamModel: string): string => `${baseUrl.replace(/\/+$/, '')} ${plainOf(upstreamModel)}`
 
-/** Servers take names in any case and in any form of the same letters, and the latest version where none is named. */
+/** Servers ignore the case and the Unicode form of names. */
 const plainOf = (upstreamModel: string): string => upstreamModel.normalize('NFKC').toLowerCase()

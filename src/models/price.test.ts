@@ -21,7 +21,8 @@ test('each disjoint count is charged once, at its own price', () => {
     reasoning: 10,
     request: 0.001,
   })
-  // 1000×3 + 2000×0.3 + 300×3.75 + 40×6 = 4965 and 500×15 + 60×10 = 8100 millionths of a dollar; a thousandth for the request
+  // 1000×3 + 2000×0.3 + 300×3.75 + 40×6 = 4965 and 500×15 + 60×10 = 8100 millionths of a dollar, plus a thousandth of a dollar for the
+  // request
   expect(cost).toEqual({
     totalNanos: 14_065_000,
     isKnown: true,
@@ -36,7 +37,7 @@ test('each disjoint count is charged once, at its own price', () => {
 test('sound, pictures and searches have prices of their own, and none of their tokens is charged twice', () => {
   const usage = usageOf({ inputFresh: 100, inputAudio: 60, output: 50, outputAudio: 20, outputImage: 10, webSearches: 2 })
   const prices = { prompt: 1, completion: 2, audio: 10, completion_audio: 20, completion_image: 30, web_search: 0.01 }
-  // 40×1 + 60×10 = 640 and 20×2 + 20×20 + 10×30 = 740 millionths of a dollar; two cents for the searches
+  // 40×1 + 60×10 = 640 and 20×2 + 20×20 + 10×30 = 740 millionths of a dollar, plus two cents for the searches
   expect(costOf(usage, prices)).toMatchObject({ totalNanos: 21_380_000, upstreamInputNanos: 640_000, upstreamOutputNanos: 740_000 })
   // Three pictures at half a cent each
   expect(costOf(usage, { ...prices, image: 0.005 }, 3).totalNanos).toBe(36_380_000)

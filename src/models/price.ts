@@ -4,8 +4,8 @@ import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
 /**
- * The cost of a generation; `inputImages` counts where pictures have a price each. Without prices, what the provider itself reports
- * counts; without that either, the cost is not known.
+ * The cost of a generation; `inputImages` matters only if pictures have a price each. Without prices the cost that the provider itself
+ * reports counts; without that either, the cost is not known.
  */
 export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0): Cost => {
   if (prices === null) {
@@ -21,7 +21,7 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     }
   }
   const rates = ratesFor(inputTokens(usage), prices)
-  // A cache price that is not known is the price of fresh input: never free by omission.
+  // An unknown cache price is that of fresh input: an omission never makes anything free.
   const cacheWrite = rates.cache_write ?? rates.prompt
   const audio = Math.min(usage.inputAudio, usage.inputFresh)
   const input =
@@ -53,12 +53,12 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
   }
 }
 
-/** A million dollars. Counts are what a provider reports, and storage takes no sum beyond 2^53. */
+/** A million dollars in nano-dollars. Providers report the counts, and storage cannot hold a sum beyond 2^53. */
 const TOTAL_MAX = 1_000_000 * 1_000_000_000
 
 type Rates = Pick<PriceEntry, 'prompt' | 'completion' | 'cache_read' | 'cache_write' | 'cache_write_1h' | 'reasoning'>
 
-/** A long prompt moves the whole request to the highest tier that it passes. */
+/** A long prompt moves the whole request to the highest tier whose threshold it exceeds. */
 const ratesFor = (tokens: number, prices: PriceEntry): Rates => {
   let rates: Rates = prices
   let passed = -1

@@ -1,13 +1,16 @@
-/** Which models of a list fit what a client asked for, in the order that it asked for. A fact that is not known of a model does not fit. */
+/**
+ * Selects the models of a list that match a client's query, in the requested order. A model does not match if the fact in question is
+ * unknown.
+ */
 import type { ModelQuery } from '../contract/model-query.ts'
 import type { Model } from './model.ts'
 
 export interface ListedModel {
-  /** The name that it is listed under, what people call it, and since when it is there: of a preset, its own. */
+  /** The listed id, display name and creation time; for a preset, its own. */
   readonly id: string
   readonly name: string
   readonly created: number
-  /** The abilities of it; of a preset, those of the model behind it. */
+  /** The model with its capabilities; for a preset, the model behind it. */
   readonly model: Model
 }
 
@@ -55,7 +58,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 const ageDays = (created: number, nowMs: number): number | null => (created === 0 ? null : (nowMs - created * 1000) / DAY_MS)
 
-/** Null where the value is not known: such models come last. */
+/** Null if the value is not known: such models come last. */
 type Rank = (listed: ListedModel) => number | null
 
 const RANKS: Readonly<Record<NonNullable<ModelQuery['sort']>, Rank>> = {

@@ -1,8 +1,8 @@
-/** Which of a model's endpoints at one provider answered: the tier that served a request has its own price. */
+/** Decides which of a model's endpoints at one provider answered: the tier that served a request has its own price. */
 import type { EndpointTier } from '../canonical/endpoint-facts.ts'
 import type { Model, ModelEndpoint } from './model.ts'
 
-/** `tier`: what the answer, or else the request, calls it; null: nothing is known of it. */
+/** `tier`: the name in the answer, or else in the request; null if neither is known. */
 export const endpointThatServed = ({ endpoints }: Pick<Model, 'endpoints'>, asked: ModelEndpoint, tier: string | null): ModelEndpoint => {
   const reported = tier === null ? undefined : TIERS.get(tier.toLowerCase())
   if (reported === undefined || reported === asked.serviceTier) return asked
@@ -10,13 +10,15 @@ export const endpointThatServed = ({ endpoints }: Pick<Model, 'endpoints'>, aske
   return serving.reduce<ModelEndpoint | null>((best, one) => (best === null || priceOf(one) > priceOf(best) ? one : best), null) ?? asked
 }
 
-/** Our name of a tier that a provider calls by a word of its own; the word itself where we know none. */
+/** Our name for a tier that a provider names in its own way; the provider's word, in lower case, if we know none. */
 export const tierNamed = (word: string): string => {
   const known = TIERS.get(word.toLowerCase())
   return known === undefined ? word.toLowerCase() : (known ?? 'default')
 }
 
-/** Who may answer what is put to an endpoint: itself, and where a tier that may cost more was asked for, the provider's other ones. */
+/**
+ * The endpoints that may answer a request to an endpoint: itself, and the provider's other ones if a tier that may cost more was requested.
+ */
 export const endpointsThatMayServe = (
   { endpoints }: Pick<Model, 'endpoints'>,
   asked: ModelEndpoint,
@@ -24,7 +26,7 @@ export const endpointsThatMayServe = (
 ): readonly ModelEndpoint[] =>
   premiumTier ? [asked, ...endpoints.filter(({ provider }) => provider.slug === asked.provider.slug)] : [asked]
 
-/** The words of all providers; null is the ordinary endpoint. */
+/** The tier names of all providers; null is the ordinary endpoint. */
 const TIERS: ReadonlyMap<string, EndpointTier | null> = new Map<string, EndpointTier | null>([
   ['default', null],
   ['standard', null],

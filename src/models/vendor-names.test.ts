@@ -7,7 +7,7 @@ import type { Catalogue } from './catalogue-schema.ts'
 
 const catalogue = catalogueData as Catalogue
 
-/** Every provider of the catalogue is enabled, and the operator's file says this. */
+/** The models with every provider of the catalogue enabled and these entries in the operator's file. */
 const modelsWith = (operator: Partial<OperatorEntries> = {}) => {
   const variables = Object.values(catalogue.providers).flatMap(({ api_key_env: key, base_url_env: url }) =>
     key === undefined ? [[url, 'http://127.0.0.1:1/v1']] : [[key, 'k']],
@@ -36,7 +36,7 @@ describe('names that clients ask for by themselves', () => {
     ['o3', 'openai/o3'],
     ['gemini-2.5-pro', 'google/gemini-2.5-pro'],
     ['grok-4.7', 'x-ai/grok-4.7'],
-    // The vendor's name is not the catalogue's.
+    // The vendor's own name differs from the catalogue's.
     ['deepseek-flash', 'deepseek/deepseek-v4.1-flash'],
     ['MiniMax-M2.5', 'minimax/minimax-m2.5'],
     ['anthropic/claude-opus-4-8', 'anthropic/claude-opus-4.8'],

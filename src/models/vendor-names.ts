@@ -1,17 +1,17 @@
 /**
- * Which models a vendor's own name for one can mean (docs/contract/routing.md#vendor-names): `gpt-5.4`, `claude-opus-4-8`,
- * `claude-haiku-4-5-20251001`, `claude-sonnet-5[1m]`, and, behind a right prefix, `anthropic/claude-opus-4-8`.
+ * Finds which models a vendor's own name can mean (docs/contract/routing.md#vendor-names): `gpt-5.4`, `claude-opus-4-8`,
+ * `claude-haiku-4-5-20251001`, `claude-sonnet-5[1m]`, and, with a correct prefix, `anthropic/claude-opus-4-8`.
  */
 import type { Model } from './model.ts'
 
 export interface VendorNames {
-  /** The models that are as good a match; none for a name that says nothing. */
+  /** All models that match equally well; empty for a name without a match. */
   modelsOf(name: string): readonly Model[]
 }
 
 /**
- * A model that the operator wrote down wins by its id; what its provider calls it says less than the catalogue does. Models
- * of the service's own play a part and have no vendor.
+ * A model in the operator's file takes precedence by its id; its provider's name for it counts less than the catalogue. Models of the
+ * service's own are no vendor's, so they are left out.
  */
 export const createVendorNames = (models: readonly Model[]): VendorNames => {
   const operators = models.filter(({ origin }) => origin === 'operator')
@@ -21,7 +21,7 @@ export const createVendorNames = (models: readonly Model[]): VendorNames => {
     { named: operators, namesOf: ownNames },
     { named: catalogue, namesOf: (model: Model) => [...ownNames(model), ...upstreamNames(model)] },
     { named: operators, namesOf: upstreamNames },
-    // A list of thousands takes no name from a model that had it.
+    // An imported list of thousands must not take a name from a model that had it before.
     { named: imported, namesOf: (model: Model) => [...ownNames(model), ...upstreamNames(model)] },
   ].flatMap(({ named, namesOf }) => FORMS.map((form) => ({ form, index: indexOf(named, namesOf, form) })))
   return {
@@ -39,7 +39,7 @@ export const createVendorNames = (models: readonly Model[]): VendorNames => {
 type Names = (model: Model) => readonly string[]
 type Form = (name: string) => string
 
-/** Its id, with and without the vendor. */
+/** The id, with and without the vendor. */
 const ownNames: Names = ({ id }) => [id, id.slice(id.indexOf('/') + 1)]
 
 const upstreamNames: Names = ({ endpoints }) => endpoints.map(({ upstreamModel }) => upstreamModel)
@@ -58,22 +58,22 @@ const indexOf = (models: readonly Model[], namesOf: Names, form: Form): Readonly
 
 const exactForm: Form = (name) => name.toLowerCase().replace(CONTEXT_MARK, '')
 
-/** Without the day that it is from, and with one way to write a version. */
+/** The name without its date, and with a single form for version numbers. */
 const looseForm: Form = (name) =>
   undated(exactForm(name))
     .replace(/-latest$/, '')
     .replace(/[._]/g, '-')
 
-/** Without the day that a vendor puts behind a name. */
+/** Removes the date that a vendor appends to a name. */
 export const undated = (name: string): string => name.replace(DATE, '')
 
 const FORMS = [exactForm, looseForm] as const
 
-/** Claude Code's own sign for a long context: `[1m]`. */
+/** Claude Code's own mark for a long context: `[1m]`. */
 const CONTEXT_MARK = /\[[a-z0-9]{1,8}\]$/
 
 /** `-20251001`, `@20251001`, `-2024-08-06` */
 const DATE = /[-@]20\d{2}(?:\d{4}|-\d{2}-\d{2})$/
 
-/** As long as a listed id may be. */
+/** The same limit as for a listed id. */
 const NAME_LENGTH_MAX = 256

@@ -12,7 +12,10 @@ const sample = (version: number, requests: number, errors: number, costs: readon
   costSquares: costs.reduce((sum, cost) => sum + cost * cost, 0),
 })
 
-/** A rollout in which each request is drawn, looked at after every one; how many the candidate had when it halted, null for never. */
+/**
+ * Simulates a rollout that draws each request and checks the rule after each one; returns the candidate's number of requests when it
+ * halted, or null if it never did.
+ */
 const simulate = (
   random: () => number,
   rule: HaltRule,
@@ -23,7 +26,7 @@ const simulate = (
   for (let request = 0; request < most; request += 1) {
     const which = random() < share ? 1 : 0
     const one = of[which]!
-    // Costs as they are: skewed, a few of them many times the usual one.
+    // Realistic costs are skewed: a few are many times the usual one.
     const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
     const cost = costs[which] * 1e6 * Math.exp(normal)
     Object.assign(one, {
@@ -42,7 +45,7 @@ const simulate = (
 
 describe('the test of failures', () => {
   test('gives the tail of the hypergeometric distribution', () => {
-    // 3 of 10 against 0 of 10: 10·9·8 / 20·19·18.
+    // 3 failures of 10 against 0 of 10: 10·9·8 / 20·19·18.
     expect(fisher(3, 10, 0, 10)).toBeCloseTo((10 * 9 * 8) / (20 * 19 * 18), 9)
     expect(fisher(0, 10, 5, 10)).toBeCloseTo(1, 9)
     expect(fisher(0, 50, 0, 50)).toBeCloseTo(1, 9)

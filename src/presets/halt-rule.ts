@@ -1,12 +1,12 @@
 /**
- * When a rollout goes back by itself (decisions/0066). A version is compared with the live one each time that both have had
- * a quarter more requests than at the look before. Failures: Fisher's exact test. Cost: Welch's test of the mean against
- * that of the live version and the allowed increase. Look k may be wrong with probability α/(k(k+1)), shared by all
- * comparisons of that look; summed over all looks that is α, so looking often makes no false alarm likelier.
+ * Decides when a rollout reverts by itself (decisions/0066). A version is compared with the live one each time both have had a quarter more
+ * requests than at the previous look. Failures: Fisher's exact test. Cost: Welch's test of the mean against that of the live version plus
+ * the allowed increase. Look k may be wrong with probability α/(k(k+1)), shared by all comparisons of that look; summed over all looks that
+ * is α, so looking often does not make a false alarm likelier.
  */
 import type { HaltRule } from '../contract/rollout.ts'
 
-/** Figures of the requests that a rollout gave to a version. Cost in nano-dollars. */
+/** Figures of the requests that a rollout gave to one version. Cost is in nano-dollars. */
 export interface Sample {
   readonly version: number
   readonly requests: number
@@ -16,17 +16,17 @@ export interface Sample {
 }
 
 export interface HaltCheck {
-  /** How often each version was looked at by now. */
+  /** The number of looks at each version so far. */
   readonly looks: Readonly<Record<number, number>>
-  /** Why it must halt; null where nothing speaks for that. */
+  /** Why the rollout must halt; null if there is no reason. */
   readonly reason: string | null
 }
 
 const GROWTH = 1.25
-/** The means of fewer costs are not near enough to normal for so small probabilities. */
+/** With fewer costs the mean is not close enough to a normal distribution for such small probabilities. */
 const COSTS_MIN = 100
 
-/** Null where it is too early for another look. */
+/** Null if it is too early for another look. */
 export const checkForHalt = (rule: HaltRule, live: Sample, candidates: readonly Sample[], before: HaltCheck['looks']): HaltCheck | null => {
   const due = candidates.filter(
     ({ version, requests }) => Math.min(requests, live.requests) >= Math.ceil(rule.min_requests * GROWTH ** (before[version] ?? 0)),
@@ -49,7 +49,7 @@ export const checkForHalt = (rule: HaltRule, live: Sample, candidates: readonly 
 const METRICS = 2
 
 interface Comparison {
-  /** How likely a difference this large is by chance. */
+  /** The probability of a difference this large by chance. */
   readonly p: number
   readonly sentence: string
 }
@@ -79,7 +79,7 @@ const momentsOf = ({ requests, costSum, costSquares }: Sample): { mean: number; 
 
 const dollarsOf = (nanos: number): string => String(Number((nanos / 1e9).toPrecision(3)))
 
-/** The probability of at least `k` of all failures among the `n` requests of one side, where both sides are alike. */
+/** The probability that at least `k` of all failures fall on the `n` requests of one side, if both sides are alike. */
 export const fisher = (k: number, n: number, otherK: number, otherN: number): number => {
   const failures = k + otherK
   const most = Math.min(failures, n)
@@ -94,7 +94,7 @@ export const fisher = (k: number, n: number, otherK: number, otherN: number): nu
   return Math.min(1, sum)
 }
 
-/** Stirling's series, exact enough from 10 on; below, the product. */
+/** Stirling's series, which is exact enough from 10 on; below that, the product. */
 const logFactorial = (n: number): number => {
   if (n < 10) {
     let product = 1

@@ -1,6 +1,6 @@
 /**
- * How a request names a preset (docs/contract/presets.md#use): `@preset/slug` or `vendor/model@preset/slug` as the
- * model, or a `preset` field; each with an optional pin, `@3` for a version or `@staging` for a label.
+ * How a request names a preset (docs/contract/presets.md#use): as the model, by `@preset/slug` or `vendor/model@preset/slug`, or in a
+ * `preset` field; each with an optional pin, `@3` for a version or `@staging` for a label.
  */
 import { presetLabel, presetSlug } from '../contract/preset.ts'
 import { invalidField } from '../contract/validate.ts'
@@ -9,7 +9,7 @@ import { cutText } from '../lib/cut-text.ts'
 import type { VersionReference } from '../storage/preset-store.ts'
 
 export interface ModelReference {
-  /** The model that the request itself names, without its preset; null where it leaves that to the preset. */
+  /** The model that the request itself names, without its preset; null if it leaves the model to the preset. */
   readonly model: string | null
   readonly preset: PresetReference | null
 }
@@ -19,7 +19,7 @@ export interface PresetReference {
   readonly pin: VersionReference
 }
 
-/** `model` and `preset` as they stand in the body; null counts as absent. Throws `invalid_request`. */
+/** `model` and `preset` are the raw fields of the body; null counts as absent. Throws `invalid_request`. */
 export const parseModelReference = (model: unknown, preset: unknown): ModelReference => {
   const named = parseModel(readText(model, 'model'))
   const field = readText(preset, 'preset')
@@ -32,16 +32,16 @@ export const parseModelReference = (model: unknown, preset: unknown): ModelRefer
 }
 
 /**
- * The slug that a model's name may be, where a client cannot write more than a name: a preset of that name wins over
- * models (docs/contract/routing.md#vendor-names).
+ * The slug that a plain model name may be, for clients that can set only a name: a preset of that name comes before models
+ * (docs/contract/routing.md#vendor-names).
  */
 export const bareSlug = (model: unknown): string | null =>
-  // Nearly every name has a slash, and a refusal by the schema costs more than looking for it.
+  // Nearly every name has a slash, and failing the schema costs more than searching for one.
   typeof model === 'string' && !model.includes('/') ? (presetSlug.safeParse(model).data ?? null) : null
 
 const MARK = '@preset/'
 
-/** Model names may hold an `@` of their own (a provider's dated versions); only `@preset` begins a preset. */
+/** Model names may contain an `@` of their own (a provider's dated versions); only `@preset` introduces a preset. */
 const parseModel = (text: string | null): ModelReference => {
   if (text === null) return { model: null, preset: null }
   const at = text.indexOf(MARK)
@@ -64,7 +64,7 @@ const parsePreset = (text: string, field: string): PresetReference => {
   return { slug, pin: pin === undefined ? { by: 'designation' } : parsePin(pin, field) }
 }
 
-/** More digits than any counter reaches, and few enough for every engine's integers. */
+/** More digits than any counter reaches, but few enough for the integers of every database engine. */
 const VERSION = /^[1-9]\d{0,8}$/
 
 const parsePin = (pin: string, field: string): VersionReference => {

@@ -1,25 +1,25 @@
 /**
- * The key under which the secrets of all presets are sealed. It is made once for a database and kept there, itself sealed
- * under a key derived from the root secret: versions never change, so a rotation seals this one key anew.
+ * The key with which the secrets of all presets are sealed. It is created once for each database and stored there, itself sealed with a key
+ * derived from the root secret. Versions of presets never change, so a rotation only seals this one key again.
  */
 import type { IdSource } from '../lib/id.ts'
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
 import type { FactStore } from '../storage/fact-store.ts'
 import type { ByteSeal, TextSeal } from '../storage/sealed-config.ts'
 
-/** Derived from a root secret; the id in a sealed text names the key that sealed it. */
+/** Derived from a root secret; the id stored with a sealed text names the key that sealed it. */
 interface SealingKey {
   readonly id: string
   readonly bytes: Uint8Array
 }
 
-/** All that are valid, that of the root secret in use first. */
+/** All valid keys, with that of the root secret in use first. */
 type SealingKeys = readonly [SealingKey, ...SealingKey[]]
 
 const FACT = 'preset-key'
 const KEY_CONTEXT = Buffer.from('preset-key')
 
-/** Makes the key where there is none. Throws where none of these keys opens it. */
+/** Creates the key if there is none. Throws if none of the given keys can open it. */
 export const openPresetSeal = async (facts: FactStore, keys: SealingKeys, ids: Pick<IdSource, 'bytes'>): Promise<TextSeal & ByteSeal> => {
   const key = unwrap(await establish(facts, keys[0], ids), keys)
   return {
@@ -30,13 +30,16 @@ export const openPresetSeal = async (facts: FactStore, keys: SealingKeys, ids: P
   }
 }
 
-/** Seals the key under that of the first of these, where it is not; makes it where there is none, before anybody does so with another. */
+/**
+ * Seals the key with the first of the given keys, unless it already is. Creates the key if there is none, so that no one can create it
+ * under another secret.
+ */
 export const rewrapPresetKey = async (facts: FactStore, keys: SealingKeys, ids: Pick<IdSource, 'bytes'>): Promise<void> => {
   const stored = await establish(facts, keys[0], ids)
   if (!isUnder(stored, keys[0])) await facts.replace(FACT, wrap(unwrap(stored, keys), keys[0], ids))
 }
 
-/** Says whether nothing more is to be sealed anew for this root secret. */
+/** True if nothing is left to be sealed again with this root secret. */
 export const presetKeyFollows = async (facts: FactStore, key: Pick<SealingKey, 'id'>): Promise<boolean> => {
   const stored = await facts.read(FACT)
   return stored === null || isUnder(stored, key)
@@ -45,7 +48,7 @@ export const presetKeyFollows = async (facts: FactStore, key: Pick<SealingKey, '
 const establish = async (facts: FactStore, key: SealingKey, ids: Pick<IdSource, 'bytes'>): Promise<string> =>
   (await facts.read(FACT)) ?? (await facts.establish(FACT, wrap(ids.bytes(SEAL_KEY_BYTES), key, ids))).value
 
-/** The id of the sealing key, and what it sealed. */
+/** The id of the sealing key, followed by the sealed key. */
 const wrap = (key: Uint8Array, under: SealingKey, ids: Pick<IdSource, 'bytes'>): string =>
   `${under.id}:${sealBytes(key, under.bytes, KEY_CONTEXT, ids)}`
 

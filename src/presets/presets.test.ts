@@ -19,7 +19,7 @@ const DESIGNATED: VersionReference = { by: 'designation' }
 const DAY_MS = 24 * 60 * 60 * 1000
 
 let slugs = 0
-/** A service of its own over the one database, and a slug that nobody else uses. */
+/** A service of its own over the shared database, and a slug that no other test uses. */
 const open = () => {
   const store = createPresetStore(database, testSeal, uninterrupted)
   const resolved: string[] = []
@@ -199,7 +199,7 @@ describe('serve', () => {
     const parts = open()
     await prepare(parts)
     expect(await failure(parts.served())).toMatchObject(expected)
-    // From the cache too.
+    // The cache must give the same error.
     expect(await failure(parts.served())).toMatchObject(expected)
     expect((await failure(parts.served())).message).toContain(parts.slug)
   })

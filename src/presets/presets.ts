@@ -1,4 +1,4 @@
-/** Presets: saved from request bodies, versioned for ever, served by name. The rules; storage does the writing. */
+/** Presets: saved from request bodies, versioned permanently, served by name. This file has the rules; storage does the writing. */
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import {
@@ -38,58 +38,70 @@ export interface SaveRequest {
   readonly slug: string
   readonly content: PresetContent
   readonly options?: SaveOptions
-  /** The client's `Idempotency-Key`, and what it must stay the same for. */
+  /** The client's `Idempotency-Key`, with the route and the body to which it is bound. */
   readonly idempotency: { readonly key: string; readonly route: string; readonly bodyText: string } | null
   readonly by: ChangedBy
-  /** Behind each step of writing the answer, which may be megabytes long; it is written at once where absent. */
+  /** Called after each step of writing the answer, which may be megabytes long; if absent, the answer is written at once. */
   readonly turn?: Turn
 }
 
-/** The version that a request is served with: one for the whole request, whatever happens meanwhile. */
+/** The version with which a request is served: the same one for the whole request, whatever changes meanwhile. */
 export interface ServedPreset {
   readonly preset: PresetResource
   readonly version: PresetVersionResource
-  /** Versions that share its requests: `drawVersion` chooses the one that serves. Null where `version` serves. */
+  /** The versions that share the preset's requests, of which `drawVersion` chooses one. Null if `version` serves. */
   readonly rollout: ServedRollout | null
 }
 
 export interface Presets {
-  /** The next version, designated unless the options say otherwise; the answer embeds the version that this call wrote, or repeats an earlier answer. Throws `precondition_failed`. */
+  /**
+   * Saves the next version, designated unless the options say otherwise. The answer contains the version that this call wrote, or repeats
+   * an earlier answer. Throws `precondition_failed`.
+   */
   save(request: SaveRequest): Promise<StoredAnswer>
   isLong(query: PresetQuery, offset: number): Promise<boolean>
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
   page: PresetStore['page']
   summaries: PresetStore['summaries']
-  /** These six throw `not_found` where the preset or the version does not exist in the workspace; the changes throw `precondition_failed`, too. */
+  /**
+   * These six methods throw `not_found` if the preset or the version does not exist in the workspace; those that change something also
+   * throw `precondition_failed`.
+   */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion>
   versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<PresetVersions>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
   moves(query: MoveQuery): Promise<MoveSlice>
   patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<PresetWithVersion>
   archive(workspaceId: string, slug: string, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<void>
-  /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (docs/contract/presets.md#refusals). */
+  /**
+   * Serves a preset for inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one
+   * (docs/contract/presets.md#refusals).
+   */
   serve(workspaceId: string, slug: string, reference: VersionReference): ServedPreset | Promise<ServedPreset>
-  /** The designated version of a preset that there may be, by its bare slug; null where there is none. Throws `permission_denied` for a disabled one. */
+  /**
+   * The designated version of the preset with this bare slug; null if there is no such preset. Throws `permission_denied` for a disabled
+   * one.
+   */
   find(workspaceId: string, slug: string): ServedPreset | null | Promise<ServedPreset | null>
-  /** An active preset with its designated version; null where there is none. */
+  /** An active preset with its designated version; null if there is none. */
   active(workspaceId: string, slug: string): Promise<ServedPreset | null>
-  /** The active presets that changed last, up to a thousand, with their designated versions: the model list. */
+  /** For the model list: up to a thousand of the active presets that changed last, with their designated versions. */
   served(workspaceId: string): Promise<readonly ServedPreset[]>
-  /** Something has changed that it is served by. */
+  /** Call it when something has changed that affects how the preset is served. */
   forget(workspaceId: string, slug: string): void
   refreshCache(): void
 }
 
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
 const CACHE_MAX = 10_000
-/** The most presets that a model list names. */
+/** The maximum number of presets in a model list. */
 const LISTED_MAX = 1000
 const LIST_PAGE = 100
 
 export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock: Clock; ids: IdSource }): Presets => {
   const cache = createLoadCache<string, PresetResolution>(CACHE_MAX, clock)
   const now = (): string => isoTimestamp(clock.now())
-  // No slug holds an @.
+  // No slug contains an @.
   const prefixOf = (workspaceId: string, slug: string): string => `${workspaceId}/${slug}@`
   const forget = (workspaceId: string, slug: string): void => cache.forget((_, name) => name.startsWith(prefixOf(workspaceId, slug)))
   const nameOf = (workspaceId: string, slug: string, reference: VersionReference): string => {
@@ -103,7 +115,10 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   ): PresetResolution | null | Promise<PresetResolution | null> =>
     cache.get(nameOf(workspaceId, slug, reference), () => store.resolve(workspaceId, slug, reference))
   let lookups = 0
-  /** Another node may have saved it a moment ago. Names that do not exist, however often they come, keep storage busy with a few lookups at most. */
+  /**
+   * Reads storage again, because another node may have just saved the preset. The number of concurrent look-ups is bounded, so that names
+   * that do not exist cannot load storage.
+   */
   const lookAgain = async (workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution | null> => {
     if (lookups >= LOOKUPS_MAX) return resolve(workspaceId, slug, reference)
     lookups += 1
@@ -212,20 +227,20 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   }
 }
 
-/** Lookups at once of what was not there before. */
+/** The maximum number of concurrent look-ups of names that were not found before. */
 const LOOKUPS_MAX = 4
 
 const AT_ONCE_TURN: Turn = () => undefined
 
 const AT_ONCE: SaveOptions = { note: null, designate: true, expectedLatest: null }
 
-/** The facts that a repetition must share with the first request: the body and, where there are any, the options. */
+/** A hash of the facts that a repetition must share with the first request: the body and, if there are any, the options. */
 function* fingerprint(bodyText: string, { note, designate, expectedLatest }: SaveOptions): Steps<string> {
   const isPlain = note === null && designate && expectedLatest === null
   return yield* textDigest(isPlain ? bodyText : `${bodyText}\0${JSON.stringify([note, designate, expectedLatest])}`)
 }
 
-/** The one form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
+/** The single form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
 const savedAnswer = async (preset: SavedPreset, turn: Turn): Promise<StoredAnswer> => ({
   status: 200,
   body: await throughout(writeInSteps({ data: preset }), turn),
@@ -240,7 +255,7 @@ type Existing = Exclude<PresetResolution, { readonly kind: 'no-such-preset' }>
 const isThere = (found: PresetResolution | null): found is Existing =>
   found !== null && found.kind !== 'no-such-preset' && found.preset.status !== 'archived'
 
-/** Says whether there is an answer other than 404. */
+/** True if the answer is not a 404. */
 const isServed = (found: PresetResolution | null): boolean => isThere(found) && found.kind === 'found'
 
 const admit = (found: PresetResolution | null, slug: string): ServedPreset => {

@@ -1,4 +1,4 @@
-/** Rollouts: several versions of a preset serve its requests, until somebody ends it or the figures say that it must halt. */
+/** Rollouts: several versions of a preset share its requests, until someone ends the rollout or the figures make it halt. */
 import type { ErrorMetadata } from '../errors.ts'
 import { GatewayError } from '../errors.ts'
 import { DEFAULT_HALT, type rollout, type RolloutBody, type VersionFigures } from '../contract/rollout.ts'
@@ -17,11 +17,11 @@ type RolloutResource = z.output<typeof rollout>
 export interface Rollouts {
   /** Throws `not_found` and `invalid_request`. */
   put(preset: PresetRef, body: RolloutBody, by: ChangedBy): Promise<RolloutResource>
-  /** The newest, also one that has ended. Throws `not_found` where there was none. */
+  /** The newest rollout, even if it has ended. Throws `not_found` if there was none. */
   get(preset: PresetRef): Promise<RolloutResource>
-  /** Throws `not_found` where none runs. */
+  /** Throws `not_found` if none is running. */
   end(preset: PresetRef, by: ChangedBy): Promise<void>
-  /** Halts those whose figures say so. Any number of processes may do it at once. */
+  /** Halts the rollouts whose figures require it. Any number of processes may call it at once. */
   check(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export const createRollouts = (parts: {
       const outcome = await store.put(
         preset,
         { id: ids.uuid(), splits, sticky, halt: halt === false ? null : halt },
-        // The live version stands first, so that the same weights come to the same layout.
+        // The live version comes first, so that the same weights always lead to the same layout.
         (live, before) =>
           layOut(
             splits.toSorted((one, other) => order(one.version, live) - order(other.version, live)),

@@ -34,7 +34,7 @@ const assertShares = (segments: readonly Segment[], wanted: readonly Split[]): v
   }
 }
 
-/** How many slots have another version than before. */
+/** The number of slots whose version has changed. */
 const moved = (before: readonly Segment[], after: readonly Segment[]): number => {
   const ends = [...new Set([...before, ...after].map(({ end }) => end))].toSorted((one, other) => one - other)
   return ends.reduce((count, end, at) => {
@@ -82,7 +82,8 @@ test('of 10,000 sessions each version gets its weight as near as chance allows, 
   for (const step of steps) {
     segments = layOut(step, segments)
     const versions = versionsOf(segments)
-    // Names fall where chance lets them: four standard deviations, which are 0.3 % of 10,000 at nine to one and 0.5 % at halves.
+    // Names fall on slots at random, so four standard deviations are tolerated; for 10,000 names one is 0.3 % at nine to one and 0.5 % at
+    // halves.
     for (const { version, weight } of step) {
       const part = weight / 100
       expect(Math.abs(shareIn(versions, version) - part)).toBeLessThan(

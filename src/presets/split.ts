@@ -1,12 +1,12 @@
 /**
- * Who gets which version of a preset. A name falls on one of a million slots, always the same one, and each version has as
- * many slots as its weight comes to. Where weights change, only the slots that must change hands do: no other caller flips.
+ * Assigns versions of a preset to callers. A name always falls on the same one of a million slots, and each version has as many slots as
+ * its weight requires. When weights change, only the slots that must change hands do so: no other caller changes its version.
  */
 import { createHash } from 'node:crypto'
 
 import type { Split } from '../contract/rollout.ts'
 
-/** The slots from the end of the one before to `end`, which is not among them. */
+/** The slots from the previous segment's end up to, but not including, `end`. */
 export interface Segment {
   readonly end: number
   readonly version: number
@@ -14,10 +14,10 @@ export interface Segment {
 
 const SLOTS = 1_000_000
 
-/** A layout that was cut so often is made anew. */
+/** A layout with more segments than this is computed anew. */
 const SEGMENTS_MAX = 1000
 
-/** `before`: the layout that holds now; none for a new rollout. One weight at least is above 0. */
+/** `before`: the current layout; empty for a new rollout. At least one weight must be above 0. */
 export const layOut = (splits: readonly Split[], before: readonly Segment[] = []): readonly Segment[] => {
   const missing = quotasOf(splits)
   const kept = keep(before.length > SEGMENTS_MAX ? [] : before, missing)
@@ -44,13 +44,13 @@ export const versionAt = (segments: readonly Segment[], slot: number): number =>
   return segment.version
 }
 
-/** `presetId`: two presets draw apart from each other. */
+/** `presetId` makes the draws of two presets independent. */
 export const slotOf = (presetId: string, name: string): number => {
   const bytes = createHash('sha256').update(`${presetId}\0${name}`).digest()
   return Math.floor((bytes.readUIntBE(0, 6) / 2 ** 48) * SLOTS)
 }
 
-/** Whole slots that sum to all of them: what is left over goes to those that lost most by rounding. */
+/** Whole slots that add up to all slots: those left over go to the versions that lost most by rounding. */
 const quotasOf = (splits: readonly Split[]): Map<number, number> => {
   const total = splits.reduce((sum, { weight }) => sum + weight, 0)
   const exact = splits.map(({ version, weight }) => ({ version, share: (weight / total) * SLOTS }))
@@ -65,7 +65,7 @@ const quotasOf = (splits: readonly Split[]): Map<number, number> => {
   return quotas
 }
 
-/** Each version keeps of its slots what it still may have, and `missing` is reduced by that; the rest is free: null. */
+/** Each version keeps as many of its slots as its new quota allows, which `missing` is reduced by; the other slots are free: null. */
 const keep = (before: readonly Segment[], missing: Map<number, number>): readonly { end: number; version: number | null }[] => {
   if (before.length === 0) return [{ end: SLOTS, version: null }]
   const out: { end: number; version: number | null }[] = []

@@ -1,4 +1,4 @@
-/** The models behind the names of a request. */
+/** Resolves the model names of a request. */
 import type { Call } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -9,19 +9,19 @@ import { passedOver, shown, UNKNOWN_MODEL, unknownModels, type Removed } from '.
 import { withinLocks } from './heed-locks.ts'
 import { PLAIN, resolveModel } from './resolve-model.ts'
 
-/** How the models of a request are found (docs/contract/debugging.md#routing-metadata). */
+/** How the models of a request were found (docs/contract/debugging.md#routing-metadata). */
 export type Strategy = 'direct' | 'fallback' | 'auto' | 'free' | 'latest'
 
 export interface AskedModels {
-  /** In the order of the request, each once. */
+  /** In the order of the request, each model once. */
   readonly asked: readonly AskedModel[]
   readonly unknown: readonly Removed[]
-  /** One for each unknown name, with the field that has it. */
+  /** One for each unknown name, with the field that contains it. */
   readonly warnings: readonly Warning[]
   readonly strategy: Strategy
-  /** The first one goes on with its conversation, whatever else is remembered of it. */
+  /** True if the conversation stays with the first model, whatever endpoint is remembered for it. */
   readonly isPinned: boolean
-  /** Fields with a name whose ending is not heeded, for a lock of the preset. */
+  /** Fields with a name whose variant is ignored because of a lock of the preset. */
   readonly held: readonly string[]
 }
 
@@ -31,7 +31,7 @@ interface Asking {
   readonly locks?: RoutingLocks | null
 }
 
-/** Throws `not_found` where every name is unknown. */
+/** Throws `not_found` if every name is unknown. */
 export const askedModels = ({ call, models, locks = null }: Asking): AskedModels => {
   const asked = new Map<string, AskedModel>()
   const unknown: Removed[] = []

@@ -1,5 +1,5 @@
 /**
- * The models that the service picks itself: `patchbay/auto` and `patchbay/free`, with the auto-router plugin's wishes
+ * The models that the service chooses itself for `patchbay/auto` and `patchbay/free`, with the preferences of the auto-router plugin
  * (docs/contract/routing.md#automatic-choice).
  */
 import type { Call } from '../canonical/call.ts'
@@ -11,14 +11,14 @@ import { matchesPattern } from './pattern.ts'
 import { heeds, preferredParameters } from './sent-parameters.ts'
 import type { Model } from '../models/model.ts'
 
-/** Which way the name of a picked model goes; null for any other name. */
+/** The strategy behind the name of an automatic choice; null for any other name. */
 export const autoStrategy = (name: string): 'auto' | 'free' | null => {
   const own = ownModelName(name)
   if (own === 'auto' || own === 'auto-beta') return 'auto'
   return own === 'free' ? 'free' : null
 }
 
-/** The fifths of the price range. */
+/** The five equal parts of the price range. */
 const COST_TIERS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 const MIDDLE = COST_TIERS[2]
 type CostTier = (typeof COST_TIERS)[number]
@@ -27,14 +27,14 @@ interface RouterPreferences {
   readonly allowed: readonly string[]
   readonly excluded: readonly string[]
   readonly costTier: CostTier
-  /** The conversation goes on with the model that spoke in it last. */
+  /** True if the conversation stays with the model that answered in it last. */
   readonly pins: boolean
 }
 
 /**
- * Every model that may be picked, the best one first: those that heed what the request needs (tools, formats), of the
- * wanted fifth of the price range and then of the fifths next to it, the newest before the older. The sandbox is picked
- * where a pattern names it, or where there is nothing else.
+ * Every model that may be chosen, the best one first: models that support what the request needs (tools, formats); among those the wanted
+ * fifth of the price range, then the fifths next to it; among those the newest first. The sandbox is chosen only if a pattern names it or
+ * there is nothing else.
  */
 export const autoModels = (name: string, strategy: 'auto' | 'free', call: Call, models: Models): AutoModels => {
   const { allowed, excluded, costTier, pins } = readRouter(name, call)
@@ -67,11 +67,11 @@ export const autoModels = (name: string, strategy: 'auto' | 'free', call: Call, 
 export interface AutoModels {
   /** The best one first. */
   readonly models: readonly Model[]
-  /** The one that the request pins, which is then the first; undefined: none, or it may not be picked any more. */
+  /** The model that the request pins, which then comes first; undefined if none is pinned or it may no longer be chosen. */
   readonly pinned: Model | undefined
 }
 
-/** The model that the last message of the assistant names; null where it names none. */
+/** The model that the last message of the assistant names; null if it names none. */
 const lastSpeaker = ({ body }: Call): string | null => {
   const said = body.value('messages') ?? body.value('input')
   if (!Array.isArray(said)) return null
@@ -97,13 +97,13 @@ const readRouter = (name: string, { body }: Call): RouterPreferences => {
 
 const isSandbox = ({ endpoints }: Model): boolean => endpoints.every(({ provider }) => provider.dialects.includes('sandbox'))
 
-/** Null where no price is known. */
+/** Null if no price is known. */
 const cheapest = ({ endpoints }: Model): number | null => {
   const prices = endpoints.map(comparedPrice).filter((price) => price !== null)
   return prices.length === 0 ? null : Math.min(...prices)
 }
 
-/** By the percentile of its price, 0 to 4. Models without a price are in none. */
+/** The fifth of the price range, 0 to 4, by the rank of the price. Models without a price are not in the map. */
 const priceFifths = (models: readonly Model[]): ReadonlyMap<Model, number> => {
   const priced = models.flatMap((model) => {
     const price = cheapest(model)

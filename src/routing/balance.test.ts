@@ -1,4 +1,7 @@
-/** Default balancing, by seeded simulation (docs/contract/routing.md#default-order): who gets how much, and what becomes of a provider that fails. */
+/**
+ * Default balancing, by seeded simulation (docs/contract/routing.md#default-order): each provider's share, and the handling of a provider
+ * that fails.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -86,9 +89,9 @@ test('a provider that fails is avoided for 30 s and comes back; no request goes 
     return within.filter(({ tag }) => tag === 'a').length / within.length
   }
   expect(unserved).toBe(0)
-  // 1/1 against two times 1/4.
+  // A weight of 1/1 against two weights of 1/4.
   expect(Math.abs(shareOfA(0, DOWN_MS[0]) - 2 / 3)).toBeLessThan(0.05)
-  // Only what it took to see the outage, and one probe each time that the breaker is half-open.
+  // Only the requests that it took to notice the outage, and one probe each time the breaker is half-open.
   const whileDown = asked.filter(({ atMs, tag }) => tag === 'a' && atMs >= DOWN_MS[0] && atMs < DOWN_MS[1])
   expect(whileDown.length).toBeLessThan(60)
   const firstFailure = whileDown[0]?.atMs ?? 0

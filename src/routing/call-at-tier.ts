@@ -6,8 +6,8 @@ import { cutText } from '../lib/cut-text.ts'
 import type { PlannedAttempt } from './plan-attempts.ts'
 
 /**
- * The call as it is put to an endpoint of another service tier than the client named. A tier that may cost more than is
- * known is not asked for, with a warning: nothing could hold or charge its price (decisions/0089).
+ * The call as it is sent to an endpoint with a different service tier than the client named. A tier that may cost more than is known is not
+ * requested, and a warning says so: its price could be neither held nor charged (decisions/0089).
  */
 export const callAtTier = (call: Call, planned: PlannedAttempt, warn: (warning: Warning) => void): Call => {
   const { body } = call
@@ -18,10 +18,10 @@ export const callAtTier = (call: Call, planned: PlannedAttempt, warn: (warning: 
   const isDearSpeed = speed === 'fast' && mayCostMore(planned, speed)
   if (isDear) warn(notAskedFor('service_tier', asked, planned))
   if (isDearSpeed) warn(notAskedFor('speed', speed, planned))
-  // An endpoint that stands in for one of the tier is asked at its ordinary speed.
+  // An ordinary endpoint that replaces one of the tier is asked at its ordinary speed.
   const isSlowed = isDearSpeed || (speed === 'fast' && planned.serviceTier === 'default')
   const tier = isDear ? 'default' : planned.serviceTier
-  // Another word for the tier beside the speed would be refused, or cost a warning.
+  // Naming the tier in addition to the speed would be refused, or would cause a warning.
   const isSaidBySpeed = call.dialect === 'messages' && speed === 'fast' && !isSlowed && (asked ?? 'auto') === 'auto'
   const isSame = tier === null || asked === tier || isSaidBySpeed
   if (isSame && !isSlowed) return call
@@ -41,7 +41,7 @@ const withoutSpeed = (prompt: Prompt): Prompt => {
   return serviceTier?.field === 'speed' ? { ...prompt, settings } : prompt
 }
 
-/** With their own key customers pay what they ask for; where no price is known at all, budgets have a rule of their own. */
+/** With their own key, customers pay for what they request; if no price is known at all, budgets have a rule of their own. */
 const mayCostMore = ({ model, endpoint, customerKey }: PlannedAttempt, word: unknown): boolean => {
   if (NO_DEARER_TIERS.has(word) || endpoint.prices === null || customerKey !== undefined) return false
   const tier = word === 'fast' ? 'priority' : word
@@ -56,5 +56,5 @@ const notAskedFor = (field: string, word: unknown, { model, endpoint }: PlannedA
     `The operator can add an endpoint with service_tier: ${word === 'ultrafast' ? word : 'priority'} and its prices.`,
 })
 
-/** A hostile word is not repeated at length. */
+/** A hostile value is not repeated in full. */
 const WORD_SHOWN = 64

@@ -4,17 +4,17 @@ import type { SortBy } from './preferences.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
 
-/** One endpoint that could answer: what the filters judge and the order ranks. */
+/** One endpoint that could answer: filters judge it, and the order ranks it. */
 export interface Candidate {
   readonly model: Model
   readonly endpoint: ModelEndpoint
   readonly key: EndpointKey
   readonly health: EndpointHealth
-  /** The preferences in the name that it was asked for by. */
+  /** The preferences in the model name that the request used for it. */
   readonly variant: Variant
 }
 
-/** A name of the request, and the model behind it. */
+/** The model behind a name of the request, with the name's variant. */
 export interface AskedModel {
   readonly model: Model
   readonly variant: Variant
@@ -29,8 +29,8 @@ export const candidatesOf = ({ model, variant }: AskedModel, health: HealthView)
   })
 
 /**
- * Clients name a provider by slug or display name, in any case, and mean all its endpoints but those of a service tier;
- * or one endpoint by its whole tag (docs/contract/routing.md#provider-names).
+ * Clients name a provider by slug or display name, in any case, and mean all its endpoints except those of a service tier; or they name one
+ * endpoint by its whole tag (docs/contract/routing.md#provider-names).
  */
 export const names = ({ provider, tag, serviceTier }: ModelEndpoint, wanted: string): boolean => {
   const name = wanted.toLowerCase()
@@ -38,32 +38,32 @@ export const names = ({ provider, tag, serviceTier }: ModelEndpoint, wanted: str
   return serviceTier === null && (provider.slug.toLowerCase() === name || provider.name.toLowerCase() === name)
 }
 
-/** The cost of input and output together: the number that prices are compared by. Null where no price is known. */
+/** The price of input plus output, by which prices are compared. Null if no price is known. */
 export const comparedPrice = ({ prices }: ModelEndpoint): number | null => (prices === null ? null : prices.prompt + prices.completion)
 
-/** Which tiers' endpoints a wish for a tier admits, the preferred one first; null stands for ordinary endpoints. */
+/** The endpoint tiers that a requested tier admits, the preferred one first; null stands for ordinary endpoints. */
 export const TIERS: Readonly<Record<EndpointTier, readonly (EndpointTier | null)[]>> = {
   priority: ['priority', null],
   ultrafast: ['ultrafast', 'priority', null],
-  // Who asks for the cheap tier does not want to pay for another.
+  // A client that asks for the cheap tier does not want to pay for another one.
   flex: ['flex'],
 }
 
-/** Says whether the model has endpoints of its own for the tier, or for one that it admits. */
+/** True if the model has endpoints for the tier, or for a tier that it admits. */
 export const servesTier = ({ endpoints }: Model, tier: EndpointTier): boolean =>
   endpoints.some(({ serviceTier }) => serviceTier !== null && TIERS[tier].includes(serviceTier))
 
-/** The preference at the end of a model's name. */
+/** The preferences that the end of a model's name expresses. */
 export interface Variant {
   readonly sort: SortBy | null
-  /** Endpoints of this tier serve too. */
+  /** Endpoints of this tier may also serve. */
   readonly admits: EndpointTier | null
-  /** Only endpoints that cost nothing. */
+  /** Only endpoints that cost nothing may serve. */
   readonly free: boolean
-  /** The endpoint with the longest context first. */
+  /** The endpoint with the longest context comes first. */
   readonly longest: boolean
   /** The web is searched before the answer. */
   readonly searches: boolean
-  /** The parts of it that this version does not do. */
+  /** Explains the part of the variant that this version does not support; null if there is none. */
   readonly unheeded: string | null
 }

@@ -1,13 +1,13 @@
-/** How a conversation begins, as a short mark that stays the same while it grows. */
+/** A short digest of how a conversation begins, which stays the same while the conversation grows. */
 import { createHash } from 'node:crypto'
 
 import { withoutBillingLineInJson } from '../canonical/billing-line.ts'
 import type { Call } from '../canonical/call.ts'
 
-/** A longer beginning than this would hardly distinguish any further conversations. */
+/** Characters beyond this would hardly distinguish any further conversations. */
 const READ_MAX = 65_536
 
-/** A digest of the first system or developer text and the first other message; null where there is neither. */
+/** A digest of the first system or developer text and the first other message; null if the body has no messages. */
 export const conversationMark = ({ body, dialect }: Call): string | null => {
   const turns = body.raw(dialect === 'responses' ? 'input' : 'messages')
   if (turns === undefined) return null
@@ -17,17 +17,17 @@ export const conversationMark = ({ body, dialect }: Call): string | null => {
   return createHash('sha256').update(instructions).update('\n').update(beginning).digest('base64url')
 }
 
-/** Bytes, not meaning: a client sends the same JSON again. */
+/** Compares text rather than meaning: a client sends the same JSON again. */
 const firstMessages = (list: string): string => {
   const firstEnd = itemEnd(list, 1)
   const first = list.slice(1, firstEnd)
   return INSTRUCTING.test(first) ? list.slice(1, itemEnd(list, firstEnd)) : first
 }
 
-/** Quotes within a text are escaped, so no text looks like a role. */
+/** Quotes inside a string are escaped, so no text can look like a role. */
 const INSTRUCTING = /"role"\s*:\s*"(?:system|developer)"/
 
-/** Behind the object that begins next, or where reading ends. */
+/** The index after the next object, or the index at which reading stops. */
 const itemEnd = (list: string, start: number): number => {
   const end = Math.min(list.length, READ_MAX)
   let depth = 0

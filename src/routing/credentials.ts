@@ -1,6 +1,6 @@
 /**
- * Which of a provider's keys an attempt uses. The first key is used for as long as it works, so that prompt caches stay
- * warm; one that is refused is set aside, one that is limited cools, and the next one takes over.
+ * Chooses which of a provider's keys an attempt uses. The first key is used for as long as it works, so that prompt caches stay warm. A
+ * refused key is set aside, a rate-limited key rests, and the next one takes over.
  */
 import { createHash } from 'node:crypto'
 
@@ -9,9 +9,9 @@ import type { Provider } from '../models/model.ts'
 import { type CredentialNews, NEWS_MAX } from './node-news.ts'
 
 export interface Credential {
-  /** Null for a provider that wants none. */
+  /** Null for a provider that needs no key. */
   readonly apiKey: string | null
-  /** Its place in the operator's list; -1 where it is a customer's. */
+  /** The index in the operator's list; -1 for a customer's key. */
   readonly index: number
   readonly isByok: boolean
 }
@@ -20,41 +20,43 @@ export interface Credential {
 export type CredentialFault = 'refused' | 'limited'
 
 export interface Credentials {
-  /** The first key that works and is not in `skip`; where none works, the one that is due first; null where all are skipped. */
+  /** The first working key that is not in `skip`; if none works, the one whose rest ends first; null if all are skipped. */
   pick(provider: Provider, skip: ReadonlySet<number>): Credential | null
   report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): void
-  /** The keys that rest here, for other nodes. */
+  /** The keys that rest according to this node, to report to other nodes. */
   found(): CredentialNews[]
-  /** The keys that rest on other nodes, in the place of those that they reported before. */
+  /** Takes the keys that rest on other nodes, replacing the earlier reports. */
   hear(news: readonly CredentialNews[]): void
-  /** Each key in its turn, masked, with why it rests. */
+  /** The state of each key, in order, with the key masked. */
   states(provider: Provider): readonly CredentialState[]
 }
 
 export interface CredentialState {
-  /** Its last characters. */
+  /** Only the last characters of the key. */
   readonly label: string
-  /** ISO timestamps; null where it does not rest, or was not refused. */
+  /** ISO timestamps; `refusedAt` is null if the key was not refused, `restsUntil` if it does not rest. */
   readonly refusedAt: string | null
   readonly restsUntil: string | null
 }
 
-/** A refused key is tried again after this long: its bill may be paid meanwhile. */
+/** A refused key is tried again after this many milliseconds, since its bill may have been paid. */
 const REFUSED_MS = 10 * 60 * 1000
-/** A limited key that names no time. */
+/** How long a rate-limited key rests if the provider names no time. */
 const LIMITED_MS = 5000
-/** A limited key rests no longer, even where its provider names a longer time. */
+/** The maximum rest of a rate-limited key, even if its provider names a longer time. */
 const LIMITED_MS_MAX = 10 * 60 * 1000
 
-/** `onRefused` is the alarm: called each time that a key is set aside, with the provider's slug and the key's place in the list. */
+/**
+ * `onRefused` raises the alarm: it is called each time a key is newly set aside, with the provider's slug and the key's index in the list.
+ */
 export const createCredentials = (parts: { clock: Clock; onRefused: (provider: string, index: number) => void }): Credentials => {
   const { clock, onRefused } = parts
-  /** Until when a key rests. The operator's file bounds how many there are; what is over is forgotten when next looked at. */
+  /** The time until which a key rests. The operator's file bounds the number of entries; an expired one is removed when it is next read. */
   const resting = new Map<string, number>()
-  /** When those of them were refused that were, by the wall clock. */
+  /** The wall-clock time at which a resting key was refused, if it was. */
   const refused = new Map<string, number>()
 
-  /** By the name that does not reveal the key. */
+  /** Reports of other nodes, by a name that does not reveal the key. */
   let heard = new Map<string, number>()
 
   const restsUntil = (name: string): number => Math.max(foundUntil(name), heardUntil(name))
@@ -89,7 +91,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
     report({ slug }, { apiKey, index }, fault, retryAfterSeconds) {
       if (apiKey === null) return
       const name = nameOf(slug, apiKey)
-      // A last key is tried while it rests: that is known, and no new alarm.
+      // If no other key is left, a resting key is tried anyway; its refusal is already known and raises no new alarm.
       const isNews = restsUntil(name) === 0
       const restMs = fault === 'refused' ? REFUSED_MS : Math.min(LIMITED_MS_MAX, (retryAfterSeconds ?? LIMITED_MS / 1000) * 1000)
       resting.set(name, clock.monotonicMs() + restMs)
@@ -120,10 +122,10 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
   }
 }
 
-/** The end of a short key would reveal too much of it. */
+/** A short key is not shown at all: its end would reveal too much of it. */
 const maskOf = (apiKey: string): string => (apiKey.length < 16 ? '…' : `…${apiKey.slice(-4)}`)
 
 const nameOf = (slug: string, apiKey: string): string => `${slug} ${apiKey}`
 
-/** Short enough that a guessed key cannot be recognised as the right one. */
+/** So short that a guessed key cannot be confirmed as the right one. */
 const hiddenName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 12)

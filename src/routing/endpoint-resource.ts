@@ -1,4 +1,6 @@
-/** The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). Values neither known nor measured are null. */
+/**
+ * The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). Values that are neither known nor measured are null.
+ */
 import type { EndpointResource, ModelEndpoints } from '../contract/model.ts'
 import { modelResource, pricingOf, pricingSource } from '../models/model-resource.ts'
 import type { Models } from '../models/models.ts'
@@ -20,7 +22,7 @@ export const endpointsResource = (model: Model, health: HealthView, nowMs: numbe
   }
 }
 
-/** Every endpoint that is known to keep nothing of what it is sent. */
+/** Every endpoint that is known to retain nothing of what it is sent. */
 export const zdrEndpoints = (models: Models, health: HealthView, nowMs: number): EndpointResource[] =>
   models
     .list()
@@ -61,7 +63,7 @@ const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthV
   }
 }
 
-/** A cache that has a price of its own, in a dialect that has no marks for what to cache. */
+/** True if caching has a price of its own and no dialect of the provider has marks for what to cache. */
 const cachesByItself = ({ prices, provider: { dialects } }: ModelEndpoint): boolean =>
   prices?.cache_read !== undefined && !dialects.some((dialect) => dialect === 'anthropic' || dialect === 'bedrock')
 

@@ -1,18 +1,18 @@
-/** Facts of one endpoint that our own attempts taught, and its breaker: closed, open for a while, then half-open for one probe. */
+/** The state of one endpoint, learnt from our own attempts, and its breaker: closed, open for a while, then half-open for one probe. */
 import { SlidingCounts } from './sliding-counts.ts'
 import { SlidingHistogram, type Percentiles } from './sliding-histogram.ts'
 import type { AttemptReport, EndpointHealth } from './endpoint-health.ts'
 
-/** When a breaker opens, and for how long (docs/contract/failover.md#circuit-breakers). */
+/** These limits decide when a breaker opens, and for how long (docs/contract/failover.md#circuit-breakers). */
 const CONSECUTIVE_FAILURES_MAX = 5
 const RATED_ATTEMPTS_MIN = 20
 const FAILED_SHARE_MAX = 0.5
 const OPEN_MS = 30_000
 const OPEN_MS_MAX = 300_000
-/** A significant outage: as many failures in the last 30 s, and more than this share of it. */
+/** A significant outage: at least this many failures in the last 30 s, and more than this share of the attempts. */
 const OUTAGE_FAILURES_MIN = 3
 const OUTAGE_SHARE = 0.2
-/** A provider that says 429 without saying for how long. */
+/** The cooldown after a 429 that names no time. */
 const COOLDOWN_MS = 5000
 const COOLDOWN_MS_MAX = 300_000
 
@@ -22,10 +22,10 @@ const MINUTE_MS = 60 * SECOND_MS
 export class EndpointState implements EndpointHealth {
   /** Attempts that have begun and not ended. */
   inFlight = 0
-  /** Its slug. */
+  /** The provider's slug. */
   readonly provider: string
   readonly #now: () => number
-  /** False for what fails on purpose. */
+  /** False for providers that fail on purpose. */
   readonly #ejectable: boolean
   readonly #recent = new SlidingCounts(SECOND_MS, 31)
   readonly #last5m = new SlidingCounts(10 * SECOND_MS, 31)
@@ -34,13 +34,13 @@ export class EndpointState implements EndpointHealth {
   readonly #latency = measuring()
   readonly #throughput = measuring()
   #consecutiveFailures = 0
-  /** 0: closed. Past: half-open. */
+  /** 0: closed. In the past: half-open. */
   #openUntilMs = 0
   #openedMs = 0
   #openings = 0
   #probing = false
   #coolingUntilMs = 0
-  /** The word of other nodes: until when no request is sent there, it is tried last, it is left alone where there is another. */
+  /** Reports of other nodes: until when the endpoint gets no request, is tried last, and is avoided if there is another one. */
   #heardOpenUntilMs = 0
   #heardTroubledUntilMs = 0
   #heardCoolingUntilMs = 0
@@ -51,13 +51,13 @@ export class EndpointState implements EndpointHealth {
     this.#ejectable = ejectable
   }
 
-  /** Facts that this process has found out by itself and still holds, in milliseconds from now. */
+  /** Findings of this process that still hold, in milliseconds from now. */
   get found(): { readonly openMs: number; readonly coolingMs: number } {
     const nowMs = this.#now()
     return { openMs: Math.max(0, this.#openUntilMs - nowMs), coolingMs: Math.max(0, this.#coolingUntilMs - nowMs) }
   }
 
-  /** Takes what other nodes found out in the place of what was heard before. `ejects`: enough of the model's other endpoints would be left. */
+  /** Takes the findings of other nodes, replacing earlier ones. `ejects`: enough of the model's other endpoints would be left. */
   hear({ openMs, coolingMs }: { readonly openMs: number; readonly coolingMs: number }, ejects: boolean): void {
     const nowMs = this.#now()
     const isOpen = this.#ejectable && openMs > 0
@@ -80,7 +80,7 @@ export class EndpointState implements EndpointHealth {
   get retryAfterSeconds(): number | null {
     const isOpen = this.breaker === 'open'
     if (!isOpen && !this.cooling) return null
-    // Behind an open breaker whose time is over a probe is out: its result comes soon.
+    // If the breaker is still open although its time is over, a probe is running and its result comes soon.
     const openUntilMs = isOpen ? Math.max(this.#openUntilMs, this.#heardOpenUntilMs) : 0
     const untilMs = Math.max(openUntilMs, this.#coolingUntilMs, this.#heardCoolingUntilMs)
     return Math.max(1, Math.ceil((untilMs - this.#now()) / SECOND_MS))
@@ -114,7 +114,7 @@ export class EndpointState implements EndpointHealth {
     return { last5m: this.#last5m.share(nowMs), last30m: this.#last30m.share(nowMs), last1d: this.#last1d.share(nowMs) }
   }
 
-  /** Says whether an attempt may go; a half-open breaker lets one through. */
+  /** Returns true if an attempt may begin; a half-open breaker lets one through. */
   admit(): boolean {
     const breaker = this.breaker
     if (breaker === 'open') return false
@@ -123,7 +123,7 @@ export class EndpointState implements EndpointHealth {
     return true
   }
 
-  /** `mayOpen`: whether enough of the model's other endpoints would be left. */
+  /** `mayOpen` returns true if enough of the model's other endpoints would be left. */
   report({ outcome, firstTokenMs, tokensPerSecond, retryAfterSeconds, startedMs }: AttemptReport, mayOpen: () => boolean): void {
     this.inFlight -= 1
     const nowMs = this.#now()
@@ -142,11 +142,11 @@ export class EndpointState implements EndpointHealth {
       if (tokensPerSecond !== null) add(this.#throughput, nowMs, tokensPerSecond)
     }
     if (failed) this.#fail(nowMs, probed, mayOpen)
-    // A provider that reports a fault of the request is reachable and works.
+    // A provider that reports a fault of the request can be reached and works.
     else this.#recover(probed)
   }
 
-  /** An answer may take longer than the breaker stays open: its end says nothing of the probe that is out. */
+  /** An answer may take longer than the breaker stays open: its end says nothing about a probe that is running. */
   #isStraggler(startedMs = Number.POSITIVE_INFINITY): boolean {
     return this.#openUntilMs !== 0 && startedMs <= this.#openedMs
   }
@@ -177,7 +177,7 @@ export class EndpointState implements EndpointHealth {
   }
 }
 
-/** Made when there is something to measure: most of the memory of an endpoint is here. */
+/** Created only when there is something to measure, since this takes most of an endpoint's memory. */
 interface Measured {
   last5m?: SlidingHistogram
   last30m?: SlidingHistogram

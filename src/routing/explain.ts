@@ -1,4 +1,7 @@
-/** Why no provider, or not every one, was asked, in words for people and facts for programs (docs/contract/routing.md#nobody-fits). */
+/**
+ * Explains why no provider was asked, or not every one: in words for people and in facts for programs
+ * (docs/contract/routing.md#nobody-fits).
+ */
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -32,14 +35,14 @@ export const unknownModel = (id: string, models: Models): GatewayError => {
   return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)
 }
 
-/** For a list of names, each of which is unknown. */
+/** For a list of names that are all unknown. */
 export const unknownModels = (ids: readonly string[], models: Models): GatewayError =>
   new GatewayError('not_found', [...new Set(ids)].map((id) => unknownModel(id, models).message).join(' '))
 
-/** The most models that are named where a name can mean several. */
+/** The maximum number of models named in an error if a name can mean several. */
 const MEANT_MAX = 5
 
-/** `retryAfterSeconds`: until the first of those lets a request through that are only out of order for now; null where waiting does not help. */
+/** `retryAfterSeconds`: until an endpoint that is only temporarily out of order lets a request through; null if waiting does not help. */
 export const noProvider = (names: readonly string[], removed: readonly Removed[], retryAfterSeconds: number | null): GatewayError => {
   const reported = removed.slice(0, REPORTED_MAX).map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`)
   const more = removed.length > REPORTED_MAX ? ` and ${removed.length - REPORTED_MAX} more` : ''
@@ -51,7 +54,7 @@ export const noProvider = (names: readonly string[], removed: readonly Removed[]
   )
 }
 
-/** In the sentence; the metadata has them all. */
+/** The maximum number in the sentence; the metadata contains all of them. */
 const REPORTED_MAX = 20
 
 export const passedOver = (model: string, field: string): Warning => ({
@@ -62,5 +65,5 @@ export const passedOver = (model: string, field: string): Warning => ({
 
 export const unheededVariant = (message: string): Warning => ({ code: 'unsupported_field', field: 'model', message })
 
-/** A hostile name is not repeated at length. */
+/** A hostile name is not repeated in full. */
 export const shown = (id: string): string => cutText(id, 200)

@@ -1,4 +1,4 @@
-/** Why an endpoint may not serve a request: hard conditions, with their names in the answer (docs/contract/routing.md#nobody-fits). */
+/** Hard conditions that keep an endpoint from serving a request; the answer names them (docs/contract/routing.md#nobody-fits). */
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Models } from '../models/models.ts'
@@ -11,11 +11,11 @@ import type { ModelEndpoint } from '../models/model.ts'
 export interface Filters {
   readonly call: Call
   readonly preferences: Preferences
-  /** Names of providers that ask for an endpoint of a service tier where they are its own. */
+  /** Names of providers that, if they are an endpoint's own tag, ask for that endpoint of a service tier. */
   readonly tierNames: readonly string[]
   readonly policy: RoutingPolicy | null
   readonly models: Pick<Models, 'otherNames'>
-  /** The parameters that `require_parameters` demands; empty where that was not asked for. */
+  /** The parameters that `require_parameters` demands; empty if the request does not ask for that. */
   readonly required: readonly SentParameter[]
 }
 
@@ -34,7 +34,7 @@ export const filtersOf = (
   required: preferences.requireParameters ? sentParameters(call) : [],
 })
 
-/** Null where the endpoint may serve. `tiered`: whether the model has endpoints of the tier that was asked for. */
+/** Null if the endpoint may serve. `tiered`: true if the model has endpoints of the requested tier. */
 export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolean): string | null =>
   byPolicy(candidate, filters.policy, filters.models) ??
   byName(candidate, filters.preferences) ??
@@ -50,11 +50,11 @@ const byName = ({ endpoint }: Candidate, { only, ignore, order, allowFallbacks }
   return order.some((name) => names(endpoint, name)) || isTierOf(endpoint, order) ? null : 'provider.order without fallbacks'
 }
 
-/** That a provider is named says of its tiers that they are not strangers; whether they serve, the tier decides. */
+/** A provider's name also covers its endpoints of a tier; `byTier` then decides if those serve. */
 const isTierOf = (endpoint: ModelEndpoint, wanted: readonly string[]): boolean =>
   endpoint.serviceTier !== null && wanted.some((name) => names({ ...endpoint, serviceTier: null }, name))
 
-/** Endpoints of a tier want to be asked for: by `service_tier`, by the variant of a name, or by their own tag. */
+/** Endpoints of a tier must be requested: by `service_tier`, by the variant of a name, or by their own tag. */
 const byTier = ({ endpoint, variant }: Candidate, { preferences: { tier }, tierNames }: Filters, tiered: boolean): string | null => {
   const own = endpoint.serviceTier
   if (own !== null) {
@@ -90,13 +90,13 @@ const byPrice = ({ endpoint, variant }: Candidate, { maxPrice }: Preferences): s
   return null
 }
 
-/** A kind of token without a price of its own is paid for as input, or not at all. */
+/** A kind of token without a price of its own is charged as input, or not at all. */
 const priceOf = (prices: NonNullable<ModelEndpoint['prices']>, name: PriceName): number =>
   prices[name] ?? (name === 'audio' ? prices.prompt : 0)
 
 /**
- * Why an endpoint gives less output than the request allows; null where it gives all. Only what the request itself says in
- * tokens counts: how long its input is, is an estimate until a provider counts.
+ * Why an endpoint gives less output than the request allows; null if it gives enough. Only limits that the request states in tokens count:
+ * the length of its input is only estimated until a provider counts it.
  */
 export const shortness = (
   { maxCompletionTokens, contextLength }: ModelEndpoint,

@@ -1,4 +1,4 @@
-/** How the providers fare, as our own attempts see it: a state machine over an injected monotonic clock. */
+/** The health of the providers, as our own attempts show it: a state machine over an injected monotonic clock. */
 import type { Clock } from '../lib/clock.ts'
 import { EndpointState } from './endpoint-state.ts'
 import type { AttemptReport, EndpointHealth } from './endpoint-health.ts'
@@ -9,40 +9,42 @@ export type EndpointKey = string
 
 export interface HealthView {
   of(key: EndpointKey): EndpointHealth
-  /** Why no attempt may begin there now; null where one may. */
+  /** Why no attempt may begin at this endpoint now; null if one may. */
   obstacle(key: EndpointKey, provider: string): 'broken' | 'full' | null
 }
 
 export interface Health extends HealthView {
   /**
-   * Before an attempt: true admits (and takes the half-open probe, and counts in flight); then `end` exactly once. False: the
-   * breaker is open, its probe already out, or the provider at its in-flight limit. `retry`: it follows a failed attempt of this
-   * request, and the request did not name it as a fallback.
+   * Call it before an attempt. True: the attempt may begin (this takes the half-open probe and counts the attempt as in flight), and the
+   * caller must call `end` exactly once. False: the breaker is open, its probe is already running, or the provider is at its in-flight
+   * limit. `retry`: the attempt follows a failed one of this request, and the request did not name it as a fallback.
    */
   begin(key: EndpointKey, provider: string, retry?: boolean): boolean
   end(key: EndpointKey, provider: string, report: AttemptReport): void
-  /** One retry budget per provider (retries ≤ 20 % of active requests, floor 3): whether another attempt may follow a failed one. */
+  /**
+   * True if another attempt may follow a failed one: each provider has one retry budget (retries ≤ 20 % of active requests, at least 3).
+   */
   mayRetry(provider: string): boolean
-  /** Facts that this process has found out by itself, for other nodes. */
+  /** Findings of this process, to report to other nodes. */
   found(): EndpointNews[]
-  /** Facts of all other nodes, in the place of those that they reported before. */
+  /** Takes the findings of all other nodes, replacing the earlier reports. */
   hear(news: readonly EndpointNews[]): void
 }
 
 const RETRY_SHARE = 0.2
 const RETRIES_MIN = 3
-/** A local server may be asked for any number of model names. */
+/** Bounded because a local server may be asked for any number of model names. */
 const ENDPOINTS_MAX = 1000
 
 export interface HealthOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
-  /** The most attempts at once of one provider, as the configuration has it now. */
+  /** The maximum number of concurrent attempts at one provider, as the configuration has it now. */
   readonly inFlightMax: () => number
-  /** Providers whose failures are no sign of an outage. */
+  /** Providers whose failures do not indicate an outage. */
   readonly neverEjected: ReadonlySet<string>
 }
 
-/** The load of one provider at this moment. */
+/** The current load of one provider. */
 interface Pool {
   inFlight: number
   retries: number
@@ -67,7 +69,7 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     return state
   }
 
-  /** The oldest that is idle, and rather one that is well. */
+  /** Forgets the oldest idle endpoint, preferably one whose breaker is closed. */
   const forgetOne = (): void => {
     const idle = endpoints.entries().filter(([, { inFlight }]) => inFlight === 0)
     let chosen: [EndpointKey, EndpointState] | undefined
@@ -85,7 +87,7 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     if (siblings?.size === 0) byModel.delete(modelOf(key))
   }
 
-  /** Never more than half of a model's endpoints, as far as they were tried: a failing endpoint beats none. */
+  /** At most half of a model's endpoints that were tried may be ejected: a failing endpoint is better than none. */
   const mayOpen = (key: EndpointKey): boolean => {
     const siblings = byModel.get(modelOf(key)) ?? new Set()
     let open = 0
@@ -145,7 +147,7 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
   }
 }
 
-/** A tag holds no space; the id of an unlisted model may. */
+/** A tag contains no space; the id of an unlisted model may. */
 const modelOf = (key: EndpointKey): string => key.slice(0, key.lastIndexOf(' '))
 
 const NO_NEWS = { openMs: 0, coolingMs: 0 }

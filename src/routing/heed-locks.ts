@@ -1,4 +1,4 @@
-/** Names in a request that would change what its preset locks (docs/contract/presets.md#merge). */
+/** Handles names in a request that would change what its preset locks (docs/contract/presets.md#merge). */
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { invalidRequest } from '../contract/validate.ts'
@@ -7,7 +7,7 @@ import type { Model } from '../models/model.ts'
 import type { Preferences } from './preferences.ts'
 import { PLAIN } from './resolve-model.ts'
 
-/** The model as its name asks for it, but for what the preset locks. */
+/** The model as its name asks for it, without the parts of the variant that the preset locks. */
 export const withinLocks = (name: string, asked: AskedModel, locks: RoutingLocks | null): AskedModel =>
   locks === null || locks.models.includes(name) ? asked : { model: asked.model, variant: { ...asked.variant, ...heldOf(locks) } }
 
@@ -24,8 +24,8 @@ export const tierNames = ({ only, order }: Preferences, locks: RoutingLocks | nu
 }
 
 /**
- * One warning for each name that is ignored; `endings` are the fields with models whose names have an ending that is held. Throws
- * `invalid_request` where the preset refuses such names.
+ * One warning for each ignored name; `endings` are the fields with model names whose variant is ignored. Throws `invalid_request` if the
+ * preset refuses such names.
  */
 export const warnOfLocks = (
   endings: readonly string[],

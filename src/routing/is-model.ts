@@ -1,12 +1,12 @@
-/** Says whether a name that somebody wrote down means the model that is really asked (docs/contract/routing.md#model-names). */
+/** Says whether a written name means the model that is really asked (docs/contract/routing.md#model-names). */
 import type { Models } from '../models/models.ts'
 import { matchesPattern } from './pattern.ts'
 import { resolveModel } from './resolve-model.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
 
 /**
- * The id, a vendor's own name, one with a variant, an alias that asks for the same at the same address, or `provider/name`;
- * `*` stands for any text. A name that means several models means none of them.
+ * Matches the id, a vendor's own name, a name with a variant, an alias that asks for the same model at the same address, or
+ * `provider/name`; `*` stands for any text. A name that could mean several models matches none of them.
  */
 export const isModel = (
   name: string,

@@ -1,4 +1,4 @@
-/** Who of a model's endpoints may serve a request. */
+/** Decides which of a model's endpoints may serve a request. */
 import type { AskedModel, Candidate } from './candidate.ts'
 import { candidatesOf, endpointKey, servesTier } from './candidate.ts'
 import type { Removed } from './explain.ts'
@@ -6,7 +6,10 @@ import { exclusion, type Filters, shortness } from './filters.ts'
 import type { HealthView } from './health.ts'
 import { heeds, type SentParameter } from './sent-parameters.ts'
 
-/** Where some candidates heed `preferred`, only they stay; where some lack nothing (`lackOf`), only they stay. `removed` gets those left out. */
+/**
+ * If some candidates support a parameter of `preferred`, only they stay; if some lack nothing by `lackOf`, only they stay. `removed`
+ * receives those left out.
+ */
 export const keepCandidates = (
   asked: AskedModel,
   health: HealthView,
@@ -34,7 +37,7 @@ export const keepCandidates = (
     return able
   }
   const equipped = lackOf === null ? kept : prefer(kept, lackOf)
-  // Where no endpoint gives as much output as is allowed, the one that is asked is held to what it gives.
+  // If no endpoint gives as much output as the request allows, the endpoint that is asked gives what it can.
   const roomy = prefer(equipped, ({ endpoint }) => shortness(endpoint, filters.call))
   return preferred.reduce(
     (left, parameter) =>
@@ -45,7 +48,7 @@ export const keepCandidates = (
 
 const BREAKER = 'circuit breaker open'
 
-/** Seconds until the first lets a request through of those that only their open breaker keeps out; null where there are none. */
+/** Seconds until the first endpoint that only its open breaker excludes lets a request through; null if there is none. */
 export const secondsUntilOne = (asked: readonly AskedModel[], removed: readonly Removed[], health: HealthView): number | null => {
   const waits = removed.flatMap(({ model, provider, reason }) => {
     const found = reason === BREAKER ? asked.find((one) => one.model.id === model)?.model : undefined

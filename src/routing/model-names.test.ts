@@ -1,4 +1,6 @@
-/** The parts of a model's name besides an id: variants, aliases, automatic choice, service tiers (docs/contract/routing.md#model-names). */
+/**
+ * The parts of a model's name other than an id: variants, aliases, automatic choice, service tiers (docs/contract/routing.md#model-names).
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { createModels } from '../models/models.ts'

@@ -9,7 +9,7 @@ import { NEWS_MAX, readNews } from './node-news.ts'
 
 const newsOf = (health: Health) => readNews(JSON.stringify({ endpoints: health.found(), credentials: [] }), 0).endpoints
 
-/** A node that knows two endpoints of a model, of which the first has failed until its breaker opened. */
+/** A node that knows two endpoints of a model, of which the first failed until its breaker opened. */
 const failed = (clock = createFakeClock()): Health => {
   const health = newHealth(clock)
   attemptOf(health, 'm b', {})

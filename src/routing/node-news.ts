@@ -1,17 +1,20 @@
-/** News of providers that nodes send one another: bounded, as spans of time, since their clocks may differ. Replaced whole each time. */
+/**
+ * Reports about providers that nodes send one another: bounded, and in durations because their clocks may differ. Each report replaces the
+ * one before.
+ */
 import { z } from 'zod'
 
 import { objectIn } from '../lib/json.ts'
 
-/** No more is sent: where that many endpoints fail, each node finds out by itself. */
+/** The maximum number of entries in a report: if more endpoints fail, each node finds out for itself. */
 export const NEWS_MAX = 200
 
 const ms = z.number().min(0).max(600_000)
 
 const newsSchema = z.object({
-  /** Endpoints that are left alone. */
+  /** Endpoints to avoid. */
   endpoints: z.array(z.object({ key: z.string(), provider: z.string(), openMs: ms, coolingMs: ms })).max(NEWS_MAX),
-  /** Keys of ours that rest, by a name that does not reveal them. */
+  /** The operator's keys that rest, by a name that does not reveal them. */
   credentials: z.array(z.object({ name: z.string(), restMs: ms })).max(NEWS_MAX),
 })
 
@@ -19,7 +22,9 @@ export type NodeNews = z.infer<typeof newsSchema>
 export type EndpointNews = NodeNews['endpoints'][number]
 export type CredentialNews = NodeNews['credentials'][number]
 
-/** News that a node sent so many milliseconds ago, as it holds now. Nothing, where a node of another version says it in another way. */
+/**
+ * Reads a report that a node sent `ageMs` milliseconds ago, adjusted to now. Empty if a node of another version sent a different format.
+ */
 export const readNews = (text: string, ageMs: number): NodeNews => {
   const read = newsSchema.safeParse(objectIn(text))
   if (!read.success) return { endpoints: [], credentials: [] }

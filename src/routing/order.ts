@@ -1,6 +1,6 @@
 /**
- * In which order the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing by
- * lot (docs/contract/routing.md#default-order).
+ * The order in which the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing at random
+ * (docs/contract/routing.md#default-order).
  */
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
 import type { EndpointKey } from './health.ts'
@@ -10,7 +10,7 @@ import type { ModelEndpoint } from '../models/model.ts'
 
 export interface Ordering {
   readonly preferences: Preferences
-  /** How long the input is, about. */
+  /** The estimated length of the input in tokens. */
   readonly inputTokens: number
   readonly sticky: EndpointKey | null
   readonly random: () => number
@@ -18,7 +18,7 @@ export interface Ordering {
 
 export interface Ordered {
   readonly candidates: readonly Candidate[]
-  /** Why they stand as they do. */
+  /** The reason for this order. */
   readonly why: string
 }
 
@@ -50,7 +50,9 @@ interface Ranked {
   readonly rank: number
 }
 
-/** A warm cache decides among those that stand first for weightier reasons: their tier, room for the input, their health. */
+/**
+ * A warm cache decides only among the candidates that come first for more important reasons: their tier, room for the input, their health.
+ */
 const leadsBySticky = (ranked: readonly Ranked[], sticky: EndpointKey | null): boolean => {
   const remembered = sticky === null ? undefined : ranked.find(({ candidate }) => candidate.key === sticky)
   return remembered !== undefined && remembered.rank === ranked[0]?.rank && !isUnwell(remembered.candidate)
@@ -58,30 +60,30 @@ const leadsBySticky = (ranked: readonly Ranked[], sticky: EndpointKey | null): b
 
 const isUnwell = ({ health }: Candidate): boolean => health.cooling || health.troubled
 
-/** A tier says by what its endpoints are sorted, where the request does not. */
+/** If the request names no sort, the tier determines one. */
 const sortOf = (asked: SortBy | null, { tier }: Preferences, tiered: boolean): SortBy | null => {
   if (asked !== null || !tiered) return asked
   return tier === 'flex' ? 'price' : 'throughput'
 }
 
-/** The weightiest reason first; each is a digit of the rank. */
+/** Each reason is a digit of the rank, the most important one first. */
 const rankOf = ({ endpoint, health, variant }: Candidate, { preferences, inputTokens }: Ordering, balanced: boolean): number => {
   const { order, tier } = preferences
-  // The provider itself asked to be left alone for a while: that goes before the client's order and tier (decisions/0009).
+  // The provider itself asked for a pause, which counts more than the client's order and tier (decisions/0009).
   let rank = Number(health.cooling)
   rank = rank * (order.length + 1) + positionIn(order, endpoint)
   rank = rank * 4 + (tier === null ? 0 : Math.max(0, TIERS[tier].indexOf(endpoint.serviceTier)))
   rank = rank * 2 + Number(endpoint.contextLength !== null && inputTokens > endpoint.contextLength)
-  // An explicit order is the client's own judgement of who is well.
+  // An explicit order is the client's own judgement of which endpoints are healthy.
   rank = rank * 2 + Number(balanced && health.troubled)
   rank = rank * 2 + Number(!meetsPreferences(health, preferences))
-  // Behind everything else: the longer context first.
+  // As the least important reason, the longer context comes first.
   return variant.longest ? rank + 1 - Math.min(1, (endpoint.contextLength ?? 0) / LONGEST) : rank
 }
 
 const LONGEST = 1e9
 
-/** Behind all where it is not named. A provider's name stands for its tiers too: only those are candidates that were asked for. */
+/** An endpoint that is not named comes last. A provider's name also covers its tiers: those that are candidates were requested. */
 const positionIn = (order: readonly string[], endpoint: ModelEndpoint): number => {
   const own = order.findIndex((name) => names(endpoint, name))
   const position =
@@ -89,7 +91,7 @@ const positionIn = (order: readonly string[], endpoint: ModelEndpoint): number =
   return position < 0 ? order.length : position
 }
 
-/** All cutoffs must hold. Who was not measured in the last minutes has not failed any. */
+/** All cutoffs must be met. An endpoint without measurements in the last minutes has not missed any. */
 const meetsPreferences = (health: EndpointHealth, { minThroughput, maxLatencyMs }: Preferences): boolean =>
   (minThroughput === null || holds(health.tokensPerSecond, minThroughput, (measured, cutoff) => measured >= cutoff)) &&
   (maxLatencyMs === null || holds(health.latencyMs, maxLatencyMs, (measured, cutoff) => measured <= cutoff))
@@ -99,7 +101,7 @@ const holds = (measured: EndpointHealth['latencyMs'], cutoffs: Cutoffs, meets: (
 
 type Comparison = (a: Candidate, b: Candidate) => number
 
-/** Unknown ones stand behind known ones. Those that are equal stay as the catalogue lists them. */
+/** Unknown values come after known ones. Equal candidates keep the order of the catalogue. */
 const comparison = (sort: SortBy | null): Comparison => {
   switch (sort) {
     case null:
@@ -127,7 +129,7 @@ const ascending =
     return one === other ? 0 : one - other
   }
 
-/** Quality, as far as it can be known without a judge: how little the weights were rounded. */
+/** Estimates quality, without a judge, by how little the weights were rounded. */
 const PRECISION: Readonly<Record<string, number>> = {
   fp32: 0,
   bf16: 0,
@@ -142,9 +144,12 @@ const PRECISION: Readonly<Record<string, number>> = {
   int4: 3,
 }
 
-/** One of them, by lot, weighted with 1/price²; one without a known price only where none has one, and then the first. */
+/**
+ * Draws one candidate at random, weighted by 1/price². Those without a known price have no weight; if no price is known, the first one is
+ * taken.
+ */
 const drawByPrice = (candidates: readonly Candidate[], random: () => number): Candidate | undefined => {
-  // The sandbox behaves the same every time (docs/contract/operating.md#sandbox).
+  // The sandbox must behave the same every time (docs/contract/operating.md#sandbox).
   if (candidates.length < 2 || candidates.some(({ endpoint }) => endpoint.provider.dialects.includes('sandbox'))) return candidates[0]
   const weights = candidates.map(({ endpoint }) => weightOf(comparedPrice(endpoint)))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -153,12 +158,12 @@ const drawByPrice = (candidates: readonly Candidate[], random: () => number): Ca
   return candidates.find((_, index) => (left -= weights[index] ?? 0) < 0) ?? candidates[0]
 }
 
-/** Nothing is cheaper than free, and of two that are free neither is. */
+/** The weight of a free endpoint: nothing is cheaper, and two free ones are equal. */
 const FREE_WEIGHT = 1e18
 
 const weightOf = (price: number | null): number => (price === null ? 0 : Math.min(FREE_WEIGHT, 1 / price ** 2))
 
-/** Says whether there is one. The others keep their order. */
+/** Returns true if there is such a candidate. The others keep their order. */
 const moveToFront = (candidates: Candidate[], wanted: (candidate: Candidate) => boolean): boolean => {
   const at = candidates.findIndex(wanted)
   if (at < 0) return false

@@ -1,4 +1,7 @@
-/** Says whether a name fits a pattern in which `*` stands for any text. In any case; linear in both, whatever a client sends. */
+/**
+ * True if a name matches a pattern in which `*` stands for any text, ignoring case. The time is linear in both lengths, even for hostile
+ * input.
+ */
 export const matchesPattern = (pattern: string, name: string): boolean => {
   const parts = pattern.toLowerCase().split('*')
   const text = name.toLowerCase()

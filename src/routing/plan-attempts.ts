@@ -1,4 +1,7 @@
-/** Who is asked, in which order, and why others are not: a pure function of the request, the catalogue and the providers' health. */
+/**
+ * Plans which endpoints are asked, in which order, and why others are not: a pure function of the request, the catalogue and the providers'
+ * health.
+ */
 import type { CustomerKey } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
@@ -21,7 +24,7 @@ import type { Model, ModelEndpoint } from '../models/model.ts'
 
 export type { Removed } from './explain.ts'
 
-/** More than this many tries cost more in waiting than they win (docs/contract/failover.md#attempts). */
+/** Further attempts would cost more waiting time than they gain (docs/contract/failover.md#attempts). */
 export const ATTEMPTS_MAX = 4
 
 export interface PlanInput {
@@ -30,15 +33,18 @@ export interface PlanInput {
   readonly health: HealthView
   /** The workspace that the conversations belong to. */
   readonly account: string
-  /** The endpoint remembered for a conversation; looked up only where there is a choice. Null: nothing is remembered. */
+  /** Finds the endpoint remembered for a conversation; called only if there is a choice. Null if nothing is remembered. */
   readonly sticky: ((key: string) => EndpointKey | null) | null
-  /** In [0, 1): from a seed in tests. */
+  /** A number in [0, 1); tests use a seed. */
   readonly random: () => number
-  /** Demands of guardrails; null or absent: nothing. */
+  /** Demands of guardrails; null or absent if there are none. */
   readonly policy?: RoutingPolicy | null
-  /** Locks of the preset that names in the request could get around; null or absent: none. */
+  /** Locks of the preset that names in the request could bypass; null or absent if there are none. */
   readonly locks?: RoutingLocks | null
-  /** Says in words which need of the request an endpoint does not meet. Those that meet all stay alone, where there are any; null or absent: there is no such need. */
+  /**
+   * Says which need of the request an endpoint does not meet. If some endpoints meet all needs, only they stay; null or absent if there is
+   * no such need.
+   */
   readonly lackOf?: LackOf | null
 }
 
@@ -48,37 +54,40 @@ export interface PlannedAttempt {
   readonly model: Model
   readonly endpoint: ModelEndpoint
   readonly key: EndpointKey
-  /** The service tier to ask for in place of the client's own word; null: that word goes as it is. */
+  /** The service tier to request instead of the client's value; null to send that value unchanged. */
   readonly serviceTier: string | null
-  /** The customer's own key, instead of the service's. */
+  /** The customer's own key, used instead of the service's. */
   readonly customerKey?: CustomerKey
 }
 
 export interface Plan {
   /** At least one. */
   readonly attempts: readonly PlannedAttempt[]
-  /** How many could have answered, those beyond the attempts too. */
+  /** The number of endpoints that could have answered, including those beyond the attempts. */
   readonly candidates: number
   readonly removed: readonly Removed[]
-  /** Wishes of the request that are not heeded. */
+  /** Options of the request that are ignored. */
   readonly warnings: readonly Warning[]
   readonly strategy: Strategy
-  /** A name of a model asks for a search of the web before the answer. */
+  /** True if a model's name asks for a web search before the answer. */
   readonly searches: boolean
-  /** Why the attempts stand as they do: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */
+  /** The reason for the order of the attempts: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */
   readonly order: string
-  /** The facts by which to remember this conversation after a success; null where its model has one endpoint alone, or `provider.order` chose. */
+  /**
+   * The key under which this conversation is remembered after a success; null if its model has only one endpoint, or `provider.order`
+   * chose.
+   */
   readonly stickyKey: string | null
 }
 
 /**
- * Throws `not_found` where no model is known (with the nearest known ids), `invalid_request` where the preset refuses a
- * name, and `provider_overloaded` as 503 where no
- * provider meets the requirements, saying which filter removed which (docs/contract/routing.md#nobody-fits).
+ * Throws `not_found` if no model is known (with the nearest known ids), `invalid_request` if the preset refuses a name, and
+ * `provider_overloaded` as 503 if no provider meets the requirements, with the filter that removed each one
+ * (docs/contract/routing.md#nobody-fits).
  */
 export const planAttempts = (input: PlanInput): Plan => directPlan(input) ?? fullPlan(input)
 
-/** Nearly every request: one model, served by one endpoint, and nothing asked of its routing. */
+/** The plan of nearly every request: one model, served by one endpoint, and no options for routing. */
 const directPlan = ({ call, models, health, policy }: PlanInput): Plan | null => {
   const { body } = call
   const [id] = call.models
@@ -119,7 +128,7 @@ const fullPlan = (input: PlanInput): Plan => {
   if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))
 
   const together = preferences.partition === 'none' ? [groups.flat()] : groups
-  // Where filters leave one endpoint alone, a later request of the conversation may have the choice, and goes on there.
+  // Even if filters leave only one endpoint, a later request of the conversation may have a choice, and should stay there.
   const isChoice = asked.length > 1 || (asked[0]?.model.endpoints.length ?? 0) > 1
   const stickyKey = isChoice && preferences.order.length === 0 ? conversationKey(call, input.account) : null
   const ordering = {
@@ -129,7 +138,7 @@ const fullPlan = (input: PlanInput): Plan => {
     random: input.random,
   }
   const inTurn = together.map((group) => orderCandidates(group, ordering))
-  // Only among models of our own choosing: those that a request names have the order that it gives them.
+  // Only for models of our own choice: models that a request names keep the order that it gives them.
   const isChosen = !isPinned && call.models.length === 1 && (strategy === 'auto' || strategy === 'free')
   const ordered = isChosen ? stickyFirst(inTurn, ordering.sticky) : inTurn
   return {
@@ -144,14 +153,17 @@ const fullPlan = (input: PlanInput): Plan => {
   }
 }
 
-/** Without a tokenizer: a context is judged by what its text weighs. */
+/** Without a tokenizer, tokens are estimated from the number of characters. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** An automatic choice stays with the model of the conversation while it is one of the choices (docs/contract/routing.md#sticky-routing). */
+/**
+ * An automatic choice stays with the model of the conversation for as long as it is among the candidates
+ * (docs/contract/routing.md#sticky-routing).
+ */
 const stickyFirst = (groups: readonly Ordered[], sticky: EndpointKey | null): readonly Ordered[] =>
   groups.toSorted((a, b) => Number(b.candidates[0]?.key === sticky) - Number(a.candidates[0]?.key === sticky))
 
-/** As many as are tried. A model that was named as a fallback has its turn, however many endpoints those before it have. */
+/** The endpoints that will be tried. Each fallback model gets at least one attempt, however many endpoints the models before it have. */
 const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Preferences): readonly Candidate[] => {
   const most = allowFallbacks || order.length > 0 ? ATTEMPTS_MAX : 1
   const tried: Candidate[] = []
@@ -164,8 +176,9 @@ const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Prefer
 }
 
 /**
- * An ordinary endpoint that stands in for one of a tier is asked as one: the tier is not to be paid for there. Where the
- * catalogue knows of no such endpoints the tier goes under the name that providers have for it, if its price may be unknown (call-at-tier.ts).
+ * An ordinary endpoint that replaces one of a tier is asked as an ordinary one, so that the tier is not paid for there. If the catalogue
+ * knows no endpoints of the tier, the tier is sent under the name that providers use for it, unless call-at-tier.ts drops it because its
+ * price is unknown.
  */
 const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier, tierIsSpeed }: Preferences): PlannedAttempt => {
   if (tier === null) return { model, endpoint, key, serviceTier: endpoint.serviceTier }

@@ -1,4 +1,4 @@
-/** Properties of every plan, whatever is asked for and however the providers fare. */
+/** Properties of every plan, whatever the request and the health of the providers. */
 import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -64,7 +64,7 @@ const anyFields = fc.record(
   { requiredKeys: [] },
 )
 
-/** The outcomes of attempts at either model. */
+/** The outcomes of earlier attempts at either model. */
 const anyPast = fc.array(
   fc.record({
     key: fc.constantFrom(...['m/one', 'm/two'].flatMap((id) => TAGS.map((tag) => `${id} ${tag}`))),
@@ -119,7 +119,7 @@ test('every candidate is either left out with a reason or kept; what is tried is
         expect(left).not.toContain(key)
         expect(health.of(key).breaker).not.toBe('open')
         if (fields.provider?.zdr === true) expect(endpoint.dataPolicy.retains).toBe(false)
-        // Who gives less is asked only where nobody of the model gives all.
+        // An endpoint that gives less output is asked only if no endpoint of the model gives enough.
         const short = shortness(endpoint, { maxOutputTokens: fields.max_tokens ?? null }) !== null
         const others = plan.attempts.filter(({ model }) => key.startsWith(`${model.id} `))
         if (short)

@@ -1,4 +1,4 @@
-/** Which endpoint a caller's guardrails rule out, and by which of their settings (docs/contract/guardrails.md#policy). */
+/** Decides which endpoints a caller's guardrails rule out, and names the setting that does (docs/contract/guardrails.md#policy). */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
 import type { Models } from '../models/models.ts'
 import type { OtherNames } from '../models/other-names.ts'
@@ -6,7 +6,7 @@ import { comparedPrice, names as isNamed, type Candidate } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
 
-/** Says whether a key with these guardrails can call the model at all. */
+/** True if a key with these guardrails can call the model at all. */
 export const permits = (model: Model, policy: RoutingPolicy | null, models: Names): boolean =>
   policy === null || model.endpoints.some((endpoint) => byPolicy({ model, endpoint }, policy, models) === null)
 
@@ -17,12 +17,12 @@ type Names = Pick<Models, 'otherNames'>
 export const byPolicy = (candidate: Judged, policy: RoutingPolicy | null, models: Names): string | null => {
   if (policy === null) return null
   const others = models.otherNames(candidate.endpoint)
-  // A name of the client's own is as strange as the model behind it is known.
+  // A model under an unlisted name also counts under every catalogue id of the same model at that address.
   const authors = candidate.endpoint.unlisted === true ? [candidate.model.id, ...others.listed] : [candidate.model.id]
   return byLists(candidate, policy, others) ?? byDataPolicy(candidate, policy, authors)
 }
 
-/** An allowed model must be named itself; an ignored one is ignored by whichever name a client asks the provider for it. */
+/** A model must be allowed by its own id; it is ignored under any name by which a client can ask the provider for it. */
 const byLists = ({ model, endpoint }: Judged, policy: RoutingPolicy, others: OtherNames): string | null => {
   const isModel = (pattern: string): boolean => matchesPattern(pattern, model.id)
   const names = [model.id, ...others.listed, ...others.spelled, ...others.variantOf]
@@ -34,7 +34,7 @@ const byLists = ({ model, endpoint }: Judged, policy: RoutingPolicy, others: Oth
   return null
 }
 
-/** A guardrail that names a provider means its tiers too. */
+/** A guardrail that names a provider also means its tiers. */
 const isOf = (endpoint: ModelEndpoint, slug: string): boolean =>
   isNamed(endpoint, slug) || isNamed({ ...endpoint, serviceTier: null }, slug)
 
@@ -45,12 +45,12 @@ const byDataPolicy = ({ endpoint }: Judged, policy: RoutingPolicy, ids: readonly
   if (comparedPrice(endpoint) !== 0) {
     return policy.paidTraining || training === false ? null : reported('guardrail.enable_paid_model_training', training)
   }
-  // A text that is not kept cannot be published.
+  // Text that is not retained cannot be published.
   if (!policy.freePublication && retains !== false) return reported('guardrail.enable_free_model_publication', retains)
   return policy.freeTraining || training === false ? null : reported('guardrail.enable_free_model_training', training)
 }
 
-/** A fact that is not known of an endpoint is not promised: it counts as the worse. */
+/** A fact that is not known about an endpoint is not promised: it counts as the worse case. */
 export const reported = (filter: string, fact: boolean | null): string => (fact === null ? `${filter}: ${NOT_KNOWN}` : filter)
 
 export const NOT_KNOWN = 'not known of this provider'

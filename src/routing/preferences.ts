@@ -1,4 +1,7 @@
-/** The preferences of a request for its routing: the `provider` object, `route` and `service_tier`, read once (docs/contract/routing.md#preferences). */
+/**
+ * The routing preferences of a request: the `provider` object, `route` and `service_tier`, read once
+ * (docs/contract/routing.md#preferences).
+ */
 import type { Call } from '../canonical/call.ts'
 import { ENDPOINT_TIERS, type EndpointTier } from '../canonical/endpoint-facts.ts'
 import { isObject, textsIn } from '../lib/json.ts'
@@ -12,36 +15,36 @@ export interface Preferences {
   readonly ignore: readonly string[]
   readonly allowFallbacks: boolean
   readonly requireParameters: boolean
-  /** No provider that trains on what it is sent. */
+  /** Excludes providers that train on what they are sent. */
   readonly denyTraining: boolean
   readonly zdr: boolean
   readonly distillable: boolean
   readonly quantizations: readonly string[]
   readonly sort: SortBy | null
-  /** `model`: the fallback models come after all endpoints of the first; `none`: all endpoints together. */
+  /** `model`: the fallback models come after all endpoints of the first; `none`: the endpoints of all models are ordered together. */
   readonly partition: 'model' | 'none'
-  /** Tokens per second, at least. */
+  /** Minimum tokens per second. */
   readonly minThroughput: Cutoffs | null
-  /** Milliseconds, at most. */
+  /** Maximum milliseconds. */
   readonly maxLatencyMs: Cutoffs | null
-  /** US dollars, as the catalogue counts. */
+  /** US dollars, in the units of the catalogue. */
   readonly maxPrice: readonly (readonly [PriceName, number])[]
   readonly tier: EndpointTier | null
-  /** `speed` asks for the tier, which providers of its dialect take as it is. */
+  /** True if `speed` requests the tier; providers of its dialect accept `speed` unchanged. */
   readonly tierIsSpeed: boolean
 }
 
-/** By percentile; only those that were asked for. */
+/** By percentile; only those that the request names. */
 export type Cutoffs = readonly (readonly [PercentileName, number])[]
 
 const PRICES = ['prompt', 'completion', 'request', 'image', 'audio'] as const
 export type PriceName = (typeof PRICES)[number]
 
-/** The form of what is read here was validated with the request. */
+/** The form of these fields was already validated with the request. */
 export const readPreferences = ({ body, dialect }: Call): Preferences => {
   const given = body.value('provider')
   const asked = body.value('service_tier')
-  // Where both are named, each is heeded as it is written.
+  // If the request names both, each is sent as it is written.
   const tierIsSpeed = dialect === 'messages' && (asked ?? 'auto') === 'auto' && body.value('speed') === 'fast'
   const tier = readTier(tierIsSpeed ? 'fast' : asked)
   const route = body.value('route')
@@ -87,7 +90,7 @@ const NO_WISHES: Preferences = {
   tierIsSpeed: false,
 }
 
-/** `fast` is another name of `priority`. The other tiers have no endpoints of their own. */
+/** `fast` is another name for `priority`. Other tiers have no endpoints of their own. */
 const readTier = (value: unknown): EndpointTier | null => {
   const name = value === 'fast' ? 'priority' : value
   return ENDPOINT_TIERS.find((tier) => tier === name) ?? null
@@ -104,7 +107,7 @@ const readCutoffs = (value: unknown, factor: number): Cutoffs | null => {
   return cutoffs.length === 0 ? null : cutoffs
 }
 
-/** Numbers, or numbers as text. */
+/** Limits may be numbers, or numbers as text. */
 const readMaxPrice = (value: unknown): Preferences['maxPrice'] => {
   if (!isObject(value)) return []
   return PRICES.flatMap((name) => {

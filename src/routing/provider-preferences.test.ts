@@ -1,4 +1,7 @@
-/** Each field of the `provider` object (docs/contract/routing.md#preferences), alone. The order of names is in plan-attempts.test.ts. */
+/**
+ * Each field of the `provider` object on its own (docs/contract/routing.md#preferences). The order of names is tested in
+ * plan-attempts.test.ts.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { createModels } from '../models/models.ts'

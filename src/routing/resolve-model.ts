@@ -1,4 +1,7 @@
-/** From the name that a client uses to a model: variants behind a colon, `~author/family-latest` (docs/contract/routing.md#model-names), and a vendor's own name. */
+/**
+ * Resolves the name that a client uses to a model: variants after a colon, `~author/family-latest` (docs/contract/routing.md#model-names),
+ * and a vendor's own name.
+ */
 import type { Models } from '../models/models.ts'
 import type { AskedModel, Variant } from './candidate.ts'
 import type { Model } from '../models/model.ts'
@@ -15,7 +18,7 @@ const VARIANTS = new Map<string, Partial<Variant>>([
   ['thinking', { unheeded: 'The model has no variant :thinking of its own here; ask with `reasoning` for how it should think.' }],
 ])
 
-/** An exact id wins over all else, so that a catalogue may hold `vendor/model:free` as a model of its own. */
+/** An exact id comes before everything else, so that a catalogue may contain `vendor/model:free` as a model of its own. */
 export const resolveModel = (name: string, models: Models): AskedModel | undefined => {
   const exact = models.find(name)
   if (exact !== undefined) return { model: exact, variant: PLAIN }
@@ -28,7 +31,10 @@ export const resolveModel = (name: string, models: Models): AskedModel | undefin
   return base === undefined ? undefined : { model: base.model, variant: { ...base.variant, ...variant } }
 }
 
-/** Where exactly one model has that name; a vendor's `family-latest` is the newest of the family (docs/contract/routing.md#vendor-names). */
+/**
+ * Resolves a name only if exactly one model has it; a vendor's `family-latest` is the newest of the family
+ * (docs/contract/routing.md#vendor-names).
+ */
 const byVendorName = (name: string, models: Models): AskedModel | undefined => {
   const [model, ...others] = models.named(name)
   if (model !== undefined) return others.length === 0 ? { model, variant: PLAIN } : undefined
@@ -46,12 +52,12 @@ const byVendorName = (name: string, models: Models): AskedModel | undefined => {
   return author === undefined || more.length > 0 ? undefined : newest(`~${author}/${name}`, models)
 }
 
-/** Longer than any id with all its variants: what follows reads a name more than once. */
+/** Longer than any id with all its variants. Names are bounded because the code below reads a name more than once. */
 const NAME_LENGTH_MAX = 512
 
 const LATEST = /^~([^/]+)\/(.+?)-latest(:[a-z:]+)?$/
 
-/** The newest model of the family; of two that are as new, the first in the list. */
+/** The newest model of the family; of two equally new ones, the first in the list. */
 const newest = (name: string, models: Models): AskedModel | undefined => {
   const [, author = '', wanted = '', variants = ''] = LATEST.exec(name) ?? []
   const family = models
@@ -67,7 +73,9 @@ const authorOf = ({ id }: Model): string => id.slice(0, id.indexOf('/'))
 
 const familyName = ({ id }: Model): string => familyOf(id.slice(id.indexOf('/') + 1))
 
-/** `claude-sonnet` of `claude-sonnet-4.5`, `gemini-flash` of `gemini-3.8-flash`, `qwen-max` of `qwen3.8-max`: a name without its versions. */
+/**
+ * A name without its versions: `claude-sonnet` of `claude-sonnet-4.5`, `gemini-flash` of `gemini-3.8-flash`, `qwen-max` of `qwen3.8-max`.
+ */
 const familyOf = (slug: string): string =>
   slug
     .split('-')

@@ -1,4 +1,4 @@
-/** The memory of routing from one request to the next. It lives as long as the process, through every reload of the file. */
+/** The state that routing keeps between requests. It lives as long as the process, through every reload of the configuration file. */
 import type { Credentials } from './credentials.ts'
 import type { Health } from './health.ts'
 import type { Sticky } from './sticky.ts'
@@ -7,6 +7,6 @@ export interface RoutingState {
   readonly health: Health
   readonly credentials: Credentials
   readonly sticky: Sticky
-  /** In [0, 1): for choices by lot. */
+  /** A number in [0, 1), for random choices. */
   readonly random: () => number
 }

@@ -1,13 +1,13 @@
-/** Which of the parameters that a catalogue knows a request makes use of, in any dialect (docs/contract/routing.md#preferences). */
+/** Finds which of the parameters that a catalogue knows a request uses, in any dialect (docs/contract/routing.md#preferences). */
 import type { Call } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldOf } from '../request-fields/request-fields.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
 
-/** The names under which a model may say that it heeds the parameter; any of them will do. */
+/** The names under which a model may list the parameter as supported; any one of them is enough. */
 export type SentParameter = readonly string[]
 
-/** True if `supported` has the parameter, whichever provider it is. */
+/** True if `supported` lists the parameter under any of its names. */
 export const heeds = (supported: readonly string[], parameter: SentParameter): boolean => parameter.some((name) => supported.includes(name))
 
 export const sentParameters = (call: Call): SentParameter[] => {
@@ -20,7 +20,10 @@ export const sentParameters = (call: Call): SentParameter[] => {
   return [...sent, ...preferredParameters(call)]
 }
 
-/** An answer is of little use without these: who heeds them is preferred, asked or not (docs/contract/routing.md#default-order). */
+/**
+ * An answer is of little use without these, so endpoints that support them are preferred even if the request does not ask for that
+ * (docs/contract/routing.md#default-order).
+ */
 export const preferredParameters = (call: Call): SentParameter[] => {
   const sent: SentParameter[] = []
   if (hasTools(call)) sent.push(['tools'])
@@ -31,7 +34,7 @@ export const preferredParameters = (call: Call): SentParameter[] => {
   return sent
 }
 
-/** The conversation may be megabytes, and so may be the tools: their text is looked at and not parsed. */
+/** The tools may be megabytes, so their text is inspected and not parsed. */
 const hasTools = ({ body }: Call): boolean => {
   const tools = body.raw('tools')
   return tools !== undefined && tools.startsWith('[') && !/^\[\s*\]$/.test(tools)

@@ -1,4 +1,4 @@
-/** How often something went well or ill in the last while: counts in slices of time. O(1) to record, a fixed size, no timers. */
+/** Counts successes and failures of a recent time span, in slices of time. O(1) to record, a fixed size, no timers. */
 export class SlidingCounts {
   ok = 0
   failed = 0
@@ -26,7 +26,7 @@ export class SlidingCounts {
     }
   }
 
-  /** Lets go of what is older than the span. */
+  /** Drops counts that are older than the span. */
   advance(nowMs: number): this {
     const slice = Math.floor(nowMs / this.#sliceMs)
     const slices = this.#oks.length
@@ -42,7 +42,7 @@ export class SlidingCounts {
     return this
   }
 
-  /** 0 to 1; null where nothing happened. */
+  /** The share of successes, 0 to 1; null if there were no events. */
   share(nowMs: number): number | null {
     const { ok, failed } = this.advance(nowMs)
     return ok + failed === 0 ? null : ok / (ok + failed)

@@ -1,9 +1,9 @@
-/** Percentiles of what was measured in the last while: a logarithmic histogram in slices of time. A fixed size, no timers. */
+/** Percentiles of measurements in a recent time span: a logarithmic histogram in slices of time. A fixed size, no timers. */
 export const PERCENTILES = ['p50', 'p75', 'p90', 'p99'] as const
 export type PercentileName = (typeof PERCENTILES)[number]
 export type Percentiles = Readonly<Record<PercentileName, number>>
 
-/** Each bucket is this much wider than the one before it, so a reading is at most half of that off. */
+/** Each bucket is wider than the one before by this factor, so a result is off by at most half of that. */
 const RATIO = 1.05
 const LOG_RATIO = Math.log(RATIO)
 /** From 1 to four million: a millisecond to over an hour. */
@@ -28,14 +28,14 @@ export class SlidingHistogram {
     const bucket = value <= 1 ? 0 : Math.min(BUCKETS - 1, Math.floor(Math.log(value) / LOG_RATIO))
     const counts = this.#slices[this.#slice % SLICES]
     const count = counts?.[bucket]
-    // A bucket that is full has said what it has to say.
+    // Further values of a full bucket would hardly change the percentiles.
     if (counts === undefined || count === undefined || count === 0xffff) return
     counts[bucket] = count + 1
     this.#total[bucket] = (this.#total[bucket] ?? 0) + 1
     this.#count += 1
   }
 
-  /** Null where nothing was measured. */
+  /** Null if nothing was measured. */
   percentiles(nowMs: number): Percentiles | null {
     this.#advance(nowMs)
     return this.#count === 0 ? null : { p50: this.#at(0.5), p75: this.#at(0.75), p90: this.#at(0.9), p99: this.#at(0.99) }

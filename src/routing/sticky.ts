@@ -1,4 +1,7 @@
-/** Which endpoint answered a conversation last: a provider that has the prompt in its cache reads it for less (docs/contract/routing.md#sticky-routing). */
+/**
+ * Remembers which endpoint answered a conversation last: a provider that has the prompt in its cache reads it at a lower price
+ * (docs/contract/routing.md#sticky-routing).
+ */
 import type { Call } from '../canonical/call.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -8,7 +11,7 @@ import type { ModelEndpoint } from '../models/model.ts'
 
 export interface Sticky {
   find(key: string): EndpointKey | null
-  /** Only after a success. */
+  /** Call it only after a success. */
   remember(key: string, endpoint: EndpointKey): void
 }
 
@@ -16,7 +19,7 @@ const REMEMBERED_MS = 10 * 60 * 1000
 const CONVERSATIONS_MAX = 20_000
 
 export const createSticky = ({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): Sticky => {
-  /** The longest unused first. */
+  /** Ordered by last use, the oldest first. */
   const conversations = new Map<string, { readonly endpoint: EndpointKey; readonly untilMs: number }>()
   return {
     find(key) {
@@ -36,8 +39,8 @@ export const createSticky = ({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): 
 const SESSION = 'session'
 
 /**
- * By what a conversation is known: the session that it names, else its cache key, else how it begins; with each model on its
- * own, for a cache is of one. `account`: no one else's.
+ * The key of a conversation: the session that it names, else its cache key, else a digest of how it begins; separate for each model, since
+ * caches are too. `account` keeps workspaces apart.
  */
 export const conversationKey = (call: Call, account: string): string | null => {
   const model = (call.models[0] ?? '').slice(0, KEY_LENGTH_MAX)
@@ -51,8 +54,8 @@ export const conversationKey = (call: Call, account: string): string | null => {
 const KEY_LENGTH_MAX = 256
 
 /**
- * Says whether a success begins to bind its conversation. A named session always does; one that we only
- * recognise does where a cache was used and reading it is cheaper, for there is nothing to win elsewhere.
+ * True if a success begins to bind its conversation. A named session always does; a conversation that we only recognise does so if a cache
+ * was used and reading it is cheaper, since otherwise nothing is gained.
  */
 export const bindsConversation = (key: string, { prices }: ModelEndpoint, usage: Usage): boolean => {
   if (key.split(' ', 2)[1] === SESSION) return true

@@ -15,7 +15,7 @@ export interface AdmitCachedParts {
   readonly turn: Turn
 }
 
-/** Looks for a kept answer, which is free; without one the budgets are asked, as ever. */
+/** Looks for a cached answer, which is free; without one the request is admitted under its budgets as usual. */
 export const admitCached = async (planned: Planned, caching: Caching, parts: AdmitCachedParts): Promise<Admitted> => {
   const use = await parts.responseCache.find(planned, caching, parts.turn)
   const admitted = use.outcome === 'hit' ? admitFree(planned, parts.clock, parts.ids) : await parts.admit(planned)

@@ -1,12 +1,12 @@
-/** Records the answer that a client gets, to be given again: without its use, and no more of it than is kept. */
+/** Records the answer that a client gets, so that it can be given again: without its usage, and only up to the limits of the cache. */
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { withoutCounts } from '../../formats/without-counts.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import { LARGE_BYTES, startPace, type Steps } from '../../lib/steps.ts'
 
-/** Bytes of an answer beyond which it is not kept. */
+/** Answers of more bytes are not cached. */
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024
-/** Pictures that tools made on the way to it. */
+/** The limit in bytes for pictures that tools made for the answer. */
 const PICTURE_BYTES_MAX = 1024 * 1024
 
 export class AnswerCapture {
@@ -22,7 +22,7 @@ export class AnswerCapture {
     }
   }
 
-  /** JSON text of each frame; null where the answer cannot be kept. A small answer is written in one step. */
+  /** The JSON text of each frame; null if the answer cannot be cached. A small answer is written in one step. */
   *writing(): Steps<readonly string[] | null> {
     const isLarge = this.#leastBytes > LARGE_BYTES
     const isStep = startPace()
@@ -44,7 +44,7 @@ export class AnswerCapture {
     for (const event of frame.events) {
       if (event.type !== 'server-tool-end') continue
       for (const picture of event.outcome.pictures ?? []) this.#pictureBytes += picture.length
-      // The next request may have more luck with the tool.
+      // The tool may succeed in the next request.
       if (event.outcome.fault !== null) this.#giveUp()
     }
     if (this.#leastBytes > ANSWER_BYTES_MAX || this.#pictureBytes > PICTURE_BYTES_MAX) this.#giveUp()
@@ -57,7 +57,7 @@ export class AnswerCapture {
   }
 }
 
-/** Its own bytes count: those of the upstream's text, or of what it says. */
+/** `size` is the number of bytes of the upstream's own JSON or, without that, of the events. */
 function* writtenFrame({ events, native }: Frame): Steps<{ readonly text: string; readonly size: number }> {
   const said = yield* writeInSteps(events.filter(({ type }) => type !== 'usage'))
   if (native === undefined) return { text: `{"events":${said}}`, size: Buffer.byteLength(said) }
@@ -67,7 +67,7 @@ function* writtenFrame({ events, native }: Frame): Steps<{ readonly text: string
   return { text: `{"events":${said},"native":${own}}`, size: Buffer.byteLength(json) }
 }
 
-/** A frame is written as so many bytes or more: a large one is given up before any work on it. */
+/** A lower bound of the bytes that the frame is written as: a frame that is too large is given up before any work on it. */
 const leastBytes = ({ events, native }: Frame): number => {
   if (native !== undefined) return native.json.length
   let least = events.length * EVENT_BYTES
@@ -79,5 +79,5 @@ const leastBytes = ({ events, native }: Frame): number => {
   return least
 }
 
-/** The shortest event, as JSON. */
+/** The length of the shortest event as JSON. */
 const EVENT_BYTES = 20

@@ -1,4 +1,4 @@
-/** An answer as it is kept: what the client got, frame by frame, and the facts that are sent around it. */
+/** An answer as it is cached: what the client got, frame by frame, and the facts that are sent with it. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -9,16 +9,16 @@ export interface CachedAnswer extends AnswerFacts {
 }
 
 export interface AnswerFacts {
-  /** The generation that the answer was first given to. */
+  /** The generation to which the answer was first given. */
   readonly sourceId: string
-  /** The time when it was kept, by the wall clock, and for how long. */
+  /** The time of caching by the wall clock, and below it the lifetime. */
   readonly keptMs: number
   readonly ttlSeconds: number
   readonly model: string
   readonly provider: string | null
-  /** The losses of its translation. */
+  /** The losses in translating the answer. */
   readonly losses: readonly Warning[]
-  /** The verdict of a judge on it; absent where no judge was asked. */
+  /** A judge's verdict on the answer; absent if no judge was asked. */
   readonly alignment?: JsonObject
 }
 
@@ -27,6 +27,6 @@ export interface KeptFrame {
   readonly native?: { readonly dialect: ClientDialect; readonly json: string }
 }
 
-/** `frames`: each as JSON text. */
+/** `frames`: the JSON text of each frame. */
 export const writeCachedAnswer = (facts: AnswerFacts, frames: readonly string[]): string =>
   `${JSON.stringify(facts).slice(0, -1)},"frames":[${frames.join(',')}]}`

@@ -1,14 +1,14 @@
-/** Says whether a request wants its answer from the response cache (docs/contract/response-cache.md#turning-it-on). */
+/** Decides if a request uses the response cache (docs/contract/response-cache.md#turning-it-on). */
 import type { Planned } from '../stages.ts'
 import type { PresetCaching } from './preset-caching.ts'
 
 export interface Caching {
   readonly ttlSeconds: number
-  /** True where the kept answer is not wanted, and goes. */
+  /** True if the cached answer must be dropped and not used. */
   readonly clears: boolean
 }
 
-/** Null where it does not, as nearly always: then it costs a look for each of two headers. */
+/** Null if the request does not use the cache. That is nearly always so, and costs only a look-up of two headers. */
 export const cachingOf = ({
   headers: { sent },
   preset,
@@ -18,7 +18,7 @@ export const cachingOf = ({
   const asked = flagOf(sent, ENABLED)
   const { enabled, ttlSeconds } = preset?.caching ?? UNSAID
   if (asked === false || enabled === false || (asked ?? enabled) === null) return null
-  // Where nothing of a request may be kept, its answer may not be kept either.
+  // If nothing of a request may be stored, its answer may not be cached either.
   if (Object.values(guardrails?.policy?.zdr ?? {}).includes(true)) return null
   return { ttlSeconds: ttlOf(sent) ?? ttlSeconds ?? DEFAULT_TTL_SECONDS, clears: flagOf(sent, CLEAR) === true }
 }
@@ -34,7 +34,7 @@ const MAX_TTL_SECONDS = 86_400
 
 type Sent = NonNullable<Planned['headers']['sent']>
 
-/** The first that says one or the other. */
+/** The value of the first header that says `true` or `false`. */
 const flagOf = (sent: Sent, names: readonly string[]): boolean | null => {
   for (const name of names) {
     const value = sent.get(name)
@@ -45,7 +45,7 @@ const flagOf = (sent: Sent, names: readonly string[]): boolean | null => {
   return null
 }
 
-/** The digits at the beginning count, as existing clients are used to. */
+/** Only the leading digits are read, as existing clients expect. */
 const ttlOf = (sent: Sent): number | null => {
   for (const name of TTL) {
     const [digits] = /^\d+/.exec(sent.get(name)?.trim() ?? '') ?? []

@@ -19,7 +19,7 @@ const prepared = await preparedFrom(createFakeClock(), receivedFrom(BODY))
 const preset = { id: 'p', slug: 's', version: 1, rolloutId: null, caching: { enabled: true, ttlSeconds: null } }
 const sent = new Headers({ 'x-service-provider-failure': 'status' })
 
-/** Each changes one thing that may change the answer, or who gets it. */
+/** Each function changes one thing that may change the answer, or who gets it. */
 const DIFFERENT: Readonly<Record<string, (request: NamedRequest) => NamedRequest>> = {
   workspace: (request) => ({ ...request, caller: { ...request.caller, workspaceId: 'w' } }),
   key: (request) => ({ ...request, caller: { ...request.caller, keyHash: 'cd'.repeat(32) } }),
@@ -56,7 +56,7 @@ test('requests that differ in one thing, or in several, have different names', (
   for (const name of names) expect([name, changed([name])]).not.toEqual([name, changed([])])
   const singles = names.map((name) => changed([name]))
   expect(new Set(singles).size).toBe(names.length)
-  // A preset and its version, a version header and its beta: the later change replaces the earlier one.
+  // A preset and its version, or a version header and its beta: the later change replaces the earlier one.
   const apart = names.filter((name) => !['version', 'beta', 'another guardrail', 'provider failures'].includes(name))
   fc.assert(
     fc.property(fc.subarray(apart), fc.subarray(apart), (one, other) => {

@@ -1,6 +1,6 @@
 /**
- * The name under which an answer is kept: a keyed hash of everything that may change the answer, and of who asks. Two requests
- * that differ in any of it never share an entry, and a name does not reveal what was asked (docs/contract/response-cache.md#entries).
+ * The name under which an answer is cached: a keyed hash of everything that may change the answer, and of the caller. Two requests that
+ * differ in any of that never share an entry, and a name does not reveal the request (docs/contract/response-cache.md#entries).
  */
 import { createHash, createHmac } from 'node:crypto'
 
@@ -9,7 +9,7 @@ import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { hasSession } from '../has-session.ts'
 import type { Planned } from '../stages.ts'
 
-/** Entries of another form have other names. */
+/** The version of the entry's format, so that entries of another format have other names. */
 const FORM = 1
 
 export type NamedRequest = Pick<
@@ -26,11 +26,11 @@ export function* entryName(request: NamedRequest, secret: Uint8Array): Steps<str
     call.models,
     preset === null ? null : [preset.id, preset.version],
     [strict, headers.sent?.get('x-service-provider-failure') ?? null, principal.providerFailure],
-    // A provider of the client's own dialect gets these.
+    // A provider of the client's own dialect gets these headers.
     headers.vendor,
-    // Each change of a guardrail counts: the answer was screened by these.
+    // Each change of a guardrail counts, because these guardrails screened the answer.
     guardrails?.applied ?? null,
-    // As the client wrote it, and as it goes on: presets, defaults, files and guardrails may have changed it meanwhile.
+    // Both the body that the client wrote and the final one: presets, defaults, files and guardrails may have changed it.
     [yield* digest(body), yield* digest(yield* withoutSentSession(request))],
   ]
   return createHmac('sha256', secret).update(JSON.stringify(facts)).digest('base64url')
@@ -45,7 +45,7 @@ function* digest(body: JsonBody): Steps<string> {
   return hash.digest('base64url')
 }
 
-/** The session that a header names is in the body by now. Headers do not count. */
+/** By now the body contains the session that a header names. Headers must not affect the name, so it is removed again. */
 function* withoutSentSession({ body, call, headers }: NamedRequest): Steps<JsonBody> {
   return headers.sessionId === null || hasSession(body) ? call.body : yield* call.body.changing({ session_id: null })
 }

@@ -1,6 +1,6 @@
 import type { PresetVersionResource } from '../../contract/preset.ts'
 
-/** The preset's setting of the response cache; null: nothing. */
+/** The preset's settings of the response cache; null if the preset does not set them. */
 export interface PresetCaching {
   readonly enabled: boolean | null
   readonly ttlSeconds: number | null

@@ -1,4 +1,7 @@
-/** Answers that are given again to the same request of the same key, sealed wherever they lie (docs/contract/response-cache.md). */
+/**
+ * Caches answers and gives them again for the same request of the same key. They are sealed wherever they are stored
+ * (docs/contract/response-cache.md).
+ */
 import type { AnswerStore } from '../../storage/answers/answer-store.ts'
 import type { TextSeal } from '../../storage/sealed-config.ts'
 import { openJson } from '../../storage/sealed-json.ts'
@@ -13,23 +16,25 @@ import type { Caching } from './caching.ts'
 import { entryName } from './entry-name.ts'
 
 export interface ResponseCache {
-  /** Never rejects: what cannot be read is a miss. */
+  /** Never rejects: an entry that cannot be read counts as a miss. */
   find(planned: Planned, caching: Caching, turn: Turn): Promise<CacheUse>
-  /** Keeps an answer that has ended, if it is whole and nothing is wrong with it: a large one in turns. */
+  /** Caches a finished answer if it is complete and without faults; works in steps if it is large. */
   keep(admitted: Admitted, miss: CacheMiss, capture: AnswerCapture, turn: Turn): void | Promise<void>
 }
 
 export interface ResponseCacheParts {
   readonly store: AnswerStore
   readonly seal: TextSeal
-  /** Names of entries are hashed with it. */
+  /** The secret with which names of entries are hashed. */
   readonly secret: Uint8Array
   readonly clock: Pick<Clock, 'now'>
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
 export const createResponseCache = ({ store, seal, secret, clock, onError }: ResponseCacheParts): ResponseCache => {
-  /** Its form is not in doubt, since we wrote it. One that was changed where it lies, or sealed under another key, counts as missing. */
+  /**
+   * The form need not be checked, since we wrote it. An entry that was changed in storage, or sealed with another key, counts as missing.
+   */
   function* opened(name: string, sealed: string): Steps<CachedAnswer | null> {
     try {
       return (yield* openJson(sealed, contextOf(name), seal)) as unknown as CachedAnswer
@@ -81,7 +86,7 @@ export const createResponseCache = ({ store, seal, secret, clock, onError }: Res
 
 const contextOf = (name: string): string => `response-cache ${name}`
 
-/** Says whether the answer ended by itself, with a reason. Vectors have none; an answer without one may have been cut. */
+/** True if the answer ended normally, with a finish reason; one without may have been cut off. Embeddings have no finish reason. */
 const isWhole = ({ request, log, httpStatus }: Admitted): boolean => {
   const { error, cancelled, current, said } = log
   if (error !== null || cancelled || current === undefined || httpStatus !== 200 || request.echo) return false

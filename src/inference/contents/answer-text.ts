@@ -1,4 +1,4 @@
-/** The words of an answer that was kept, in whichever dialect it was given. */
+/** The text of a stored answer, in whichever dialect it was given. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject, objectsIn } from '../../lib/json.ts'
 

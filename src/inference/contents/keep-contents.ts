@@ -1,6 +1,6 @@
 /**
- * Keeps what was asked and answered, where the workspace wants it (docs/contract/management.md#contents). All work is done
- * behind the answer; a request whose contents are not kept costs a comparison.
+ * Stores requests and answers if the workspace wants that (docs/contract/management.md#contents). All work is done after the answer; a
+ * request whose contents are not stored costs one comparison.
  */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { TakeFrames } from '../../canonical/event.ts'
@@ -17,9 +17,9 @@ import type { Planned } from '../stages.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
 export interface Contents {
-  /** To be called before the run; null where nothing of it is kept. */
+  /** Call it before the run; returns null if nothing of the request is stored. */
   watch(admitted: Admitted): KeptContent | null
-  /** Resolves when what has finished by now is stored, or was given up. */
+  /** Resolves when the contents of all requests finished by now are stored or were given up. */
   flush(): Promise<void>
 }
 
@@ -37,9 +37,9 @@ export interface ContentsParts {
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
-/** Bytes of one request; of a larger one its beginning is kept. */
+/** The maximum bytes of one request; of a larger one only the beginning is stored. */
 const REQUEST_MAX = 2 * 1024 * 1024
-/** The bytes of all answers that are kept and not stored yet. */
+/** The maximum bytes of all contents that wait to be stored. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024
 const DAY_MS = 86_400_000
 
@@ -58,7 +58,7 @@ export const createContents = ({ store, formats, clock, startTurn, onError }: Co
 
   const work = async (): Promise<void> => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      // One in each turn of the event loop: requests go on between them.
+      // One job in each turn of the event loop, so that requests continue in between.
       await turnOf(clock)
       try {
         await store.insert([await storedContent(job, formats, startTurn())])
@@ -99,7 +99,7 @@ export const createContents = ({ store, formats, clock, startTurn, onError }: Co
   }
 }
 
-/** The request and the answer may each be megabytes, which are read in a turn of their own. */
+/** The request and the answer may each be megabytes, so each is read in steps. */
 const storedContent = async (
   { admitted, finished, answer, retentionDays }: Job,
   formats: ContentsParts['formats'],
@@ -122,7 +122,7 @@ const storedContent = async (
   }
 }
 
-/** As the client sent it; where a guardrail replaced something, as it went on from there. */
+/** The request as the client sent it; if a guardrail replaced something, the replaced version. */
 function* requestContent({ body, call, pipeline }: Planned): Steps<JsonObject> {
   const isReplaced = pipeline.some(({ type, data }) => type === 'guardrail' && data['action'] === 'redacted')
   const asked = isReplaced ? call.body : body
@@ -132,7 +132,7 @@ function* requestContent({ body, call, pipeline }: Planned): Steps<JsonObject> {
   return { request: yield* objectInSteps(asked.text), request_bytes: bytes, request_cut: false }
 }
 
-/** The whole answer in the client's dialect, also where it was streamed. */
+/** The whole answer in the client's dialect, even if it was streamed. */
 function* answerContent(admitted: Admitted, kept: KeptAnswer, format: Pick<ClientFormat, 'renderAnswer'>): Steps<JsonObject> {
   const { answer, isCut } = kept
   if (answer === null) return { answer: null, answer_cut: isCut }
@@ -145,7 +145,7 @@ function* objectInSteps(json: string): Steps<JsonObject | null> {
     const value = yield* parseJsonInSteps(json)
     return isObject(value) ? value : null
   } catch {
-    return null // a model wrote it
+    return null // A model wrote this JSON, so it may be invalid.
   }
 }
 

@@ -1,11 +1,13 @@
-/** The frames that were sent to a client, kept to be stored as they went out, up to a bound. */
+/** Keeps the frames that were sent to a client, to be stored as they went out, up to a limit. */
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { ContentRoom } from '../tracing/content-room.ts'
 
-/** Characters of what one answer says. */
+/** The maximum number of characters of one answer's events. */
 const ANSWER_MAX = 1024 * 1024
 
-/** Characters of an upstream's own text, which is read again to be stored: of a longer one what it says is kept. */
+/**
+ * The maximum number of characters of an upstream's own JSON, which is parsed again to be stored; of a longer one only the events are kept.
+ */
 const NATIVE_MAX = 2 * ANSWER_MAX
 
 export class KeptAnswer {
@@ -25,12 +27,12 @@ export class KeptAnswer {
     }
   }
 
-  /** Its end was not kept, since there was no room for it. */
+  /** True if the end of the answer was not kept for lack of room. */
   get isCut(): boolean {
     return this.#isCut
   }
 
-  /** Null where nothing was said. A whole answer that came as one is as its provider wrote it. */
+  /** Null if there was no output. A whole answer that came as one frame is kept as its provider wrote it. */
   get answer(): Frame | null {
     const [only] = this.#frames
     if (only === undefined) return null
@@ -62,5 +64,5 @@ const lengthOf = (event: ModelEvent): number => {
   return event.type === 'server-tool-end' ? event.outcome.text.length : EVENT_LENGTH
 }
 
-/** The length that counts for an event without a text of its own. */
+/** The length that counts for an event without text of its own. */
 const EVENT_LENGTH = 64

@@ -44,7 +44,7 @@ describe('one trial is bounded', () => {
     expiresAt: first.createdAt,
     content: { interface: 'chat', request: { messages: [{ role: 'user', content: 'Nothing of note. '.repeat(400) }] }, answer: null },
   }
-  /** Storage that has every content; `onGet` hears of each that is read. */
+  /** Storage that has all contents; `onGet` is called with each id that is read. */
   const storing = (onGet: (id: string) => void = () => undefined) => ({
     get: (id: string) => {
       onGet(id)

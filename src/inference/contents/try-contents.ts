@@ -1,6 +1,6 @@
 /**
- * Guardrails tried on what is stored: what they would do with requests and answers of before. It gives way between two of them,
- * and ends where it has read or worked as much as one trial may; what was not tried is counted.
+ * Tries guardrails on stored contents: shows what they would do with earlier requests and answers. Yields between two of them, and ends
+ * when it has read or worked as much as one trial may; those that were not tried are counted.
  */
 import type { z } from 'zod'
 
@@ -28,12 +28,12 @@ export interface TryContents {
   readonly signal: AbortSignal
 }
 
-/** Characters as they are stored. One of this size is opened, parsed and written in a step of a few milliseconds. */
+/** In characters as stored. Contents of this size are opened, parsed and written in a step of a few milliseconds. */
 const ONE_MAX = 512 * 1024
 const ALL_MAX = 24 * 1024 * 1024
 const WITHIN_MS = 10_000
 
-/** Which of them are read, before any of them is. */
+/** Chooses which contents are read, before any of them is. */
 export const chooseContents = async (rows: readonly ListedGeneration[], store: Pick<ContentStore, 'sizesOf'>): Promise<Chosen> => {
   const kept = rows.filter(({ hasContent }) => hasContent)
   const sizes = await store.sizesOf(kept.map(({ id }) => id))
@@ -102,7 +102,7 @@ interface Content {
   readonly answer: string
 }
 
-/** A text that does not open any more is no reason to try none of the others. */
+/** Contents that can no longer be opened are skipped, and the others are still tried. */
 const contentOf = async (id: string, workspaceId: string, store: Pick<ContentStore, 'get'>): Promise<Content | 'gone' | 'too_large'> => {
   const found = await store.get(id, workspaceId).catch((thrown: unknown) => {
     if (thrown instanceof StorageUnavailable) throw thrown
@@ -122,7 +122,7 @@ interface Sides {
   readonly output: Verdict
 }
 
-/** Null where the screens need longer than they may: nobody knows what would become of it. */
+/** Null if screening takes longer than allowed, so that the outcome is unknown. */
 const verdictsOf = async ({ request, answer }: Content, effective: Effective | null, limits: ScreenLimits): Promise<Sides | null> => {
   try {
     return { input: await judgeInput(request, effective, limits), output: await judgeOutput(answer, effective, limits) }

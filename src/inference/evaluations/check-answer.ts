@@ -1,4 +1,4 @@
-/** Checks of an answer that no model is asked for. */
+/** Checks an answer without asking a model. */
 import type { Check } from '../../contract/evaluation.ts'
 import { canonicalJson, createSchemaCheck } from '../../lib/json-schema.ts'
 import { jsonIn, type JsonValue } from '../../lib/json.ts'
@@ -40,7 +40,7 @@ const verdict = (passed: boolean, reason: string): Verdict => ({ passed, score: 
 
 const folded = (text: string, ignoreCase: boolean): string => (ignoreCase ? text.toLowerCase() : text)
 
-/** A text is compared without the white space around it, JSON by its value. */
+/** Text is compared without surrounding white space, JSON by its value. */
 const isExact = (text: string, expected: JsonValue, ignoreCase: boolean): boolean => {
   if (typeof expected === 'string') return folded(text.trim(), ignoreCase) === folded(expected.trim(), ignoreCase)
   const value = jsonIn(text)

@@ -1,4 +1,4 @@
-/** Compares two evaluations of a preset, item by item: the items that the one passes and the other did not. */
+/** Compares two evaluations of a preset, item by item: shows the items that pass in one and fail in the other. */
 import type { EvaluationComparison, EvaluationItem } from '../../contract/evaluation.ts'
 import { canonicalJson } from '../../lib/json-schema.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -8,7 +8,7 @@ import { differenceOf } from './summary.ts'
 
 type Compared = EvaluationComparison['items'][number]
 
-/** Items are the same where they ask the same and expect the same. An item that stands twice is compared in order. */
+/** Items are the same if they ask and expect the same. Items that occur several times are paired in their order. */
 export function* compareItems(
   items: readonly StoredItem[],
   others: readonly StoredItem[],

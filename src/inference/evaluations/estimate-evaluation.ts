@@ -1,4 +1,6 @@
-/** The cost that an evaluation may have, before any model is asked: of its versions, and of the judges of their answers. */
+/**
+ * Estimates what an evaluation may cost before any model is asked: the requests to its versions, and those to the judges of their answers.
+ */
 import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import { throughout, type Turn } from '../../lib/steps.ts'
@@ -9,7 +11,7 @@ import type { ItemRequest, ReadItem } from './item-request.ts'
 import { comparingOf, scoringOf } from './judge-answer.ts'
 import { askedOf } from './run-item.ts'
 
-/** Dollars; null where a price or a limit is not known. */
+/** Dollars; null if a price or a limit is not known. */
 export interface RequestPrice {
   readonly min: number | null
   readonly max: number | null
@@ -19,11 +21,11 @@ export interface RequestPrice {
 export interface EstimateParts {
   readonly readItem: ReadItem
   readonly priceOf: (request: OwnBody) => Promise<RequestPrice>
-  /** Called after each of thousands of items, so that other work gets its turn. */
+  /** Called after each of possibly thousands of items, so that other work can run. */
   readonly turn: Turn
 }
 
-/** Throws what a request of it would be refused with. */
+/** Throws the error with which one of its requests would be refused. */
 export const estimateEvaluation = async (
   { workspaceId, slug }: PresetRef,
   items: readonly EvaluationItem[],
@@ -72,8 +74,8 @@ interface Longest {
 const longer = (one: Longest | null, other: Longest): Longest => (one === null || other.characters > one.characters ? other : one)
 
 /**
- * An answer of full length costs the judges of an item no more than it costs those of the longest one. It is priced once,
- * since it may be megabytes long.
+ * Judging an answer of full length costs at most as much as it does for the longest item. Only that item is priced, since such an answer
+ * may be megabytes long.
  */
 const mostForJudges = async (
   { item, prices }: Longest,
@@ -89,7 +91,7 @@ const mostForJudges = async (
   return each === null ? null : each * items
 }
 
-/** `answers`: of the version, and of the baseline where there is one. */
+/** `answers`: those of the version and, if there is one, of the baseline. */
 const judgeQuestions = (checks: readonly Check[], item: ItemRequest, answers: readonly string[]): readonly OwnBody[] => {
   const [first = '', second = ''] = answers
   return checks.flatMap((check) => {

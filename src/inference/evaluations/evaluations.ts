@@ -1,4 +1,4 @@
-/** Evaluations as the management API has them: asked for, estimated, read, cancelled. */
+/** Evaluations as the management API offers them: start, estimate, read, cancel. */
 import type {
   EvaluationBody,
   EvaluationComparison,
@@ -38,7 +38,7 @@ export type EvaluationDetails = EvaluationResource & { readonly items: readonly 
 export type EvaluationRow = Omit<EvaluationResource, 'summary' | 'items_done'>
 
 export interface Evaluations {
-  /** It runs from now on. Throws `not_found` and `invalid_request`. */
+  /** Starts an evaluation, which then runs in the background. Throws `not_found` and `invalid_request`. */
   start(
     preset: PresetRef,
     body: EvaluationBody,
@@ -46,15 +46,15 @@ export interface Evaluations {
     by: ChangedBy,
     once?: Once<EvaluationDetails>,
   ): Promise<EvaluationDetails>
-  /** As it was when it began. Throws `not_found`. */
+  /** The evaluation as it was when it began. Throws `not_found`. */
   begun(preset: PresetRef, evaluation: EvaluationResource): Promise<EvaluationDetails>
   estimate(preset: PresetRef, body: EvaluationBody, payer: Principal): Promise<EvaluationEstimate>
   list(preset: PresetRef, slice: Slice): Promise<Page<EvaluationRow>>
-  /** These throw `not_found`. */
+  /** These methods throw `not_found`. */
   get(preset: PresetRef, id: string): Promise<EvaluationDetails>
   compare(preset: PresetRef, id: string, other: string): Promise<EvaluationComparison>
   cancel(preset: PresetRef, id: string, by: ChangedBy): Promise<EvaluationDetails>
-  /** One that was stopped or cancelled goes on with the items that wait. Throws `invalid_request` where it is done. */
+  /** Continues a stopped or cancelled evaluation with the remaining items. Throws `invalid_request` if it is done. */
   resume(preset: PresetRef, id: string, body: EvaluationResume, by: ChangedBy): Promise<EvaluationDetails>
   delete(preset: PresetRef, id: string, by: ChangedBy): Promise<void>
 }
@@ -65,7 +65,7 @@ export interface EvaluationsParts {
   readonly presets: Pick<Presets, 'version'>
   readonly generations: {
     readonly list: Pick<GenerationList, 'page' | 'presetIds'>
-    /** Resolves when what was answered before is stored, with its contents. */
+    /** Resolves when everything answered before is stored, with its contents. */
     readonly flush: () => Promise<void>
   }
   readonly readItem: ReadItem
@@ -242,7 +242,7 @@ const rowOf = ({
   ended_at: endedAt,
 })
 
-/** The cost that a request may have, in dollars. Throws what the request itself would be refused with. */
+/** The possible cost of a request in dollars. Throws the error with which the request itself would be refused. */
 export const priceOf = async (pipeline: Pick<Pipeline, 'dryRun'>, principal: Principal, request: OwnBody): Promise<RequestPrice> => {
   const shown = await pipeline.dryRun(ownReceived({ ...request, principal, requestId: '', origin: 'evaluation' }))
   if (shown instanceof Refused) throw shown.error

@@ -1,4 +1,4 @@
-/** The requests on record that an evaluation repeats: the newest that were answered and whose contents are kept. */
+/** Finds the recorded requests that an evaluation repeats: the newest that were answered and whose contents are stored. */
 import type { Position } from '../../contract/cursor.ts'
 import type { RecordedItem, RecordedSelection } from '../../contract/evaluation.ts'
 import { readTimeRange } from '../../contract/time-range.ts'
@@ -34,7 +34,7 @@ export const findRecorded = async (
   let after: Position | null = null
   do {
     const page: GenerationPage = await list.page(filter, after, PAGE)
-    // Requests of tests and evaluations are the service's own, and no client's.
+    // Requests of tests and evaluations are the service's own, not a client's.
     const asked = page.rows.filter(({ record }) => !OWN_ORIGINS.some((origin) => origin === record['origin']))
     found.push(...asked.slice(0, wanted.limit - found.length).map(({ id }) => ({ generationId: id, expectsAnswer: wanted.expect_answer })))
     after = page.next

@@ -1,4 +1,4 @@
-/** The question of an item of an evaluation, the same for every version: an input that was given, or a request that is on record. */
+/** The question of an evaluation's item, the same for every version: a given input, or a recorded request. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
 import { generationContent } from '../../contract/generation-content.ts'
@@ -9,14 +9,14 @@ import { answerText } from '../contents/answer-text.ts'
 
 export interface ItemRequest {
   readonly dialect: ClientDialect
-  /** Without a model. */
+  /** Has no model. */
   readonly body: JsonObject
-  /** For those who judge. */
+  /** The conversation that judges read. */
   readonly conversation: JsonValue
   readonly expected: JsonValue
 }
 
-/** Throws `not_found` where the contents of a recorded request are gone. */
+/** Throws `not_found` if the contents of a recorded request are gone. */
 export type ReadItem = (workspaceId: string, item: EvaluationItem) => Promise<ItemRequest>
 
 export const isRecorded = (item: EvaluationItem): item is RecordedItem => 'generationId' in item
@@ -26,7 +26,7 @@ export const createReadItem =
   async (workspaceId, item) =>
     isRecorded(item) ? recordedRequest(item, (await contents.get(item.generationId, workspaceId))?.content ?? null) : givenRequest(item)
 
-/** An item as the API shows it: a recorded one is named, and is read where it is kept. */
+/** An item as the API shows it: a recorded one is only named, and can be read where it is stored. */
 export const shownItem = (item: EvaluationItem): Pick<EvaluationResult, 'messages' | 'expected' | 'generation_id'> =>
   isRecorded(item)
     ? { messages: null, expected: null, generation_id: item.generationId }
@@ -54,7 +54,7 @@ const recordedRequest = ({ generationId, expectsAnswer }: RecordedItem, content:
   }
 }
 
-/** Fields that name who answers, how the answer is delivered, or who asked. */
+/** Fields that name the model, the way of delivery, or the caller's session. */
 const NOT_REPEATED: ReadonlySet<string> = new Set([
   'model',
   'models',

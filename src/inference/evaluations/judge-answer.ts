@@ -1,4 +1,4 @@
-/** Checks of answers by a model: a score by a rubric, and which of two answers is better, asked in both orders. */
+/** Checks of answers by a model: a score by a rubric, or which of two answers is better, asked in both orders. */
 import type { Check } from '../../contract/evaluation.ts'
 import { objectAmongWords, type JsonObject } from '../../lib/json.ts'
 import type { KeptAnswer } from '../../storage/evaluation-store.ts'
@@ -26,7 +26,7 @@ export const judgeAnswer = async (check: JudgeCheck, item: Judged, answer: KeptA
   return { passed: score >= check.min_score, score, reason: typeof reason === 'string' ? reason : null }
 }
 
-/** The answer wins where it is preferred in both orders: a judge that prefers a place prefers neither. */
+/** The answer wins only if it is preferred in both orders: a judge that prefers one position prefers neither answer. */
 export const comparePair = async (
   check: PairwiseCheck,
   item: Judged,

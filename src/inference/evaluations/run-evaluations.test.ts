@@ -46,7 +46,7 @@ const ANSWER: OwnAnswer = {
 
 const QUESTION = { dialect: 'chat', body: { messages: [] }, conversation: [], expected: null } as const
 
-/** Runs the evaluation to its end; answers how many turns others were offered. */
+/** Runs the evaluation to its end; returns how many turns it offered to other work, and how it ended. */
 const turnsOf = async (
   parts: Pick<EvaluationRunnerParts, 'readItem' | 'makeRequest'> & { readonly store?: Partial<EvaluationRunnerParts['store']> },
 ): Promise<{ turns: number; end: EvaluationEnd }> => {

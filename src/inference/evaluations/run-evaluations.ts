@@ -1,7 +1,7 @@
 /**
- * Evaluations run behind the requests of clients, in whatever process takes them: one process at a time holds an evaluation
- * and goes on holding it; where that one is gone, another goes on after a few seconds. An answer is kept as soon as it is
- * there, and a request that was paid for is never made again (decisions/0066).
+ * Runs evaluations in the background, in whichever process takes them: one process at a time holds an evaluation and keeps renewing the
+ * hold; if that process is gone, another one continues after a few seconds. An answer is stored as soon as it arrives, and a request that
+ * was paid for is never made again (decisions/0066).
  */
 import { GatewayError } from '../../errors.ts'
 import { isBudgetRefusal, isUnpaid } from '../../ledger/refusal.ts'
@@ -31,9 +31,12 @@ export interface EvaluationRunnerParts {
   readonly keys: Pick<Keys, 'payer'>
   readonly readItem: ReadItem
   readonly makeRequest: MakeRequest
-  /** The most that a request may cost, in dollars; null where that is not known. */
+  /** The maximum cost of a request in dollars; null if it is not known. */
   readonly boundOf: (principal: Principal, request: OwnBody) => Promise<number | null>
-  /** Between the items: where nothing is waited for, as where each is refused at once, thousands of them would be one step. */
+  /**
+   * Yields between items: if nothing is waited for, for example because each item is refused at once, thousands of items would otherwise be
+   * one step.
+   */
   readonly startTurn: () => Turn
   /** Resolves when the records of all answers are written. */
   readonly flush: () => Promise<void>
@@ -45,13 +48,13 @@ export interface EvaluationRunnerParts {
 const POLL_MS = 500
 const HELD_MS = 10_000
 const RENEW_MS = 3000
-/** At once in this process. */
+/** The maximum number of evaluations that run at once in this process. */
 const RUNNING_MAX = 2
 const REQUEST_MS = 10 * 60_000
-/** While storage is away. */
+/** The pause between attempts to store an answer while storage is unavailable. */
 const KEEP_AGAIN_MS = 500
 
-/** Takes up evaluations that run, until it is stopped; it leaves those that it has begun to another process. */
+/** Takes running evaluations and works on them until it is stopped; unfinished ones are left to another process. */
 export const startEvaluations = (parts: EvaluationRunnerParts): (() => Promise<void>) => {
   const { store, clock, ids, onError } = parts
   const holder = ids.prefixed('runner')
@@ -78,10 +81,10 @@ export const startEvaluations = (parts: EvaluationRunnerParts): (() => Promise<v
   }
 }
 
-/** No more requests are made: the process ends, somebody cancelled, or the money is out. */
+/** No more requests are made: the process ends, someone cancelled, or the money is used up. */
 class Interrupted extends Error {
   override readonly name = 'Interrupted'
-  /** How the evaluation ends by it; null where it goes on elsewhere. */
+  /** How the evaluation ends as a result; null if it continues elsewhere. */
   readonly end: EvaluationEnd | null
 
   constructor(end: EvaluationEnd | null) {
@@ -103,7 +106,7 @@ const runEvaluation = async (
   const giveUp = (): void => over.abort()
   ending.addEventListener('abort', giveUp, { once: true })
   if (ending.aborted) giveUp()
-  // Until its hold runs out nobody else takes it, whether storage answers or not.
+  // Until this hold expires no other process takes the evaluation, whether storage answers or not.
   let cancelGivingUp = clock.after(HELD_MS, giveUp)
   const stopHolding = repeat(
     clock,
@@ -141,7 +144,7 @@ const runEvaluation = async (
     stopHolding()
     cancelGivingUp()
     ending.removeEventListener('abort', giveUp)
-    // Where this fails, the hold runs out by itself.
+    // If this fails, the hold expires by itself.
     await store.release(id, holder).catch((thrown: unknown) => parts.onError(thrown, 'an evaluation is held for some seconds more'))
   }
 }
@@ -163,7 +166,8 @@ const doItem = async (
   let answers = before
   const keep = async (name: string, answer: KeptAnswer): Promise<KeptAnswer> => {
     answers = { ...answers, [name]: answer }
-    // It was paid for. Where a write was made whose success was not heard of, its cost counts twice: the budget is kept all the same.
+    // The answer was paid for, so storing it is repeated. If a write succeeded but its success was not reported, its cost counts twice; the
+    // budget still holds.
     for (;;) {
       try {
         await store.keepAnswers(id, position, answers, answer.costNanos)
@@ -186,15 +190,15 @@ const doItem = async (
     const makeOnce = (): Promise<OwnAnswer> =>
       makeRequest({ ...request, principal, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
     let answer = await makeOnce()
-    // Others that run fill the budget for now. Some of them may be requests of this evaluation.
+    // Other running requests fill the budget for now. Some of them may belong to this evaluation.
     for (let seconds = secondsToWait(answer); seconds !== null && !signal.aborted; seconds = secondsToWait(answer)) {
       await waited(clock, seconds * 1000, signal)
       if (!signal.aborted) answer = await makeOnce()
     }
-    // An item that was cut short is asked again when the evaluation goes on.
+    // An item that was cut short is asked again when the evaluation continues.
     if (signal.aborted) throw new Interrupted(null)
     release(answer.costNanos)
-    // Nobody was asked: it is asked once storage is back.
+    // No provider was asked; the item is asked once storage is available again.
     if (answer.costNanos === 0 && isStorageAway(answer.error?.cause)) throw new Interrupted(null)
     if (isUnpaid(answer.error)) throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
     if (answer.cutByBudget) throw new Interrupted({ state: 'stopped', passed: null, reason: CUT_BY_BUDGET })
@@ -205,19 +209,19 @@ const doItem = async (
   await store.finishItem(id, position, 'error' in wanted ? lostItem(wanted.error, spec) : await runItem(slug, wanted, spec, ask))
 }
 
-/** Resolves at the latest when the signal aborts, at which its callers look. */
+/** Also resolves when the signal aborts, so the caller must check the signal. */
 const waited = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
   pauseUnlessAborted(clock, ms, signal).catch((reason: unknown) => {
     if (!signal.aborted) throw reason
   })
 
-/** Null where the request was made, or waiting does not help. */
+/** Null if the request was made, or if waiting does not help. */
 const secondsToWait = ({ error, generationId }: OwnAnswer): number | null =>
   generationId === null && isBudgetRefusal(error) ? (error.retryAfterSeconds ?? null) : null
 
 const CUT_BY_BUDGET = 'The budgets of the key that pays did not bear the tools of a request, so its answer was made without them.'
 
-/** A request that is gone fails its item, and no other. */
+/** A recorded request that is gone fails its own item and no other. */
 const found = async (read: () => Promise<ItemRequest>): Promise<ItemRequest | { readonly error: { type: string; message: string } }> => {
   try {
     return await read()
@@ -249,9 +253,9 @@ const keptOf = ({ generationId, error, text, calls, costNanos, ttftMs, totalMs }
 
 interface Purse {
   readonly isBounded: boolean
-  /** Requests that were answered, but whose answer was not kept. */
+  /** The cost of requests that were answered but whose answers were not stored, by request id. */
   readonly answered: ReadonlyMap<string, number>
-  /** Sets aside the most that a request may cost; the function that it returns takes the real cost. Throws where it does not fit. */
+  /** Sets aside the maximum cost of a request and returns a function that takes the real cost. Throws if the budget cannot hold it. */
   hold(boundUsd: number | null): (costNanos: number) => void
 }
 
@@ -278,7 +282,7 @@ const createPurse = ({ costNanos, spec: { budgetNanos } }: StoredEvaluation, { a
   }
 }
 
-/** The first failure ends all, once what was begun has ended. */
+/** The first failure stops the work, after the items already begun have ended. */
 const inParallel = async <Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> => {
   let next = 0
   let failure: { readonly thrown: unknown } | null = null
@@ -300,5 +304,5 @@ const inParallel = async <Item>(items: readonly Item[], most: number, work: (ite
   throw failed.thrown instanceof Interrupted || isStorageAway(failed.thrown) ? failed.thrown : asFailure(failed.thrown)
 }
 
-/** No reason to end an evaluation: it goes on once storage is back. */
+/** Not a reason to end an evaluation: it continues once storage is available again. */
 const isStorageAway = (thrown: unknown): boolean => thrown instanceof StorageUnavailable || thrown instanceof StorageConflict

@@ -1,4 +1,4 @@
-/** One item of an evaluation: its requests, each made and paid for once, and the checks of their answers. */
+/** Runs one item of an evaluation: makes each of its requests once, and checks their answers. */
 import type { Check, Outcome } from '../../contract/evaluation.ts'
 import { dollars } from '../../lib/money.ts'
 import type { EvaluationSpec, ItemResult, KeptAnswer } from '../../storage/evaluation-store.ts'
@@ -7,7 +7,7 @@ import { checkAnswer, type Verdict } from './check-answer.ts'
 import type { ItemRequest } from './item-request.ts'
 import { type AskJudge, comparePair, judgeAnswer, type Preference } from './judge-answer.ts'
 
-/** Makes the request of this name, or gives the answer that it got before. */
+/** Makes the request of this name, or returns the answer that it got before. */
 export type AskOnce = (name: string, request: OwnBody) => Promise<KeptAnswer>
 
 export const runItem = async (slug: string, item: ItemRequest, spec: EvaluationSpec, ask: AskOnce): Promise<ItemResult> => {
@@ -37,13 +37,13 @@ export const runItem = async (slug: string, item: ItemRequest, spec: EvaluationS
   }
 }
 
-/** The request that a version is asked for an item. */
+/** The request to a version for an item. */
 export const askedOf = (slug: string, version: number, { dialect, body }: ItemRequest): OwnBody => ({
   dialect,
   body: { ...body, model: `@preset/${slug}@${version}` },
 })
 
-/** An item whose request is gone: no model is asked, and nothing is paid for. */
+/** The result of an item whose recorded request is gone: no model is asked, and nothing is paid. */
 export const lostItem = (error: NonNullable<KeptAnswer['error']>, spec: EvaluationSpec): ItemResult => {
   const lost = outcomeOf(
     { generationId: null, error, text: '', calls: [], costNanos: 0, ttftMs: null, totalMs: 0 },

@@ -1,4 +1,4 @@
-/** The results of an evaluation summed up, with how sure that is. */
+/** Sums up the results of an evaluation, with confidence intervals. */
 import type { Check, EvaluationResource, Outcome } from '../../contract/evaluation.ts'
 import type { ItemResult } from '../../storage/evaluation-store.ts'
 
@@ -6,7 +6,7 @@ type Summary = EvaluationResource['summary']
 type SideSummary = Summary['version']
 type Interval = NonNullable<SideSummary['pass_rate']>
 
-/** The quantile of the normal distribution for 95 %. */
+/** The quantile of the normal distribution for a confidence of 95 %. */
 const Z = 1.959964
 
 export const summaryOf = (results: readonly ItemResult[], checks: readonly Check[]): Summary => {
@@ -49,7 +49,7 @@ const sideOf = (outcomes: readonly Outcome[], checks: readonly Check[]): SideSum
   }
 }
 
-/** Wilson's score interval: it stays within 0 and 1, also where all or none passed. */
+/** Wilson's score interval: it stays between 0 and 1 even if all or none passed. */
 const wilson = (passed: number, n: number): Interval | null => {
   if (n === 0) return null
   const rate = passed / n
@@ -59,7 +59,7 @@ const wilson = (passed: number, n: number): Interval | null => {
   return { value: rate, low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) }
 }
 
-/** The mean of differences item by item, which is what the same items on both sides allow. */
+/** The mean of the differences item by item, which is possible because both sides have the same items. */
 export const differenceOf = (differences: readonly number[]): Interval | null => {
   const n = differences.length
   if (n < 2) return null

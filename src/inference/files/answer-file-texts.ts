@@ -1,12 +1,12 @@
-/** Puts the text that was read of a request's files on its answer, so that a client can send it back instead of the file. */
+/** Adds the text that was read from a request's files to its answer, so that a client can send the text back instead of the file. */
 import type { FileText, Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { fileAnnotation } from '../../formats/openai-chat/message-parts.ts'
 
-/** Before the finish. */
+/** The texts are sent just before the finish event. */
 export const withFileTexts = (take: TakeFrames, files: readonly FileText[]): TakeFrames => {
   const reported: readonly ModelEvent[] = files.map((file) => ({ type: 'file-text', file }))
-  // A provider's own text of an answer would leave the files out.
+  // A provider's own JSON of the answer would lack the files, so `native` is dropped.
   return (frames) =>
     take(
       frames.map(({ events }): Frame => ({
@@ -15,6 +15,6 @@ export const withFileTexts = (take: TakeFrames, files: readonly FileText[]): Tak
     )
 }
 
-/** A request that fails keeps what was read: the next try need not have it read, and paid for, once more. */
+/** A failed request also reports the texts that were read, so that the next try need not read the files, and pay for that, again. */
 export const failureWithFiles = (error: GatewayError, files: readonly FileText[]): GatewayError =>
   error.withMetadata({ file_annotations: files.map(fileAnnotation) })

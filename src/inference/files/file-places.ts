@@ -1,18 +1,18 @@
-/** The places of PDFs in a conversation as its client wrote it, and the texts that replace them. */
+/** Finds PDFs in a conversation as its client wrote it, and builds the text parts that replace them. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 
 /** A part that may be a PDF. */
 export interface FilePart {
-  /** data: or http(s): */
+  /** A data: or http(s): URL. */
   readonly url: string
   readonly name: string | null
 }
 
-/** The field that has the conversation. */
+/** The field that contains the conversation. */
 export const CONVERSATION: Readonly<Record<ClientDialect, string>> = { chat: 'messages', responses: 'input', messages: 'messages' }
 
-/** Null for any other part, and for a file that is known to be none. */
+/** Null for any other part, and for a file that is known not to be a PDF. */
 export const filePart = (part: JsonValue, dialect: ClientDialect): FilePart | null => {
   if (!isPlain(part)) return null
   switch (dialect) {
@@ -39,7 +39,7 @@ export const textPart = (text: string, dialect: ClientDialect): JsonObject => ({
 
 const PDF_TYPE = 'application/pdf'
 
-/** Base64 alone is taken for a PDF. */
+/** Base64 without a data: prefix is taken for a PDF. */
 const fileOf = (data: unknown, name: unknown): FilePart | null => {
   if (typeof data !== 'string' || data === '') return null
   if (/^data:/i.test(data) && !/^data:\s*application\/pdf\s*[;,]/i.test(data)) return null

@@ -1,6 +1,6 @@
 /**
- * PDFs read by Mistral's OCR, pictures of pages too, with a key of the operator's (docs/plugins.md). The file leaves for Mistral
- * before guardrails read what it says, and only where the client names the engine.
+ * Reads PDFs, including pictures of pages, by Mistral's OCR with a key of the operator's (docs/plugins.md). The file is sent to Mistral
+ * before guardrails see its text, and only if the client names this engine.
  */
 import { z } from 'zod'
 
@@ -13,10 +13,10 @@ import { createSafeFetch, UnsafeRequest } from '../../providers/safe-fetch.ts'
 /** The text of a PDF, with its number of pages. Throws OcrFailure. */
 export type ReadByOcr = (pdf: Buffer) => Promise<{ readonly text: string; readonly pages: number }>
 
-/** The message is for the client. */
+/** The message is shown to the client. */
 export class OcrFailure extends Error {
   override readonly name = 'OcrFailure'
-  /** Says whether the file is at fault, and not the engine. */
+  /** True if the file is at fault rather than the engine. */
   readonly isFiles: boolean
 
   constructor(message: string, isFiles: boolean, options?: ErrorOptions) {
@@ -28,7 +28,7 @@ export class OcrFailure extends Error {
 /** Docs: https://docs.mistral.ai/api/endpoint/ocr */
 const answered = z.looseObject({ pages: z.array(z.looseObject({ markdown: z.string() })) })
 
-/** Null where no key is configured. */
+/** Null if no key is configured. */
 export const createReadByOcr = ({ mistral_key: key, mistral_url: url }: PluginSettings['file_parser'], clock: Clock): ReadByOcr | null => {
   if (key === undefined) return null
   const safeFetch = createSafeFetch({ clock, trustedHosts: [new URL(url).host], trustedBy: 'plugins.file_parser.mistral_url' })
@@ -48,7 +48,7 @@ export const createReadByOcr = ({ mistral_key: key, mistral_url: url }: PluginSe
       if (thrown instanceof UnsafeRequest) throw new OcrFailure('the OCR engine did not answer.', false, { cause: thrown })
       throw thrown
     })
-    // The request is well formed, so these are about the document.
+    // The request is well formed, so these statuses are about the document.
     if (answer.status === 400 || answer.status === 422) throw new OcrFailure('the OCR engine cannot read the PDF.', true)
     if (answer.status !== 200) throw new OcrFailure(`the OCR engine answered ${answer.status}.`, false)
     const read = answered.safeParse(objectIn(answer.text))

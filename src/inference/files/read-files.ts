@@ -1,6 +1,6 @@
 /**
- * The plugin `file-parser`: PDFs of a request become text for models that take no files. What was read is sent with the answer;
- * a client that sends it back has it read no second time (docs/contract/tools.md#files-as-text).
+ * The plugin `file-parser`: turns PDFs of a request into text for models that take no files. The text is sent with the answer; if a client
+ * sends it back, the file is not read again (docs/contract/tools.md#files-as-text).
  */
 import { createHash } from 'node:crypto'
 
@@ -29,7 +29,7 @@ export interface ReadFilesParts {
   readonly models: Models
   readonly readDocument: ReadDocument
   readonly fetchPage: FetchPage
-  /** Null where no key of an OCR engine is configured. */
+  /** Null if no key of an OCR engine is configured. */
   readonly readByOcr: ReadByOcr | null
 }
 
@@ -38,12 +38,12 @@ const BYTES_MAX = 32 * 1024 * 1024
 const LIMITS = { maxPages: 1000, maxCharacters: 4_000_000 }
 const READ_MS = 30_000
 
-/** The request with text in place of its PDFs. Throws `invalid_request` that names a file which cannot be read. */
+/** Returns the request with text in place of its PDFs. Throws `invalid_request`, which names the file, if a file cannot be read. */
 export const readFiles = async (prepared: Prepared, options: JsonObject, parts: ReadFilesParts): Promise<Prepared> => {
   const { dialect, body, models } = prepared.call
   const field = CONVERSATION[dialect]
   const large = body.searchable.length > LARGE_BYTES
-  /** Each step takes some milliseconds for megabytes. */
+  /** For megabytes of text each step takes some milliseconds. */
   const pause = (): Promise<void> | undefined => (large ? parts.largeStep() : undefined)
   const { engine, read: readText } = readerOf(options, prepared.caller.workspaceId, parts)
   if (body.rawSearchable(field)?.startsWith('[') !== true || !takesText(engine, models, parts.models)) return prepared
@@ -93,7 +93,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   }
 }
 
-/** A file that stands in several places is read for the first. */
+/** Reads a file that appears in several places only once. */
 const eachOnce = (readText: ReadBytes): ReadHashed => {
   const reading = new Map<string, Promise<ReadText>>()
   return (hash, bytes, at) => {
@@ -113,7 +113,7 @@ interface ReadText {
   readonly pages: number | null
 }
 
-/** The engine that the client names, if any, and how it reads. */
+/** The engine that the client names, if any, and the function that reads with it. */
 const readerOf = (
   { pdf }: JsonObject,
   workspaceId: string,
@@ -161,7 +161,7 @@ const OTHER_ENGINE: Warning = {
   message: 'file-parser: the engine "cloudflare-ai" is not available here; "pdf-text" read the PDFs.',
 }
 
-/** Files stay files where the client says so, or where every model that it names is known to take them. */
+/** Files stay files if the client asks for that, or if every model that it names is known to take them. */
 const takesText = (engine: string | null, named: readonly string[], models: Models): boolean =>
   engine === null ? !named.every((id) => resolveModel(id, models)?.model.inputModalities?.includes('file') === true) : engine !== 'native'
 
@@ -180,7 +180,7 @@ const findFiles = (value: JsonValue | undefined, dialect: Prepared['call']['dial
   return found
 }
 
-/** Every element of every list, outermost first; `see` says whether what is inside is left out. */
+/** Visits every element of every list, outermost first; `see` returns true to skip the content of an element. */
 const walk = (value: JsonValue | undefined, at: string, see: (part: JsonValue, at: string) => boolean): void => {
   if (Array.isArray(value)) {
     for (const [index, one] of (value as readonly JsonValue[]).entries()) {
@@ -190,7 +190,10 @@ const walk = (value: JsonValue | undefined, at: string, see: (part: JsonValue, a
   } else if (isObject(value)) walk(value['content'], `${at}.content`, see)
 }
 
-/** As `walk` goes. What was read of a file belongs to the service, and leaves with it. */
+/**
+ * Replaces parts in the same order as `walk` visits them. Drops the annotations of files: they are the service's own and must not reach
+ * providers.
+ */
 const replaced = (value: JsonValue, at: string, put: (at: string) => JsonObject | null): JsonValue => {
   const instead = put(at)
   if (instead !== null) return instead
@@ -210,7 +213,7 @@ const replaced = (value: JsonValue, at: string, put: (at: string) => JsonObject 
 const textOf = (file: FileText | undefined, dialect: Prepared['call']['dialect']): JsonObject | null =>
   file === undefined ? null : textPart(`<file name=${JSON.stringify(file.name ?? 'file.pdf')}>\n${file.text}\n</file>`, dialect)
 
-/** The texts of files that came with earlier answers, by their hashes. */
+/** The texts of files that came with earlier answers, by the hash of the file. */
 const annotated = (messages: JsonValue | undefined): ReadonlyMap<string, string> => {
   const known = new Map<string, string>()
   if (!Array.isArray(messages)) return known
@@ -229,7 +232,7 @@ const annotated = (messages: JsonValue | undefined): ReadonlyMap<string, string>
   return known
 }
 
-/** Null for a file that turns out to be no PDF: it stays as it is. */
+/** Null for a file that turns out not to be a PDF: it stays as it is. */
 const readFile = async (
   { url, name }: FilePart,
   at: string,

@@ -14,7 +14,7 @@ export const createJudge = (admitted: Admitted, alignment: Alignment, model: str
   let costNanos = 0
 
   const probabilitiesOf = async (frames: readonly Frame[]): Promise<readonly number[] | null> => {
-    // A judge that reads no pictures does not know what it lets pass.
+    // A judge that reads no pictures cannot know what it allows.
     if (frames.some(({ events }) => events.some(({ type }) => type === 'image'))) return null
     const before = admitted.bill.cost.totalNanos
     const answer = await ask(questionOf(frames, alignment, model), admitted.connection.open().signal)

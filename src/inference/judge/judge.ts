@@ -1,4 +1,4 @@
-/** The judge of the messages of one answer, with its findings so far (docs/plugins.md). */
+/** Judges the messages of one answer, and keeps its findings so far (docs/plugins.md). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -6,15 +6,15 @@ import type { Alignment } from '../../plugins/alignment.ts'
 
 export interface Judge {
   readonly alignment: Alignment
-  /** As the client sees it, at the top of its answer. */
+  /** The report that the client sees at the top of its answer. */
   readonly report: AlignmentReport
-  /** Judges one message, as far as it was said. */
+  /** Judges one message, as far as it has come. */
   judge(frames: readonly Frame[]): Promise<JudgedCall>
-  /** The message is made anew: what it cost so far stands. */
+  /** Prepares for making the message again; the cost so far still counts. */
   again(): void
-  /** The failure that stands in place of a message that may not be delivered. */
+  /** The error that replaces a message that may not be delivered. */
   refusal(call: JudgedCall): GatewayError
-  /** Adds what was judged to the stages of the request, if anything was. */
+  /** Adds the judgements, if there are any, to the stages of the request. */
   addStage(): void
 }
 
@@ -23,7 +23,7 @@ export interface AlignmentReport extends JsonObject {
 }
 
 export interface JudgedCall extends JsonObject {
-  /** From 1: each message that the model made. */
+  /** Counts the model's messages from 1. */
   readonly call: number
   /** `unjudged`: there was no verdict. */
   readonly outcome: 'allowed' | 'blocked' | 'unjudged'
@@ -35,5 +35,5 @@ interface JudgedRule extends JsonObject {
   readonly probability: number
 }
 
-/** Says whether an error comes from a judge, and not from a provider. */
+/** True if an error comes from a judge and not from a provider. */
 export const isJudges = ({ metadata }: GatewayError): boolean => metadata['alignment'] !== undefined

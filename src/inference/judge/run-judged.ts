@@ -1,4 +1,4 @@
-/** A run whose message is judged before it counts as said. */
+/** A run whose message is judged before it is delivered. */
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { Admitted } from '../admitted.ts'
@@ -8,20 +8,22 @@ import type { Judge } from './judge.ts'
 
 export interface JudgedRunning extends Running, Pick<Admitted, 'judge'> {}
 
-/** Like `run` where there is no judge. */
+/** The same as `run` if there is no judge. */
 export const runJudged = (running: JudgedRunning, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const { judge } = running
   if (judge === null) return run(running, parts, take)
   return judge.alignment.enforces ? enforced(running, judge, parts, take) : audited(running, judge, parts, take)
 }
 
-/** An answer that breaks a rule is made anew, as often as is allowed; the client gets what was allowed, or an error, and nothing before. */
+/**
+ * An answer that breaks a rule is made again, as often as allowed. The client gets the allowed answer or an error, and nothing before that.
+ */
 const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const { log, connection } = running
   for (let retries = 0; ; retries += 1) {
     const frames: Frame[] = []
     const error = await run(running, parts, (batch) => {
-      // Only what the judge reads goes on: a provider's own text may hold what no event carries.
+      // Only what the judge reads is passed on: a provider's own JSON may contain something that no event carries.
       for (const { events } of batch) frames.push({ events })
       return undefined
     })
@@ -38,7 +40,7 @@ const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, t
   }
 }
 
-/** A finding is reported with the answer, which goes on as it comes. */
+/** The answer goes out as it comes, and the finding is reported with it. */
 const audited = async (running: JudgedRunning, judge: Judge, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const said: Frame[] = []
   const error = await run(running, parts, (batch) => {

@@ -1,7 +1,7 @@
 /**
- * An inference within another one: a tool, or a plugin, asks a model for the caller of the request. It goes the way of any
- * request (prepare → screen → plan → run), but for its admission: it has a share of what is held for that request, and its
- * cost, attempts and end are that one's (decisions/0051).
+ * An inference within another one: a tool or a plugin asks a model on behalf of the request's caller. It takes the same steps as any
+ * request (prepare → screen → plan → run), except for admission: it spends from what is held for the outer request, and its cost and
+ * attempts count as that request's (decisions/0051).
  */
 import { atOnce } from '../../lib/steps.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
@@ -34,11 +34,11 @@ import { questionMessages } from './question-messages.ts'
 
 export interface AskModelParts extends PrepareParts, ScreenParts, PlanParts {
   readonly clock: Clock
-  /** Runs what was admitted, with its tools where it has any. */
+  /** Runs an admitted inference, with its tools if it has any. */
   readonly answer: (admitted: Admitted, take: TakeFrames) => Promise<GatewayError | null>
 }
 
-/** For the request that asks. */
+/** Returns the `AskModel` for an outer request. */
 export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskModel) => {
   const inner = { ...parts, toolKit: withoutAgents(parts.toolKit), defaultsOf: withoutPlugins(parts.defaultsOf) }
   return (outer) => async (question, signal) => {
@@ -46,7 +46,7 @@ export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskM
       signal.throwIfAborted()
       const own = { ...inner, toolKit: fetchingWhatWasGiven(inner.toolKit, question.given ?? []) }
       const planned = await plannedFor(outer, question, own)
-      // An abort that came meanwhile found no connection to end.
+      // The signal may have been aborted meanwhile, when there was no connection to end.
       signal.throwIfAborted()
       const admitted = admitWithin(outer, planned, parts.clock)
       admitted.isAdvice = question.isAdvice === true
@@ -80,7 +80,7 @@ const receivedFor = (
     format: items === undefined ? chatFormat : responsesFormat,
     body: JsonBody.read(text),
     bytes: text.length,
-    // The wishes of this request are heeded as far as the model allows: a strict caller is strict about its own words only.
+    // Options of the inner request are applied as far as the model allows: a strict caller is strict about its own request only.
     principal: { ...principal, strict: false },
     permit: null,
     requestId,
@@ -96,7 +96,9 @@ const messageItem = ({ role, parts }: Message): JsonObject => ({
   content: parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
 })
 
-/** Limits on where the conversation may go hold for every request made of it; other provider wishes are for the client's own model. */
+/**
+ * Limits on where the conversation may go apply to every request made from it; other provider preferences are for the client's own model.
+ */
 const privacyOf = (body: JsonBody): JsonObject => {
   const preferences = body.value('provider')
   if (!isObject(preferences)) return {}
@@ -144,7 +146,7 @@ const answerOf = async (
   }
 }
 
-/** As a client of Responses gets it, so that the next question goes on where this answer ended. */
+/** The answer's items as a client of Responses gets them, so that the next question can continue where this answer ended. */
 const itemsIn = (admitted: Admitted, frames: readonly Frame[]): readonly JsonObject[] => {
   const answer = { events: frames.flatMap(({ events }) => events) }
   const { output } = JSON.parse(atOnce(responsesFormat.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), null))) as {
@@ -166,7 +168,7 @@ const FAULTS: Readonly<Partial<Record<ErrorType, ServerToolFault>>> = {
   timeout: 'execution_time_exceeded',
 }
 
-/** Plugins of a workspace work once on a request, and not on what is asked within it: a judge would be judged. */
+/** Plugins of a workspace apply once to a request, and not to the questions asked within it: otherwise a judge would itself be judged. */
 const withoutPlugins =
   (defaultsOf: DefaultsOf): DefaultsOf =>
   (workspaceId) => {
@@ -176,13 +178,16 @@ const withoutPlugins =
     return found instanceof Promise ? found.then(without) : without(found)
   }
 
-/** A model that answers a tool calls none that would ask a further one: a chain of them would have no end. */
+/** A model that answers a tool may not call tools that ask another model: the chain would have no end. */
 const withoutAgents = (kit: ToolKit): ToolKit => ({
   ...kit,
   ...(Object.fromEntries(AGENTS.map((tool) => [tool, refusedInside])) as Record<(typeof AGENTS)[number], MakeTool>),
 })
 
-/** The words of its user come from the model that asks: nobody gave an address that only they name (docs/contract/tools.md#web-fetch). */
+/**
+ * The user's messages of this question were written by the model that asks, so an address that only they contain was not given by anyone
+ * (docs/contract/tools.md#web-fetch).
+ */
 const fetchingWhatWasGiven = (kit: ToolKit, given: readonly Message[]): ToolKit => ({
   ...kit,
   web_fetch(asked, caller) {

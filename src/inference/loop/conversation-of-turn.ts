@@ -1,9 +1,12 @@
-/** The conversation as a model gets it in one turn of a loop: which tools it may call, and which it must. */
+/** The conversation as a model gets it in one turn of a loop: which tools it may call, and which it must call. */
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import type { ProviderDialect } from '../../canonical/provider-dialects.ts'
 import { asTexts } from './replayed-conversation.ts'
 
-/** The first choice of tools is the client's; behind a result it is the model's, or the loop would never end. The last turn calls none. */
+/**
+ * The client's choice of tools applies to the first turn. After a result the model chooses, since a forced call would never let the loop
+ * end. In the last turn no tool may be called.
+ */
 export const conversationOfTurn = (
   prompt: Prompt,
   { isFirst, isFinal }: { readonly isFirst: boolean; readonly isFinal: boolean },
@@ -15,10 +18,10 @@ export const conversationOfTurn = (
   return isFirst || prompt.toolChoice.type === 'none' ? prompt : { ...prompt, toolChoice: { type: 'auto' } }
 }
 
-/** In these dialects a declared tool may always be called, and calls of an earlier turn demand that their tools are declared. */
+/** In these dialects a declared tool may always be called, and calls in an earlier turn require their tools to be declared. */
 const WITHOUT_NONE: ReadonlySet<ProviderDialect> = new Set(['bedrock'] as const)
 
-/** The turns so far, for the last one: there a provider might not run the calls of its own tools that are still open. */
+/** The earlier turns for the last turn, in which a provider might not run the calls of its own tools that are still open. */
 export const withoutOpenCalls = (appended: readonly Message[]): readonly Message[] => {
   const blocks = appended.flatMap(({ own }) => own?.blocks ?? [])
   const answered = new Set(blocks.map(({ answers }) => answers))
@@ -27,7 +30,7 @@ export const withoutOpenCalls = (appended: readonly Message[]): readonly Message
 
 const withoutOwnWords = ({ role, parts }: Message): Message => ({ role, parts })
 
-/** Results that were too dear to send: the model is told that they are missing. */
+/** Replaces results that were too expensive to send by a note to the model that they are missing. */
 export const forgetResults = (appended: Message[]): void => {
   const last = appended.at(-1)
   if (last === undefined) return

@@ -1,4 +1,4 @@
-/** Functions that the client withholds, as a tool search finds them: one after the other, at the end of the model's list. */
+/** Functions that the client withholds, and that a tool search finds: each found function is added at the end of the model's list. */
 import type { Call } from '../../canonical/call.ts'
 import type { FunctionTool, Tool as PromptTool } from '../../canonical/prompt.ts'
 import { invalidField } from '../../contract/validate.ts'
@@ -7,9 +7,9 @@ import { type AskedTool, failed, type Withheld } from '../../tools/tool.ts'
 import type { OfferedTool } from './offered-tool.ts'
 
 export interface FoundTools extends Withheld {
-  /** The list as the model sees it now. */
+  /** Splits the list as the model sees it now into the tools shown from the start and the functions found since. */
   shownOf(tools: readonly PromptTool[]): { readonly first: readonly PromptTool[]; readonly found: readonly FunctionTool[] }
-  /** The tools that answer a call of one that was not found yet, by its name. */
+  /** Tools that answer, by name, a call of a function that has not been found yet. */
   readonly hidden: ReadonlyMap<string, OfferedTool>
 }
 
@@ -32,7 +32,7 @@ export const withholdTools = (tools: readonly PromptTool[], search: AskedTool): 
   }
 }
 
-/** Tools of a namespace stay together, and in the list. */
+/** Tools of a namespace stay together, so they are never withheld. */
 export const isWithheld = (tool: PromptTool): tool is FunctionTool =>
   tool.type === 'function' && tool.deferred === true && tool.namespace === undefined && tool.builtIn === undefined
 
@@ -50,7 +50,7 @@ const hiddenTool = (name: string, asked: AskedTool): OfferedTool => ({
   silent: true,
 })
 
-/** The bounds of a request that asks for a search, wherever it is run. Throws `invalid_request`. */
+/** Checks the restrictions on a request that asks for a tool search, whoever runs it. Throws `invalid_request`. */
 export const checkToolSearch = ({ dialect, body }: Call, { at, askedAs }: AskedTool): void => {
   if (dialect === 'chat')
     throw invalidField(

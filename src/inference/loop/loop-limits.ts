@@ -1,4 +1,4 @@
-/** How long a loop of tools may go on: what its client and its operator allow. */
+/** The limits of a tool loop, as its client and its operator set them. */
 import type { Call } from '../../canonical/call.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import { invalidField } from '../../contract/validate.ts'
@@ -11,7 +11,7 @@ import { firedCondition, type StopCondition } from './stop-conditions.ts'
 
 export interface LoopLimits {
   readonly steps: number
-  /** Says whether the client chose that number. */
+  /** True if the client chose the number of steps. */
   readonly isAsked: boolean
   readonly conditions: readonly StopCondition[]
 }
@@ -25,7 +25,9 @@ export const loopLimits = ({ body }: Pick<Call, 'body'>, { loop }: ToolSettings)
     : { steps: loop.max_steps, isAsked: false, conditions: [] }
 }
 
-/** A bound on cost never fires where the cost is not known. Throws `invalid_request` where no attempt is left. */
+/**
+ * A bound on cost can never fire if the cost is not known, so such attempts are removed. Throws `invalid_request` if no attempt is left.
+ */
 export const withKnownCost = (call: Call, attempts: readonly PlannedAttempt[]): readonly PlannedAttempt[] => {
   const conditions = call.body.value('stop_server_tools_when')
   const index = Array.isArray(conditions) ? (conditions as readonly StopCondition[]).findIndex(({ type }) => type === 'max_cost') : -1
@@ -42,7 +44,7 @@ interface LoopState {
   readonly isBroke: boolean
 }
 
-/** The reason why the model must answer now; null where it may go on calling. */
+/** Returns why the model must answer now; null if it may call more tools. */
 export const stopAfter = (
   finish: ModelTurn['finish'],
   { bill, innerTokens }: Admitted,
@@ -54,7 +56,7 @@ export const stopAfter = (
     steps: report.steps,
     called: report.called,
     tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
-    // The customer who bounds a cost pays for keys of their own, too.
+    // A customer who bounds the cost also pays for calls with their own keys.
     costNanos: bill.cost.totalNanos + bill.cost.customersNanos,
     finishReasons: finish === null ? [] : [finish.reason, finish.native ?? ''],
   })

@@ -1,4 +1,4 @@
-/** The account of a loop of tools, for its limits, its record and the metadata of its answer. No query, address or result is in it. */
+/** The account of a tool loop, for its limits, its record and the metadata of its answer. It contains no query, address or result. */
 import type { ServerTool } from '../../canonical/server-tools.ts'
 import { serverToolTypes } from '../../canonical/server-tool-name.ts'
 import type { StopCondition } from './stop-conditions.ts'
@@ -18,10 +18,10 @@ export type StoppedBy =
   | 'cancelled'
 
 export interface ReportedCall {
-  /** `unknown`: the model made it up. */
+  /** `unknown`: the model invented the tool. */
   readonly tool: ServerTool | 'unknown'
   readonly status: 'completed' | 'failed'
-  /** It was given to its tool. */
+  /** True if the call was handed to its tool. */
   readonly executed: boolean
   /** The service's own id of the call. */
   readonly id: string
@@ -30,23 +30,23 @@ export interface ReportedCall {
   readonly durationMs: number
   readonly feeNanos: number
   readonly engine: string | null
-  /** How much a search found. */
+  /** The number of results that a search found. */
   readonly results: number
-  /** From 1. */
+  /** Counted from 1. */
   readonly step: number
 }
 
 export class LoopReport {
   turns = 0
   stoppedBy: StoppedBy | null = null
-  /** A turn before this one said text, and the next text was set apart from it. */
+  /** True if an earlier turn produced text; and true if a break was already sent before this turn's text. */
   saidText = false
   brokeText = false
-  /** UTF-16 units of all text so far, breaks counted. */
+  /** The length of all text so far in UTF-16 units, including breaks. */
   textLength = 0
   readonly calls: ReportedCall[] = []
   executed = 0
-  /** By every name that a client may know a tool by. */
+  /** The tools called so far, by every name that a client may know them by. */
   readonly called = new Set<string>()
 
   /** One call is one step. */
@@ -58,7 +58,7 @@ export class LoopReport {
     return this.calls.filter((call) => call.tool === tool && call.executed).length
   }
 
-  /** A turn of the model has ended. */
+  /** Records that a turn of the model has ended. */
   said(turn: ModelTurn): void {
     this.saidText ||= turn.parts().some(({ type }) => type === 'text')
     this.brokeText = false

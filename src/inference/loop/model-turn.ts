@@ -1,6 +1,6 @@
 /**
- * The words of a model in one turn of a loop, split in two: what the client gets as it comes, and the calls of the service's own
- * tools, which it never sees as calls. The whole turn is kept, since it goes back to the model in front of the results.
+ * A model's output in one turn of a loop, split in two: the part that the client gets as it comes, and the calls of the service's own
+ * tools, which the client never sees as calls. The whole turn is kept, since it goes back to the model in front of the results.
  */
 import type { FinishReason, Frame, ModelEvent } from '../../canonical/event.ts'
 import type { OwnBlock, Part } from '../../canonical/prompt.ts'
@@ -11,39 +11,39 @@ export interface ModelCall {
   readonly id: string
   name: string
   readonly proof?: ReasoningProof
-  /** JSON text as the model wrote it. */
+  /** JSON text exactly as the model wrote it. */
   arguments: string
-  /** Among all calls of its turn, from 0. */
+  /** The index among all calls of its turn, from 0. */
   readonly position: number
-  /** It was made for an earlier answer, and goes on. */
+  /** Set if the call was made in an earlier answer and continues now. */
   readonly waiting?: WaitingAgent
 }
 
 export interface ModelTurn {
-  /** The frames that go on to the client; in a loop nothing keeps a provider's own text. */
+  /** Returns the frames that go on to the client. In a loop no frame keeps a provider's own JSON. */
   take(frames: readonly Frame[]): readonly Frame[]
-  /** Calls of the service's own tools, in the order of the model's. */
+  /** Calls of the service's own tools, in the model's order. */
   readonly serverCalls: readonly ModelCall[]
-  /** Calls that the client runs. */
+  /** The number of calls that the client runs. */
   readonly clientCalls: number
-  /** The client's calls that stand behind a call of the service: the client gets them behind its result, in the order of the calls. */
+  /** The client's calls that follow a call of the service: the client gets them after that call's result, in the order of the calls. */
   readonly held: readonly Frame[]
   readonly finish: { readonly reason: FinishReason; readonly native: string | null; readonly own?: readonly OwnBlock[] } | null
-  /** The events, for the client, of a call that turned out to be the client's, under another name. */
+  /** Passes a call that turned out to be the client's, under another name, to the client: returns its events. */
   passOn(call: ModelCall, as: { readonly name: string; readonly arguments: string }): Frame
-  /** Makes room for calls that agents leave to the client; gives the index of the first. */
+  /** Reserves indexes for calls that agents leave to the client; returns the first index. */
   makeRoom(calls: number): number
   /** Treats the call as if the model had not made it. */
   leaveOut(call: ModelCall): void
-  /** All that was said, as the assistant's message of the next request. */
+  /** Everything that the model said, as the assistant's message of the next request. */
   parts(): readonly Part[]
 }
 
-/** `isServerTool`: by the name that the model was offered. `isFirst`: only the first turn of an answer sends its beginning. */
+/** `isServerTool` takes the name that was offered to the model. `isFirst`: only the first turn of an answer sends the start event. */
 export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: boolean): ModelTurn => {
   const parts: Part[] = []
   const serverCalls: ModelCall[] = []
-  /** By the model's index: the call, and the client's index of it; null for one that is the service's. */
+  /** By the model's index: the call, and its index for the client; null if the call is the service's. */
   const calls = new Map<
     number,
     { readonly said: ModelCall; readonly part: number; readonly index: number | null; readonly isHeld: boolean }
@@ -51,7 +51,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
   const held: ModelEvent[] = []
   let clientCalls = 0
   let finish: ModelTurn['finish'] = null
-  /** The next text starts a text of its own. */
+  /** True if the next text must not be joined to the one before. */
   let isBroken = false
 
   const say = (type: 'text' | 'refusal', text: string): void => {
@@ -122,7 +122,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
         finish = event
         return null
       case 'usage':
-        // The sum of all turns is sent at the end.
+        // The sum of all turns is sent at the end instead.
         return null
       case 'text-break':
         isBroken = true

@@ -1,4 +1,4 @@
-/** Decides which tools of a request the service runs for which attempts, and writes the conversation as the model gets it with them. */
+/** Decides which tools of a request the service runs for which attempts, and builds the conversation that the model gets with them. */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import { claudesBash } from '../../canonical/claudes-bash.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
@@ -35,23 +35,23 @@ export interface OfferParts {
   readonly kit: ToolKit
   readonly caller: ToolCaller
   readonly settings: ToolSettings
-  /** The preset that the tools come from; null where the request has them itself. */
+  /** The preset that the tools come from; null if the request itself has them. */
   readonly presetSlug: string | null
-  /** The conversation, where an earlier answer's tools come back in it; null: as the client wrote it. */
+  /** The conversation, if calls of an earlier answer's tools are in it; null if it is used as the client wrote it. */
   readonly replayed: Prompt | null
-  /** The request is written anew for another reason than the tools. */
+  /** The request is rewritten for a reason other than the tools. */
   readonly rewritten: boolean
-  /** The name of a function that stands for withheld tools, by its name. */
+  /** True for the name of a function that stands for withheld tools. */
   readonly isWrapper: (name: string) => boolean
   readonly userAgent: string | null
 }
 
-/** Each is looked at beside the others. */
+/** Each tool is compared with the others, so their number is bounded. */
 const OWN_TOOLS_MAX = 128
 
 /**
- * Null where no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` where a tool cannot
- * run here and no candidate has it, and where there are too many.
+ * Null if no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` if a tool cannot run here and no
+ * candidate has it, and if there are too many.
  */
 export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
   const raw = call.body.rawSearchable('tools')
@@ -82,7 +82,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
         !isNative(one, planned, prompt, call, parts.settings, rewritten) &&
         !(refused.has(one.tool) && mayHave(one, planned, call, rewritten)),
     )
-  // Where one tool runs here the request is written anew, and then some of a vendor's own have no word in it.
+  // If one tool runs here, the request is rewritten, and some of a vendor's own tools cannot be expressed in the rewritten form.
   const rewritten = parts.rewritten || clientsBash.length > 0 || attempts.some((planned) => lacksIn(planned, false).length > 0)
   const lacks = (planned: PlannedAttempt): readonly Wanted[] => lacksIn(planned, rewritten)
   if (clientsBash.length === 0 && attempts.every((planned) => lacks(planned).length === 0)) return null
@@ -92,7 +92,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   if (able.length === 0 && first !== undefined) throw parts.presetSlug === null ? first : ofPreset(first, parts.presetSlug)
   const choice = chosenTool(call, offered)
   const byName = new Map([...offered.values()].map((one) => [one.name, one]))
-  // Before anything is listed: what was found earlier is found again by this.
+  // This runs before anything is listed, because producing the results again also finds again the tools that were found earlier.
   const messages = withResultsAgain(prompt.messages, byName)
   return {
     warnings: [...offered.values()].flatMap(({ tool }) => tool.warnings ?? []),
@@ -113,7 +113,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
         return {
           ...prompt,
           messages: parts.replayed === null ? messages : conversationFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
-          // Behind the client's own, so that what a provider has cached of these holds.
+          // These come after the client's own tools, so that what a provider has cached of those stays valid.
           tools: [
             ...lists.first.filter((tool) => !replaced.has(tool)),
             ...clientsBash.map(() => claudesBash()),
@@ -127,7 +127,10 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   }
 }
 
-/** A quick look at the text rules out most requests: types with our prefix, and types of vendors that the service has too. */
+/**
+ * A quick search of the text, which rules out most requests: looks for types with our prefix, and types of vendors that the service has
+ * too.
+ */
 const MAY_BE_OURS = /"(?:service:|openrouter:|web_search|web_fetch_|advisor_|tool_search|image_generation"|shell"|apply_patch")/
 
 interface Wanted {
@@ -136,8 +139,8 @@ interface Wanted {
 }
 
 /**
- * Agents name these of their vendor's in every request, whatever model they talk to (decisions/0053): where one can run nowhere the
- * translation leaves it out and says so. Any other tool, and one that `tool_choice` names, counts as asked for.
+ * Agents name these tools of their vendor in every request, whatever model they talk to (decisions/0053): if such a tool can run nowhere,
+ * the translation leaves it out with a warning. Any other tool, and one that `tool_choice` names, counts as asked for.
  */
 const isUnasked = ({ kind }: ProviderTool, call: Call): boolean => {
   const choice = call.body.value('tool_choice')
@@ -150,11 +153,11 @@ const NAMED_UNASKED: Readonly<Record<ClientDialect, RegExp>> = {
   messages: /^(?:web_search|web_fetch|advisor)_\d{8}$|^tool_search_tool_/,
 }
 
-/** Unless it asks for the sandbox, a client of Messages runs the calls of bash itself. */
+/** A client of Messages runs the calls of bash itself, unless it asks for the sandbox. */
 const isClientsBash = ({ tool, parameters: { engine = 'auto' } }: AskedTool): boolean =>
   tool === 'bash' && (engine === 'auto' || engine === 'native')
 
-/** It is not known which tools a server of the operator's own has; it gets those that cannot run here. */
+/** The tools of a server of the operator's own are not known; it is given the tools that cannot run here. */
 const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call, rewritten: boolean): boolean =>
   mayHaveOfItsOwn(asked.tool, tool, holderOf(planned, call, rewritten))
 
@@ -176,13 +179,13 @@ const isNative = (
 ): boolean => {
   const engine = asked.parameters['engine'] ?? 'auto'
   if (engine !== 'auto' && engine !== 'native') return false
-  // In the service's own words a client leaves the choice to the operator.
+  // With the service's own type for the tool, a client leaves the choice of engine to the operator.
   if (engine === 'auto' && asked.tool === 'web_search' && serverToolName(tool.kind) !== null && !prefersNative(settings.web_search))
     return false
   return hasOfItsOwn(asked.tool, tool, prompt, holderOf(planned, call, rewritten))
 }
 
-/** How many tools such an endpoint lacks that the client would rather have from a provider. */
+/** The number of tools that this endpoint lacks although the client prefers a provider's own. */
 const nativesMissed = (lacking: readonly Wanted[]): number => lacking.filter(({ asked }) => asked.parameters['engine'] === 'native').length
 
 export const ofPreset = (refusal: GatewayError, slug: string): GatewayError =>
@@ -216,7 +219,7 @@ const make = (
   }
 }
 
-/** Puts in the results that tools can produce again, however much of them the conversation shows. */
+/** Inserts the full results of tools that can produce them again, however little of them the conversation shows. */
 const withResultsAgain = (messages: readonly Message[], byName: OfferedTools['byName']): readonly Message[] =>
   rewriteCalls(messages, {
     call: (call) => (byName.get(call.name)?.tool.again === undefined ? null : { ...call, arguments: plainJson(call.arguments) }),
@@ -226,7 +229,7 @@ const withResultsAgain = (messages: readonly Message[], byName: OfferedTools['by
     },
   })
 
-/** A call of that name would mean two tools. */
+/** Throws if a function of the client's has such a name: a call of it would mean two tools. */
 const refuseTaken = (offered: ReadonlyMap<ProviderTool, OfferedTool>, { tools }: Prompt): void => {
   const ours = new Set([...offered.values()].map(({ name }) => name))
   const taken = tools.find((tool) => tool.type !== 'provider' && ours.has(tool.name))
@@ -245,7 +248,7 @@ const functionOf = ({ name, tool }: OfferedTool): FunctionTool => ({
   parameters: tool.parameters,
 })
 
-/** A choice that names a tool of the service: by its type, in any form of the three interfaces. */
+/** The choice, if it names a tool of the service by its type, in any form of the three interfaces. */
 const chosenTool = (call: Call, offered: ReadonlyMap<ProviderTool, OfferedTool>): ToolChoice | null => {
   const choice = call.body.value('tool_choice')
   const type = isObject(choice) ? choice['type'] : undefined

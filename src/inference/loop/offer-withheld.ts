@@ -1,6 +1,6 @@
 /**
- * Functions that a client withholds from the model's list until they are searched for: behind the two wrappers of
- * `deferred_tools`, with a tool search that the service runs, or with one that a vendor has.
+ * Functions that a client withholds from the model's list until a search finds them: through the two wrappers of `deferred_tools`, a tool
+ * search that the service runs, or one that a vendor has.
  */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
@@ -21,23 +21,23 @@ import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 export interface WithheldParts {
   readonly workspaceId: string
   readonly catalogues: CatalogueMemory
-  /** The conversation as the client's tools stand in it. */
+  /** The conversation with the client's tools in it. */
   readonly prompt: () => Prompt
 }
 
-/** Tools are null where the service runs none. */
+/** `tools` is null if the service runs none. */
 export interface OfferSoFar {
   readonly attempts: readonly PlannedAttempt[]
   readonly tools: OfferedTools | null
 }
 
-/** A call of an earlier answer that finds tools belongs to a request that defers them too. */
+/** Matches the names of wrapper calls in earlier answers; they are treated as such only if this request defers tools too. */
 export const isWrapperOf = ({ body }: Call): ((name: string) => boolean) =>
   body.value('deferred_tools') === undefined ? () => false : (name) => name === SEARCH_WRAPPER || name === PLAIN_SEARCH
 
 /**
- * The offer of a request with the tools that it defers; the same offer where it defers none. Throws `invalid_request` for a
- * wish that cannot be granted.
+ * Returns the offer with the tools that the request defers; the same offer if it defers none. Throws `invalid_request` for an option that
+ * cannot be honoured.
  */
 export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldParts): OfferSoFar => {
   const config = call.body.value('deferred_tools')
@@ -47,7 +47,7 @@ export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldPart
   if (search !== null) {
     throw invalidField(search, 'Use either deferred_tools or a tool search: both together are two ways to the same tools.')
   }
-  // The door has checked its form.
+  // The form of the field was already checked when the request was read.
   const deferred = deferTools(config as unknown as DeferredConfig, prompt, call.body.value('tool_choice'), {
     workspaceId: parts.workspaceId,
     memory: parts.catalogues,
@@ -57,7 +57,7 @@ export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldPart
   return { ...offer, tools: deferred === null ? allShown(tools) : behindWrappers(tools, deferred, call.dialect, config) }
 }
 
-/** A quick look at the text, which rules out requests without such tools. */
+/** A quick search of the text, which rules out requests without such tools. */
 const mayDefer = ({ body }: Call): boolean => mayName('"defer_loading"', body.rawSearchable('tools') ?? '')
 
 const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
@@ -67,7 +67,7 @@ const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
   return found?.type === 'provider' ? found.at : null
 }
 
-/** Where the request has no search, only one vendor knows how to reach these tools. */
+/** If the request has no search, only one vendor can reach these tools. */
 const leftToVendor = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar => {
   const first = prompt.tools.find(isWithheld)
   if (first === undefined || searchIn(prompt, call.dialect) !== null) return offer
@@ -79,14 +79,14 @@ const leftToVendor = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar
   throw invalidField(`${placeOf(first, call)}.defer_loading`, `Only Anthropic finds such tools without a search in the request: ${hint}.`)
 }
 
-/** Where the client wrote it: the list that a model may choose from can be shorter (`allowed_tools`). */
+/** The path in the client's request: the list that a model may choose from can be shorter (`allowed_tools`). */
 const placeOf = ({ name }: FunctionTool, { body }: Call): string => {
   const tools = body.value('tools')
   const index = Array.isArray(tools) ? tools.findIndex((tool: unknown) => isObject(tool) && nameIn(tool) === name) : -1
   return index < 0 ? 'tools' : `tools[${index}]`
 }
 
-/** Chat Completions keeps it one level deeper. */
+/** Chat Completions nests the name one level deeper. */
 const nameIn = ({ name, function: inner }: Readonly<Record<string, unknown>>): unknown => name ?? (isObject(inner) ? inner['name'] : null)
 
 const allShown = (tools: OfferedTools): OfferedTools => ({
@@ -101,7 +101,7 @@ const allShown = (tools: OfferedTools): OfferedTools => ({
   },
 })
 
-/** The name of the search on each interface; for Claude's clients the one of their two searches that this is. */
+/** The name of the search on each interface; Claude has two searches, so on Messages the name depends on which one this is. */
 const searchType = (dialect: ClientDialect, byPattern: boolean): string => {
   if (dialect === 'messages') return byPattern ? 'tool_search_tool_regex' : 'tool_search_tool_bm25'
   return dialect === 'chat' ? 'service:search_tools' : 'service:tool_search'
@@ -121,7 +121,7 @@ const behindWrappers = (tools: OfferedTools, deferred: DeferredTools, dialect: C
           catalog: deferred.catalogue.hash,
         }
   const own = new Map([[CALL_WRAPPER, CALL], ...(search === null ? [] : [[SEARCH_WRAPPER, search] as const])])
-  // Some models call a tool that a search found by its own name.
+  // Some models call a tool that a search found directly by its own name.
   const found = (name: string): OfferedTool | undefined => (deferred.catalogue.byName.has(name) ? CALL : undefined)
   return {
     byName: {
@@ -133,7 +133,7 @@ const behindWrappers = (tools: OfferedTools, deferred: DeferredTools, dialect: C
   }
 }
 
-/** Its calls are the client's (unwrap-calls.ts); one that comes to run is none, and the turn has its result. */
+/** Calls through this wrapper are passed to the client (unwrap-calls.ts); one that reaches `run` could not be, and gets this result. */
 const CALL: OfferedTool = {
   asked: { tool: 'tool_search', askedAs: 'service:tool_search', at: 'deferred_tools', parameters: {} },
   name: CALL_WRAPPER,

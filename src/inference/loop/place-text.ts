@@ -1,4 +1,7 @@
-/** Puts the text of one turn into that of the whole answer: turns stay apart, and the places of sources are counted in the whole. */
+/**
+ * Fits the text of one turn into the text of the whole answer: turns are separated by a break, and the positions of citations count from
+ * the start of the whole.
+ */
 import { type ModelEvent, PARAGRAPH_BREAK, type TakeFrames } from '../../canonical/event.ts'
 import type { LoopReport } from './loop-report.ts'
 import type { ModelTurn } from './model-turn.ts'
@@ -21,7 +24,7 @@ export const placingText = (turn: ModelTurn, report: LoopReport, take: TakeFrame
   }
 }
 
-/** A provider counts places within the text of its turn. */
+/** A provider counts positions from the start of its turn's text. */
 const placedBehind = (event: ModelEvent, before: number): ModelEvent => {
   if (event.type !== 'citation' || event.citation.start === null || event.citation.end === null) return event
   const { start, end } = event.citation

@@ -1,4 +1,4 @@
-/** A conversation as the messages of a question: what was called and returned becomes text, so that it needs no tools. */
+/** A conversation as the messages of a question: calls and results become text, so that the question needs no tools. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
@@ -9,7 +9,7 @@ export const questionMessages = (messages: readonly Message[]): readonly JsonObj
     return [{ role: role === 'developer' ? 'system' : role, content: role === 'user' ? content : textsOf(content) }]
   })
 
-/** Only a user's message may hold anything beside text in every dialect. */
+/** In some dialects only a user's message may contain anything but text. */
 const textsOf = (content: readonly JsonObject[]): string =>
   content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
 

@@ -1,6 +1,6 @@
 /**
- * The conversation of a request in which an earlier answer's server tools come back (docs/contract/tools.md#server-tools). Their
- * items are the service's own, so no provider gets them as they are, not even one that speaks the client's dialect.
+ * The conversation of a request that contains an earlier answer's server tools (docs/contract/tools.md#server-tools). Their items are the
+ * service's own, so no provider gets them as they are, not even one that speaks the client's dialect.
  */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import { OWN_ID } from '../../canonical/place-of-call.ts'
@@ -8,12 +8,12 @@ import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 
 export interface ReplayedConversation {
-  /** Results are whole where their seals opened. */
+  /** Results are complete if their seals could be opened. */
   readonly prompt: Prompt
   readonly warnings: readonly Warning[]
 }
 
-/** Null where no call of the service's is in it. `open`: null for a seal that does not open. */
+/** Null if the conversation contains no call of the service's. `open` returns null for a seal that cannot be opened. */
 export const replayedConversation = (call: Call, open: (sealed: string) => string | null): ReplayedConversation | null => {
   const [field, trace] = TRACES[call.dialect]
   if (!trace.test(call.body.rawSearchable(field) ?? '')) return null
@@ -34,7 +34,7 @@ export const replayedConversation = (call: Call, open: (sealed: string) => strin
   return { prompt: { ...prompt, messages }, warnings }
 }
 
-/** The signs that a conversation may hold a call of the service's. Other conversations cost one search that finds nothing. */
+/** Signs that a conversation may contain a call of the service's. Any other conversation costs one search without a match. */
 const TRACES: Readonly<Record<ClientDialect, readonly [field: string, trace: RegExp]>> = {
   chat: ['messages', /reasoning\.server_tool_call/],
   responses: ['input', new RegExp(`"(?:service:|openrouter:|subagent_id")|${OWN_ID}`)],
@@ -48,11 +48,11 @@ const unopened = (field: string): Warning => ({
     'What a server tool returned earlier cannot be opened: it is too old, was changed, or belongs to another workspace. The model sees what the conversation shows of it.',
 })
 
-/** A call of a tool that the model is not offered this time becomes text: a provider may refuse a call that no tool explains. */
+/** Turns calls of tools that the model is not offered this time into text: a provider may refuse a call of an undeclared tool. */
 export const conversationFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] =>
   withTexts(messages, ({ ran, name }) => ran !== undefined && !offered(name))
 
-/** The same of every call, for a model that gets no tools. */
+/** Turns every call into text, for a model that gets no tools. */
 export const asTexts = (messages: readonly Message[]): readonly Message[] => withTexts(messages, () => true)
 
 type CallPart = Extract<Part, { type: 'tool-call' }>
@@ -82,6 +82,6 @@ const withoutCalls = (
   if (kept.length === message.parts.length) return [message]
   const results = kept.filter(({ type }) => type === 'tool-result')
   const parts = [...results, ...texts, ...kept.filter(({ type }) => type !== 'tool-result')]
-  // Thinking that only led to such a call leads to nothing now.
+  // Reasoning that only led to such a call is meaningless without it.
   return parts.every(({ type }) => type === 'reasoning') ? [] : [{ ...message, parts }]
 }

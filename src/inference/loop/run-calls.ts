@@ -1,4 +1,4 @@
-/** Runs the calls of one turn: several at once, each to exactly one result, whatever goes wrong with it. */
+/** Runs the calls of one turn, several at once. Each call gets exactly one result, whatever goes wrong with it. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { serverCallId } from '../../canonical/place-of-call.ts'
@@ -16,24 +16,24 @@ import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 export interface CallsOfTurn {
   /** The number of the turn in its answer, from 1. */
   readonly number: number
-  /** It has calls of the client's functions, too. */
+  /** True if the turn also has calls of the client's functions. */
   readonly besideCalls: boolean
   readonly calls: readonly ModelCall[]
-  /** Null for a call that runs, else why it does not. */
+  /** Returns null for a call that may run, otherwise why it may not. */
   readonly refusalOf: (call: ModelCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
   readonly offered: OfferedTools
   /** Results that are known before anything runs. */
   readonly refusals: ReadonlyMap<ModelCall, ToolResult>
-  /** The conversation up to the calls, and the model that made them. */
+  /** The conversation up to the calls, and below it the model that made them. */
   readonly prompt: Prompt
   readonly model: string
   /** Asks another model, for tools that need one. */
   readonly ask: AskModel
   readonly dialect: ClientDialect
-  /** Says whether the client asked for reports of how the tool gets on, and can get them. */
+  /** True if the client asked for progress reports of the tool and can receive them. */
   readonly reportsProgress: (asked: AskedTool) => boolean
   readonly signal: AbortSignal
-  /** Does this when the request is over. */
+  /** Registers work to do when the request is over. */
   readonly atEnd: (end: () => Promise<void>) => void
 }
 
@@ -41,43 +41,43 @@ export interface RunCallsParts {
   readonly ids: IdSource
   readonly parallel: number
   readonly resultBytes: number
-  /** Texts on their way to a tool, and from it to the model, through the caller's guardrails; null where one of them blocks the text. */
+  /** Screens text on its way to and from a tool by the caller's guardrails; returns null if one of them blocks the text. */
   readonly screen: (text: string) => Promise<string | null>
-  /** Guardrails look at what tools return, so that pieces of it cannot be sent before it is whole. */
+  /** True if guardrails inspect results of tools, so that parts of a result cannot be sent before it is complete. */
   readonly screens: boolean
-  /** The text that the model read, sealed for the client to bring back. */
+  /** Seals the text that the model read, for the client to send back. */
   readonly seal: (text: string) => string
   readonly now: () => number
-  /** Takes what a call cost as soon as that is known: the client may be gone before the end of the call is sent. */
+  /** Called with the cost of a call as soon as it is known: the client may have left before the end of the call is sent. */
   readonly charge: (feeNanos: number) => void
   readonly take: (frames: readonly Frame[]) => Promise<void> | undefined
-  /** Gets what a tool throws: the model gets a result that says that it failed. */
+  /** Called with an error that a tool throws; the model gets a result that says the tool failed. */
   readonly onFault: (thrown: unknown, doing: string) => void
 }
 
 /** A call that has its result. */
 export interface EndedCall {
   readonly call: ServerCall
-  /** There is such a tool. */
+  /** True if such a tool exists. */
   readonly isKnown: boolean
   readonly outcome: ServerOutcome
-  /** It was given to its tool. */
+  /** True if the call was handed to its tool. */
   readonly executed: boolean
   /** By the monotonic clock. */
   readonly startedMs: number
   readonly durationMs: number
   readonly feeNanos: number
   readonly engine: string | null
-  /** The client carries it out. */
+  /** True if the client carries the call out. */
   readonly endsTurn: boolean
-  /** It has no result yet. */
+  /** Set if the call has no result yet. */
   readonly waitsFor?: AwaitedCalls
 }
 
-/** In the order of the calls. Rejects only where `take` does. */
+/** Returns the calls in their order. Rejects only if `take` does. */
 export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise<readonly EndedCall[]> => {
   const calls = turn.calls.map((said) => ({ said, tool: turn.offered.byName.get(said.name), call: serverCall(said, turn, parts) }))
-  // One that waited was announced when it began to.
+  // A call that waited was announced when it began to wait.
   const reported = calls.filter(({ tool, said }) => isShown(tool) && said.waiting === undefined)
   const behind =
     reported.length === 0 ? undefined : parts.take([{ events: reported.map(({ call }) => ({ type: 'server-tool-start', call })) }])
@@ -117,10 +117,10 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
   return ended
 }
 
-/** There is no item, block or detail for a tool that does not exist. */
+/** A tool that does not exist has no item, block or detail to show. */
 const isShown = (tool: OfferedTool | undefined): boolean => tool !== undefined && tool.silent !== true
 
-/** Faults of calls that their tool did not begin. */
+/** Faults of calls that their tool did not begin to run. */
 const NOT_BEGUN: ReadonlySet<ServerToolFault | null> = new Set([
   'invalid_tool_input',
   'unknown_tool',
@@ -128,7 +128,7 @@ const NOT_BEGUN: ReadonlySet<ServerToolFault | null> = new Set([
   'max_uses_exceeded',
 ])
 
-/** The results as the model reads them, in the message behind its calls. */
+/** The results as the model reads them, in the message after its calls. */
 export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>
   ended.map(({ call, outcome }) => ({
     type: 'tool-result',
@@ -180,7 +180,7 @@ const runOne = async (
   parts: RunCallsParts,
 ): Promise<ToolResult> => {
   if (tool === undefined) return failed('unknown_tool', `There is no tool ${said.name}.`)
-  // The arguments may hold something that must not go out: a secret in a search, or in an address.
+  // The arguments may contain something that must not leave: a secret in a search query or in an address.
   const text = await parts.screen(said.arguments === '' ? '{}' : said.arguments)
   if (text === null) return failed('blocked_by_guardrail', 'A guardrail keeps these arguments from leaving.')
   const input = objectIn(text)
@@ -210,7 +210,7 @@ const progressOf = (call: ServerCall, { screens, take }: RunCallsParts): { reado
     ? {}
     : { reportProgress: (progress) => take([{ events: [{ type: 'server-tool-progress', call, progress }] }]) }
 
-/** The client does not get items that it does not know, so it could not bring this one back. */
+/** Clients do not get items that they do not know, so this client could not send the waiting call back. */
 const NOT_DELIVERED = failed('unavailable', 'This client cannot run functions for a subagent.', { status: 'error' })
 
 const tooLate = failed('execution_time_exceeded', 'The tool was stopped: the request has no time left.')
@@ -225,7 +225,7 @@ const outcomeOf = async (result: ToolResult, { screen, seal, resultBytes }: RunC
   const read = cut(text, resultBytes)
   return {
     fault: result.fault,
-    // The client is not shown text that the model did not read.
+    // The client must not see text that guardrails kept from the model.
     value: objectIn(text) ?? {},
     text: read,
     sources: text === unscreened ? (result.sources ?? []) : screenedSources(result.sources ?? [], text),

@@ -1,4 +1,7 @@
-/** Sends texts between a model and a tool through the caller's guardrails. Both directions are input, since somebody else reads them. */
+/**
+ * Sends texts between a model and a tool through the caller's guardrails. Both directions count as input, since another party reads the
+ * text.
+ */
 import type { ServerOutcome } from '../../canonical/server-tools.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { screenBody, type ScreenLimits } from '../../guardrails/screen-request.ts'
@@ -6,7 +9,7 @@ import { GatewayError } from '../../errors.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import type { Screened } from '../stages.ts'
 
-/** Null where a guardrail blocks the text, or cannot decide. What it finds is reported among the stages of the request. */
+/** Null if a guardrail blocks the text or cannot decide. Findings are reported among the stages of the request. */
 export const screenToolText = (
   { guardrails, pipeline }: Pick<Screened, 'guardrails' | 'pipeline'>,
   limits: ScreenLimits,
@@ -27,7 +30,7 @@ export const screenToolText = (
   }
 }
 
-/** Sources as the screened text still names them: an address or a title that was taken out is left out here too. */
+/** Keeps only sources that the screened text still names: an address or a title that was removed from the text is removed here too. */
 export const screenedSources = (sources: ServerOutcome['sources'], text: string): ServerOutcome['sources'] => {
   const reported = (part: string): boolean => text.includes(JSON.stringify(part).slice(1, -1))
   return sources.flatMap(({ url, title }) => (reported(url) ? [{ url, title: title !== null && reported(title) ? title : null }] : []))

@@ -1,12 +1,12 @@
-/** Which calls of tools a client is shown. */
+/** Decides which calls of tools a client is shown. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { AskedTool } from '../../tools/tool.ts'
 
 /**
- * These clients read Responses and Messages by lists of the vendors' own items and blocks, and take any other for a broken answer;
- * some do so with Claude's own where they have not asked for the tool themselves. They get the answer without calls of tools in the
- * service's words (docs/contract/tools.md#server-tools). A patch is the client's to apply, so every client gets its call.
+ * These clients parse Responses and Messages by fixed lists of the vendors' own items and blocks, and take any other for a broken answer;
+ * some reject even Claude's own if they have not asked for the tool themselves. Their answers omit calls of tools of the service's own
+ * types (docs/contract/tools.md#server-tools). A patch must be applied by the client, so every client gets its call.
  */
 export const isShown = ({ tool, askedAs }: AskedTool, dialect: ClientDialect, userAgent: string | null): boolean =>
   dialect === 'chat' || tool === 'apply_patch' || serverToolName(askedAs) === null || userAgent === null || !STRICT.test(userAgent)

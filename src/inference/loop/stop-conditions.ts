@@ -1,26 +1,26 @@
-/** When a loop of tools ends before the model ends it (docs/contract/tools.md#stop-conditions). */
+/** The conditions that end a tool loop before the model ends it (docs/contract/tools.md#stop-conditions). */
 import type { z } from 'zod'
 
 import type { stopServerToolsWhen } from '../../request-fields/schemas/stop-conditions.ts'
 
 export type StopCondition = z.output<typeof stopServerToolsWhen>[number]
 
-/** The steps of a loop so far, those of all turns together. */
+/** The progress of a loop so far, summed over all turns. */
 export interface LoopSoFar {
-  /** Calls of server tools that were made; one is one step. */
+  /** The number of server tool calls; each call is one step. */
   readonly steps: number
-  /** By every name that a client may know a tool by: its type in both spellings, the function's name, the client's own functions. */
+  /** By every name that a client may know a tool by: its type in both spellings, the function's name, and the client's own functions. */
   readonly called: ReadonlySet<string>
-  /** Prompt and completion of all calls of models, those of tools too. */
+  /** Input and output tokens of all model calls, including those of tools. */
   readonly tokens: number
   readonly costNanos: number
-  /** The reasons why the last turn ended, as the provider said it and as this service does. */
+  /** Why the last turn ended, in the provider's word and in this service's. */
   readonly finishReasons: readonly string[]
 }
 
 const NANOS_PER_DOLLAR = 1e9
 
-/** The type of the first condition that fires; null where none does. */
+/** The type of the first condition that is met; null if none is. */
 export const firedCondition = (conditions: readonly StopCondition[], so: LoopSoFar): StopCondition['type'] | null =>
   conditions.find((condition) => fires(condition, so))?.type ?? null
 

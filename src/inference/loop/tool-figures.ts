@@ -1,4 +1,4 @@
-/** The account of an answer's tools, as its record, its metadata and its usage show it: no query, address or result. */
+/** The figures about an answer's tools in its record, its metadata and its usage: no query, address or result. */
 import type { ServerToolUse } from '../../canonical/server-tools.ts'
 import type { ServerToolsStage } from '../../canonical/pipeline.ts'
 import type { RecordedGeneration } from '../../contract/generation.ts'
@@ -6,7 +6,7 @@ import { dollars } from '../../lib/money.ts'
 import type { Finished } from '../admitted.ts'
 import type { LoopReport } from './loop-report.ts'
 
-/** Undefined where no tool was called. */
+/** Undefined if no tool was called. */
 export const serverToolUse = (loop: LoopReport | null): ServerToolUse | undefined =>
   loop === null || loop.calls.length === 0
     ? undefined
@@ -48,7 +48,7 @@ const recordedCall = ({ tool, status, durationMs, feeNanos, engine, step }: Loop
   step,
 })
 
-/** Null where no tool was called. */
+/** Null if no tool was called. */
 export const serverToolsStage = (loop: LoopReport | null): ServerToolsStage | null => {
   if (loop === null || loop.calls.length === 0) return null
   const times = Map.groupBy(loop.calls, ({ tool }) => tool)

@@ -1,6 +1,6 @@
 /**
- * An answer that takes several turns of a model: it calls tools that the service runs, reads their results, and goes on, until
- * it answers or a limit ends the loop. The client sees one answer (docs/contract/tools.md#server-tools).
+ * An answer that takes several turns of a model: it calls tools that the service runs, reads their results and continues, until it answers
+ * or a limit ends the loop. The client sees one answer (docs/contract/tools.md#server-tools).
  */
 import type { FinishReason, Frame, TakeFrames } from '../../canonical/event.ts'
 import type { Call } from '../../canonical/call.ts'
@@ -35,20 +35,20 @@ import { callsOfAgents, waitingCalls, withResults } from './waiting-agents.ts'
 export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   readonly clock: Clock
   readonly ids: IdSource
-  /** As the configuration has them now. */
+  /** Reads the settings as the configuration has them now. */
   readonly toolSettings: () => ToolSettings
   readonly sealedResults: SealedResults
-  /** The process is about to end: answers come to their end. */
+  /** True if the process is about to end; loops then finish their answers without further calls. */
   readonly isDraining: () => boolean
-  /** Aborted where the process has no time left for tools. */
+  /** Aborted when the process has no time left for tools. */
   readonly toolsEnd: AbortSignal
-  /** Gets faults of our own that do not end the answer. */
+  /** Called with faults of our own that do not end the answer. */
   readonly onFault: (thrown: unknown, doing: string) => void
-  /** For tools that ask a model: within this request. */
+  /** For tools that ask a model within this request. */
   readonly askModel: (outer: Admitted) => AskModel
 }
 
-/** As `run`, for a request with tools of the service's. */
+/** The same as `run`, for a request with tools of the service's. */
 export const answerWithTools = (
   admitted: Admitted,
   offered: OfferedTools,
@@ -68,19 +68,19 @@ class ToolLoop {
   readonly #deadlineMs: number
   readonly #askModel: AskModel
   readonly #screen: (text: string) => Promise<string | null>
-  /** The model's turns and the results of its tools, which follow the client's conversation. */
+  /** The model's turns and the results of its tools, appended to the client's conversation. */
   readonly #appended: Message[] = []
-  /** Turns that their provider paused. */
+  /** The number of turns that the provider paused. */
   #pauses = 0
-  /** Turns in a row in which no call could be read. */
+  /** The number of turns in a row in which no call could be read. */
   #malformed = 0
-  /** The last results were left out, since sending them cost too much. */
+  /** True if the last results were left out because sending them would cost too much. */
   #forgot = false
   #isBroke = false
-  /** Tools were stopped for want of time: a timer may fire a moment before the clock says so. */
+  /** True if tools were stopped for lack of time; needed because a timer may fire a moment before the clock reaches the deadline. */
   #isLate = false
   readonly #ends: (() => Promise<void>)[] = []
-  /** Agents of an earlier answer that have come to their end, by the ids of their calls. */
+  /** Agents of an earlier answer that have now finished, by the ids of their calls. */
   readonly #resumed = new Map<string, EndedCall>()
 
   constructor(admitted: Admitted, offered: OfferedTools, parts: LoopParts, take: TakeFrames) {
@@ -101,7 +101,7 @@ class ToolLoop {
     try {
       return await this.#turns()
     } finally {
-      // Things that tools made for this request alone are removed now; the answer does not wait for that.
+      // Objects that tools created for this request alone are removed now; the answer does not wait for that.
       for (const end of this.#ends) void end()
     }
   }
@@ -137,12 +137,12 @@ class ToolLoop {
     }
   }
 
-  /** The provider paused its turn after work of its own tools, and goes on when it gets the turn back. */
+  /** True if the provider paused its turn to work with its own tools; it continues when it gets the turn back. */
   #isPaused({ finish, clientCalls }: ModelTurn): boolean {
     return finish?.native === 'pause_turn' && finish.own !== undefined && clientCalls === 0 && !this.#isFinal && this.#pauses < PAUSES_MAX
   }
 
-  /** A call of a tool that does not exist is answered here. A vendor's own tools have names that are not known here. */
+  /** True for a tool that does not exist: its call is answered here. If a vendor's own tools are offered, any name may be one of theirs. */
   #isMadeUp(name: string): boolean {
     const planned = this.#planned
     if (planned === undefined) return false
@@ -151,13 +151,16 @@ class ToolLoop {
     return [...tools, ...this.#admitted.request.call.prompt().tools].every((tool) => tool.type === 'provider' || tool.name !== name)
   }
 
-  /** The endpoint that is asked, or was asked last. */
+  /** The endpoint that is being asked, or was asked last. */
   get #planned(): PlannedAttempt | undefined {
     const { log, request } = this.#admitted
     return log.current?.planned ?? request.plan.attempts[0]
   }
 
-  /** Agents that waited for the client go on before the model does. True: the answer ends with that, since one waits again. */
+  /**
+   * Agents that waited for the client continue before the model does. Returns true if the answer ends here, because an agent waits again or
+   * the run was stopped.
+   */
   async #resumeAgents(): Promise<boolean> {
     const { request, connection } = this.#admitted
     const [first] = request.plan.attempts
@@ -186,7 +189,7 @@ class ToolLoop {
 
   readonly #isAgent = (name: string): boolean => this.#offered.byName.get(name)?.asked.tool === 'subagent'
 
-  /** Calls of the client's functions that agents made: the turn ends with them. */
+  /** Passes on calls of the client's functions that agents made; they end the turn. */
   async #passOnCalls(ended: readonly EndedCall[], turn: Pick<ModelTurn, 'makeRoom' | 'parts'>): Promise<void> {
     if (!ended.some(({ waitsFor }) => waitsFor !== undefined)) return
     const taken = new Set([
@@ -200,12 +203,12 @@ class ToolLoop {
     return this.#report.turns === 0
   }
 
-  /** Something ended the loop: this turn is for the answer, and calls nothing. */
+  /** True if something ended the loop: this turn must answer and may call nothing. */
   get #isFinal(): boolean {
     return this.#report.stoppedBy !== null
   }
 
-  /** Runs one turn of the model. The client gets the parts that are its own. */
+  /** Runs one turn of the model and sends the client its part of the output. */
   async #ask(turn: ModelTurn): Promise<GatewayError | null> {
     const { request, connection, log, hold, judge } = this.#admitted
     const isFirst = this.#isFirst
@@ -222,7 +225,7 @@ class ToolLoop {
     return error
   }
 
-  /** The conversation depends on the endpoint that is asked, since each lacks other tools. */
+  /** The conversation depends on the endpoint, since each endpoint lacks different tools. */
   #promptFor(): (planned: PlannedAttempt) => Prompt {
     const place = { isFirst: this.#isFirst, isFinal: this.#isFinal }
     return (planned) => {
@@ -239,7 +242,7 @@ class ToolLoop {
     }
   }
 
-  /** A turn that a budget cannot bear is not begun; the reserve pays for a last turn without the newest results. */
+  /** A turn that a budget cannot pay for is not begun; the reserve pays for a last turn without the newest results. */
   #endsOnReserve(): boolean {
     const { hold, connection } = this.#admitted
     if (this.#report.turns <= 1 || this.#forgot || hold?.ranDry !== true || connection.stopped) return false
@@ -249,7 +252,7 @@ class ToolLoop {
     return true
   }
 
-  /** Calls of withheld tools become the client's own; those that cannot be are refused to the model. */
+  /** Turns calls of withheld tools into calls of the client's own functions; invalid ones are refused to the model. */
   #unwrap(turn: ModelTurn): UnwrappedCalls {
     if (this.#isFinal || this.#offered.deferred === undefined) return NONE_WITHHELD
     return unwrapCalls(turn, this.#offered.deferred, this.#report, (warning) => this.#admitted.log.warn(warning))
@@ -327,7 +330,7 @@ class ToolLoop {
     }
   }
 
-  /** The turn goes back to the model with its results, for the next turn or the last. */
+  /** Sends the turn back to the model with its results, for the next turn or the last. */
   #goOn(turn: ModelTurn, ended: readonly EndedCall[]): void {
     this.#appended.push(messageOf(turn, this.#planned))
     if (ended.length > 0) {
@@ -335,7 +338,7 @@ class ToolLoop {
       this.#malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? this.#malformed + 1 : 0
     } else {
       this.#pauses += 1
-      // It is the same turn, and its text goes on.
+      // The paused turn continues, so its text gets no break.
       this.#report.brokeText = true
     }
     this.#report.stoppedBy = this.#stopAfter(turn)
@@ -364,7 +367,7 @@ class ToolLoop {
   }
 }
 
-/** How often an answer goes on after its provider paused it. */
+/** The maximum number of times that an answer continues after its provider paused it. */
 const PAUSES_MAX = 8
 
 const messageOf = (turn: ModelTurn, planned: PlannedAttempt | undefined): Message => {
@@ -376,7 +379,9 @@ const messageOf = (turn: ModelTurn, planned: PlannedAttempt | undefined): Messag
 
 const MALFORMED: ReadonlySet<ServerToolFault | null> = new Set(['invalid_tool_input', 'unknown_tool'] as const)
 
-/** The endpoint that answered before, then others of its model: nothing of the new turn was said yet. */
+/**
+ * The endpoint that answered before, then others of the same model: these may still take over, since nothing of the new turn has been sent.
+ */
 const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly PlannedAttempt[] => {
   const before = log.current?.planned
   if (before === undefined) return request.plan.attempts
@@ -384,7 +389,7 @@ const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly
   return loop.failover === 'never' ? [before] : [before, ...others]
 }
 
-/** The ids that a client of Responses knows calls by. */
+/** The ids under which a client of Responses knows its calls. */
 const callIds = ({ body }: Call): readonly string[] => {
   const input = body.value('input')
   if (!Array.isArray(input)) return []

@@ -1,4 +1,4 @@
-/** Calls of withheld tools in a turn of the model: those that keep to their schemas become ordinary calls of the client's tools. */
+/** Unwraps calls of withheld tools in a turn of the model: calls that match their schemas become ordinary calls of the client's tools. */
 import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { cutText } from '../../lib/cut-text.ts'
@@ -11,13 +11,16 @@ import type { LoopReport } from './loop-report.ts'
 import type { ModelTurn, ModelCall } from './model-turn.ts'
 
 export interface UnwrappedCalls {
-  /** For the client: each call in one piece, as it could not be checked before it was whole. */
+  /** Frames for the client: each call in one piece, because it could be checked only when it was complete. */
   readonly frames: readonly Frame[]
-  /** The result that the model reads of a call that is not passed on. */
+  /** The result that the model gets for each call that is not passed on. */
   readonly refusals: ReadonlyMap<ModelCall, ToolResult>
 }
 
-/** A call that goes to the client ends the turn, so no model would read why the calls beside it are refused: they are left out. */
+/**
+ * A call that goes to the client ends the turn, so no model would read why other calls of the turn were refused: those are left out with a
+ * warning.
+ */
 export const unwrapCalls = (
   turn: ModelTurn,
   { unwrap, catalogue }: Pick<DeferredTools, 'unwrap' | 'catalogue'>,
@@ -27,7 +30,7 @@ export const unwrapCalls = (
   const frames: Frame[] = []
   const refused: { readonly said: ModelCall; readonly call: RefusedCall }[] = []
   for (const said of turn.serverCalls.slice()) {
-    // As a replay gives it to the model, no matter which spaces the model wrote.
+    // Normalised as a replay gives it to the model, regardless of the model's white space.
     if (said.name === SEARCH_WRAPPER) said.arguments = plainJson(said.arguments)
     if (catalogue.byName.has(said.name)) {
       said.arguments = wrappedArguments(said.name, said.arguments)

@@ -1,6 +1,6 @@
 /**
- * Subagents that wait for functions of the client's: their calls as the client gets them, and, in the request that brings the
- * results, the agents that go on before the model does (decisions/0079).
+ * Subagents that wait for functions of the client's: the calls that the client gets and, in the request that brings the results, the agents
+ * that continue before the model does (decisions/0079).
  */
 import type { Frame } from '../../canonical/event.ts'
 import type { Message } from '../../canonical/prompt.ts'
@@ -10,7 +10,7 @@ import type { AwaitedCalls } from '../../tools/tool.ts'
 import type { ModelCall } from './model-turn.ts'
 import type { EndedCall } from './run-calls.ts'
 
-/** The calls that began them, in the order of the conversation. */
+/** The calls that started the waiting agents, in the order of the conversation. */
 export const waitingCalls = (messages: readonly Message[], isOffered: (name: string) => boolean): readonly ModelCall[] =>
   messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
@@ -20,7 +20,7 @@ export const waitingCalls = (messages: readonly Message[], isOffered: (name: str
     ),
   )
 
-/** The conversation with the results of agents that have come to their end. */
+/** The conversation with the results of agents that have finished. */
 export const withResults = (messages: readonly Message[], ended: ReadonlyMap<string, EndedCall>): readonly Message[] =>
   ended.size === 0
     ? messages
@@ -40,8 +40,8 @@ const resultOf = (part: ResultPart, ended: ReadonlyMap<string, EndedCall>): Resu
 }
 
 /**
- * The calls of agents that wait, for the client. `taken`: ids that calls of this conversation have; agents are conversations of
- * their own, so a provider may give the same again. `indexOf` makes room for as many calls.
+ * The calls of waiting agents, for the client. `taken`: ids that calls of this conversation already have; agents have conversations of
+ * their own, so a provider may give the same id again. `makeRoom` reserves indexes for that many calls and returns the first.
  */
 export const callsOfAgents = (
   ended: readonly EndedCall[],

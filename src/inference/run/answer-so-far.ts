@@ -1,4 +1,4 @@
-/** Counts the output of one attempt as it comes. */
+/** Counts the output of one attempt as it arrives. */
 import { PARTS_MAX } from '../../canonical/answer-parts.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
@@ -9,26 +9,26 @@ import type { Clock } from '../../lib/clock.ts'
 import { IMAGE_CHARACTERS } from './estimated-tokens.ts'
 
 export interface AttemptOutput {
-  /** Monotonic time of the first content; null before it. */
+  /** Monotonic time of the first content; null before it arrives. */
   readonly contentMs: number | null
-  /** The provider's name for its answer. */
+  /** The provider's id for its answer. */
   readonly upstreamId: string | null
   readonly finishReason: string | null
   readonly nativeFinishReason: string | null
   /** The newest count that the provider reported. */
   readonly reportedUsage: Usage | null
-  /** Length of all that was said; a picture counts as so many characters as its tokens would have. */
+  /** The length of the whole output; a picture counts as the number of characters that corresponds to its tokens. */
   readonly characters: number
   /** Characters that came after the newest count that the provider reported. */
   readonly uncountedCharacters: number
-  /** The losses of its translation. */
+  /** The losses in translating the answer. */
   readonly losses: readonly Warning[]
 }
 
-/** Characters of a type's name that are reported: an upstream writes it. */
+/** The maximum length of a type's name in a warning: an upstream chooses it. */
 const KIND_MAX = 80
 
-/** Losses of one answer that are reported: an upstream can invent as many types as it has bytes. */
+/** The maximum number of losses reported for one answer: an upstream can invent any number of types. */
 const LOSSES_MAX = 50
 
 const FURTHER_CALLS = 'The model made several calls at once. functions has room for the first of them; the others were left out. Use tools.'
@@ -46,7 +46,7 @@ export class AnswerSoFar implements AttemptOutput {
   uncountedCharacters = 0
   #parts = 0
 
-  /** `oneCall`: the client's dialect has room for one call of a tool. */
+  /** `oneCall`: the client's dialect has room for only one tool call. */
   constructor(clock: Clock, oneCall: boolean) {
     this.#clock = clock
     this.#oneCall = oneCall
@@ -56,7 +56,7 @@ export class AnswerSoFar implements AttemptOutput {
     this.losses.push(warning)
   }
 
-  /** `rewritten`: the client's text is written from the events. Throws for more parts than an answer may have. */
+  /** `rewritten`: the client's answer is rendered from the events. Throws if the answer has more parts than allowed. */
   observe(frames: readonly Frame[], rewritten: boolean): void {
     for (const { events, native } of frames) {
       for (const event of events) {
@@ -95,7 +95,7 @@ export class AnswerSoFar implements AttemptOutput {
           case 'text-break':
           case 'citation':
           case 'logprobs':
-          // No provider sends these.
+          // No provider sends the event types below.
           case 'server-tool-start':
           case 'server-tool-progress':
           case 'server-tool-end':
@@ -109,7 +109,10 @@ export class AnswerSoFar implements AttemptOutput {
     }
   }
 
-  /** The parts of a stream come one by one, and what is written at its end repeats all of them. Some providers send the same source in each event. */
+  /**
+   * The parts of a stream arrive one by one, but the object at its end repeats all of them, so their number is bounded. Citations do not
+   * count: some providers send the same source in each event.
+   */
   #part(): void {
     this.#parts += 1
     if (this.#parts > PARTS_MAX)
@@ -120,7 +123,9 @@ export class AnswerSoFar implements AttemptOutput {
     this.#leaveOut(`The answer holds a part of type ${cutText(kind, KIND_MAX)}, which could not be translated; it was left out.`)
   }
 
-  /** The client's dialect has no word for a part of the answer. It is too late to refuse, so a strict request gets this warning too. */
+  /**
+   * The client's dialect cannot express a part of the answer. It is too late to refuse, so even a strict request only gets this warning.
+   */
   #leaveOut(message: string): void {
     if (this.losses.length >= LOSSES_MAX || this.losses.some((known) => known.message === message)) return
     this.losses.push({ code: 'untranslated_output', field: 'output', message })

@@ -1,4 +1,4 @@
-/** The log of one inference, written down as it happens: its attempts, what the last of them said, and how it ended. */
+/** The log of one inference, written as it happens: its attempts, the output of the last of them, and how it ended. */
 import type { Frame } from '../../canonical/event.ts'
 import { NO_USAGE } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -17,13 +17,13 @@ import { estimatedInputTokens } from './estimated-tokens.ts'
 interface Echo {
   readonly provider: string
   readonly model: string
-  /** Redacted. */
+  /** The redacted body. */
   readonly body: string
 }
 
 type LoggedRequest = Pick<Planned, 'call' | 'apiType' | 'hidden' | 'strict' | 'echo'>
 
-/** For the attempt of this number, from 0, at a provider of this address. */
+/** `attempt` counts from 0; `baseUrl` is the provider's. */
 type TraceHeaders = (attempt: number, baseUrl: string) => Readonly<Record<string, string>> | null
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
@@ -31,12 +31,12 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 export class AttemptLog {
   readonly request: LoggedRequest
   readonly #clock: Clock
-  /** On the monotonic clock, as the times of attempts. */
+  /** On the monotonic clock, like the times of attempts. */
   readonly startedMs: number
   readonly #attempts: Writable<AttemptOutcome>[] = []
   readonly #echoes: Echo[] = []
   #said: AnswerSoFar
-  /** The time of the first turn's content, where there were several turns. */
+  /** The time of the first turn's content, if there were several turns. */
   #firstContentMs: number | null = null
   #turn = 1
   #error: GatewayError | null = null
@@ -45,7 +45,7 @@ export class AttemptLog {
   #isAbandoned = false
   #durationMs: number | null = null
   #inputTokensEstimate: number | null = null
-  /** The headers that join a provider's trace to this one's; null: none. */
+  /** The headers that join a provider's trace to this one; null if there are none. */
   traceHeaders: TraceHeaders | null = null
 
   constructor(request: LoggedRequest, clock: Clock, startedMs: number) {
@@ -59,43 +59,43 @@ export class AttemptLog {
     return this.#attempts
   }
 
-  /** The attempt that answers or answered; undefined before the first began. */
+  /** The attempt that is answering or has answered; undefined before the first began. */
   get current(): AttemptOutcome | undefined {
     return this.#attempts.at(-1)
   }
 
-  /** The words of the last attempt. */
+  /** The output of the last attempt. */
   get said(): AttemptOutput {
     return this.#said
   }
 
-  /** Milliseconds to the first content of the answer; null before. */
+  /** Milliseconds until the first content of the answer; null before it. */
   get latencyMs(): number | null {
     const contentMs = this.#firstContentMs ?? this.#said.contentMs
     return contentMs === null ? null : contentMs - this.startedMs
   }
 
-  /** The failure that the client gets; while an attempt goes on, that of the one before it. */
+  /** The failure that the client gets; during an attempt, the failure of the one before it. */
   get error(): GatewayError | null {
     return this.#error
   }
 
-  /** Says whether any provider was asked. Where none was, the failure is our own refusal (docs/contract/errors.md#own-checks). */
+  /** True if any provider was asked. If none was, the failure is our own refusal (docs/contract/errors.md#own-checks). */
   get asked(): boolean {
     return this.#attempts.some(({ asked }) => asked)
   }
 
-  /** The current attempt has neither succeeded nor failed. */
+  /** True while the current attempt has neither succeeded nor failed. */
   get trying(): boolean {
     return this.#isTrying
   }
 
-  /** The client left before the end. */
+  /** True if the client left before the end. */
   get cancelled(): boolean {
     return this.#isCancelled
   }
 
-  /** It left while a provider was at work on it. */
+  /** True if the client left while a provider was working on the answer. */
   get abandoned(): boolean {
     return this.#isAbandoned
   }
@@ -104,17 +104,17 @@ export class AttemptLog {
     return this.#durationMs !== null
   }
 
-  /** From the beginning to the end; 0 before the end. */
+  /** Milliseconds from the beginning to the end; 0 before the end. */
   get durationMs(): number {
     return this.#durationMs ?? 0
   }
 
-  /** Milliseconds so far, or in all. */
+  /** Milliseconds until now, or until the end once it is reached. */
   get elapsedMs(): number {
     return this.#durationMs ?? this.#sinceStartMs()
   }
 
-  /** The bodies that were sent, one for each attempt, where the client asked to see them. */
+  /** The bodies that were sent, one for each attempt, if the client asked to see them. */
   get echoes(): readonly Echo[] {
     return this.#echoes
   }
@@ -123,7 +123,7 @@ export class AttemptLog {
     return (this.#inputTokensEstimate ??= estimatedInputTokens(this.request.call))
   }
 
-  /** An attempt begins. Nothing that an earlier one said is part of its answer. */
+  /** Begins an attempt. Nothing that an earlier attempt said is part of its answer. */
   begin({ planned, credential }: Pick<AttemptOutcome, 'planned' | 'credential'>): AttemptOutcome {
     const nowMs = this.#clock.monotonicMs()
     const attempt = {
@@ -145,7 +145,7 @@ export class AttemptLog {
     return attempt
   }
 
-  /** The answer goes on: what was said so far stands, and the next attempt adds to it. */
+  /** The answer continues: what was said so far stands, and the next attempt adds to it. */
   nextTurn(): void {
     this.#turn += 1
     this.#firstContentMs ??= this.#said.contentMs
@@ -153,7 +153,9 @@ export class AttemptLog {
     this.#inputTokensEstimate = null
   }
 
-  /** The current attempt's body goes out. Where the client wants to see it, it is made fit for that first, with turns for others where it is large. */
+  /**
+   * Records that the current attempt's body goes out. If the client wants to see the body, it is redacted first, in steps if it is large.
+   */
   sent(body: UpstreamRequest['body'], turn: Turn | undefined): void | Promise<void> {
     const attempt = this.#attempts.at(-1)
     if (attempt !== undefined) attempt.asked = true
@@ -167,41 +169,39 @@ export class AttemptLog {
     return typeof shown === 'string' ? keep(shown) : shown.then(keep)
   }
 
-  /** The current attempt's body did not go out after all: there was no connection for it. */
+  /** Records that the current attempt's body did not go out after all, because there was no connection for it. */
   notSent(): void {
     const attempt = this.#attempts.at(-1)
     if (attempt !== undefined) attempt.asked = false
   }
 
-  /** The current attempt's provider answered with this status. */
+  /** Records the status with which the current attempt's provider answered. */
   answered(status: number): void {
     const attempt = this.#attempts.at(-1)
     if (attempt !== undefined) attempt.upstreamStatus = status
   }
 
-  /** The translation loses something. Throws `invalid_request` where the request is strict. */
+  /** Records a loss in the translation. Throws `invalid_request` if the request is strict. */
   readonly warn = (warning: Warning): void => {
     if (this.request.strict) throw strictError(warning)
     this.#said.lose(warning)
   }
 
-  /** Something was lost that it is too late to refuse: a part of the answer has gone out. */
+  /** Records a loss that can no longer be refused, because a part of the answer has gone out. */
   lose(warning: Warning): void {
     this.#said.lose(warning)
   }
 
-  /** The current attempt sent these frames; see `AnswerSoFar`. */
+  /** Records frames of the current attempt; see `AnswerSoFar`. */
   observe(frames: readonly Frame[], rewritten = false): void {
     this.#said.observe(frames, rewritten)
   }
 
-  /** The current attempt answered. */
   succeed(): void {
     this.#endAttempt(null)
     this.#error = null
   }
 
-  /** The current attempt failed. */
   fail(failure: GatewayError): GatewayError {
     const error = hideInError(failure, this.request.hidden)
     this.#endAttempt(error)
@@ -209,13 +209,12 @@ export class AttemptLog {
     return error
   }
 
-  /** The answer is this failure: the one that the client gets for all attempts. */
+  /** Sets the failure that the client gets for all attempts together. */
   refuse(error: GatewayError): GatewayError {
     this.#error = error
     return error
   }
 
-  /** The client left. */
   leave(): void {
     this.#isCancelled = true
     this.#isAbandoned = this.#isTrying

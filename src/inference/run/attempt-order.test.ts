@@ -7,7 +7,7 @@ import { GatewayError, type ErrorType } from '../../errors.ts'
 import { createModels } from '../../models/models.ts'
 import { createAttemptOrder } from './attempt-order.ts'
 
-/** The endpoints that are asked, each of which fails in the same way. */
+/** The tags of the endpoints that are asked if each fails with this error. */
 const asked = (type: ErrorType, contexts: readonly (number | null)[]): string => {
   const served = contexts.map((contextLength, index) => endpoint('abcd'.charAt(index), { contextLength }))
   const order = createAttemptOrder(planOf(served).attempts, createTestRouting(createFakeClock()), false)
@@ -33,7 +33,7 @@ describe('the retry budget of a provider', () => {
   const failed = { error: new GatewayError('provider_unavailable'), zone: 'sent', upstreamStatus: 500 } as const
   const models = createModels([model('m/bad', [endpoint('p')]), model('m/ok', [endpoint('p')])], [])
 
-  /** How many of so many requests at once reach their second attempt. */
+  /** The number of concurrent requests that reach their second attempt, and the attempts that were not tried. */
   const second = (requests: number, named: boolean): readonly [number, readonly string[]] => {
     const routing = createTestRouting(createFakeClock())
     const { attempts } = planOf(models, { model: 'm/bad', models: ['m/bad', 'm/ok'] })

@@ -1,28 +1,34 @@
 /**
- * The attempts of one run, handed out one after the other: endpoints in the order of the plan, the credentials of each,
- * and never more than the limits and the health of the endpoints allow.
+ * The attempts of one run, handed out one after the other: endpoints in the order of the plan, each with its credentials in turn, and never
+ * more than the limits and the health of the endpoints allow.
  */
 import type { Credential, Credentials } from '../../routing/credentials.ts'
 import type { Health } from '../../routing/health.ts'
 import { ATTEMPTS_MAX, type PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
 
-/** An attempt that has its place at its endpoint. Its end must be reported to `health`, once. */
+/** An attempt that occupies a slot at its endpoint. The caller must report its end to `health` exactly once. */
 export interface BegunAttempt {
   readonly planned: PlannedAttempt
   readonly credential: Credential
-  /** True where the service itself chose to try again after a failed attempt that was sent; such an attempt counts in the retry budget of its provider. */
+  /**
+   * True if the service itself chose to try again after a failed attempt that was sent; such an attempt counts in the retry budget of its
+   * provider.
+   */
   readonly retry: boolean
-  /** True where another key of the same provider may be tried, or this key is a customer's. A failure of this key then does not count against the endpoint. */
+  /**
+   * True if another key of the same provider may be tried, or this key is a customer's. A failure of this key then does not count against
+   * the endpoint.
+   */
   readonly spareKeys: boolean
 }
 
 export interface AttemptOrder {
-  /** The first attempt; null where every endpoint is closed or full. */
+  /** The first attempt; null if every endpoint is closed or full. */
   first(): BegunAttempt | null
-  /** The attempt that follows a failed one; null where its failure is the answer. */
+  /** The attempt that follows a failed one; null if that failure is the answer. */
   after(failed: FailedAttempt): BegunAttempt | null
-  /** The candidates that had their turn and were not asked, each once, with the reason. */
+  /** The candidates that were considered but not asked, each once, with the reason. */
   readonly notTried: readonly NotTried[]
 }
 
@@ -34,7 +40,7 @@ export interface NotTried {
 /** The index of a customer's key, which is not in the operator's list. */
 const CUSTOMERS = -1
 
-/** `named`: the request itself names the models that follow one another. A fallback that a client asks for is no retry of ours. */
+/** `named`: the request itself names several models in order. A fallback that a client asks for is not a retry of ours. */
 export const createAttemptOrder = (
   attempts: readonly PlannedAttempt[],
   { health, credentials }: { readonly health: Health; readonly credentials: Credentials },
@@ -46,7 +52,7 @@ export const createAttemptOrder = (
   let current: BegunAttempt | null = null
   /** Keys of the current endpoint's provider that have failed. */
   let failedKeys = new Set<number>()
-  /** By model: endpoints with no more context than this would refuse the request as well. */
+  /** By model: the largest context length that was refused. Endpoints with no more context would refuse the request as well. */
   const refusedUpTo = new Map<string, number>()
   const isRefused = ({ model, endpoint }: PlannedAttempt): boolean => (endpoint.contextLength ?? 0) <= (refusedUpTo.get(model.id) ?? -1)
 
@@ -56,7 +62,7 @@ export const createAttemptOrder = (
   }
 
   const pass = (planned: PlannedAttempt, why: NotTried['why']): null => {
-    // A provider that was asked with one of its keys was tried.
+    // A provider that was asked with one of its keys counts as tried.
     if (current?.planned !== planned) notTried.set(planned, why)
     return null
   }
@@ -74,7 +80,7 @@ export const createAttemptOrder = (
     return current
   }
 
-  /** Passes over what is closed, full, or would refuse the request as another of its model has. */
+  /** Skips endpoints that are closed or full, or that would refuse the request as another endpoint of the model has. */
   const fromPosition = (retry: boolean): BegunAttempt | null => {
     for (; position < attempts.length; position += 1) {
       const planned = attempts[position]
@@ -94,7 +100,7 @@ export const createAttemptOrder = (
       if (current === null) return null
       const { planned, credential } = current
       const fault = credentialFault(failed)
-      // The fault of a customer's key is the customer's to mend: it is not reported to the operator.
+      // The fault of a customer's key is the customer's to fix: it is not reported to the operator.
       if (fault !== null && !credential.isByok)
         credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
       const step = nextStep(failed)
@@ -103,7 +109,7 @@ export const createAttemptOrder = (
         for (const left of attempts.slice(position + 1)) pass(left, 'enough')
         return null
       }
-      // Where nothing was sent, no provider had work: the next attempt takes nothing of the budget for retries.
+      // If nothing was sent, no provider had work, so the next attempt does not count in the retry budget.
       const retry = failed.zone === 'sent'
       if (step === 'credential') {
         failedKeys.add(credential.index)

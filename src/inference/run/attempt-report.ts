@@ -6,10 +6,10 @@ import { credentialFault, describesRequest, type FailedAttempt } from './failove
 import type { BegunAttempt } from './attempt-order.ts'
 import type { AttemptReport } from '../../routing/endpoint-health.ts'
 
-/** Fewer output tokens say nothing about a provider's pace. */
+/** With fewer output tokens nothing can be said about a provider's speed. */
 const TOKENS_MIN = 10
 
-/** `stopped`: its answer was no longer waited for. */
+/** `stopped`: the answer was no longer waited for. */
 export const reportOf = (
   stopped: boolean,
   { spareKeys, retry }: BegunAttempt,
@@ -21,11 +21,11 @@ export const reportOf = (
   const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
   const reported = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
   if (stopped) return { ...reported, outcome: 'cancelled' }
-  // An endpoint that was not asked has shown nothing.
+  // An endpoint that was not asked has shown nothing about its health.
   if (failure?.zone === 'not-asked') return { ...reported, outcome: 'cancelled' }
-  // An answer that a guardrail keeps back is one that the provider gave.
+  // An answer that a guardrail withholds was still given by the provider.
   if (failure === null || isGuardrailBlock(failure.error)) return { ...reported, outcome: 'ok', tokensPerSecond: pace(outcome) }
-  // A fault of one of several keys is no fault of the endpoint, nor is it a success.
+  // A fault of one of several keys is neither a failure nor a success of the endpoint.
   if (spareKeys && credentialFault(failure) !== null) return { ...reported, outcome: 'cancelled' }
   if (failure.error.type === 'rate_limit_exceeded') return { ...reported, outcome: 'rate-limited' }
   return { ...reported, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }

@@ -1,4 +1,4 @@
-/** One attempt: its connection, its deadlines, what it says, and what is learnt of the endpoint from it. */
+/** One attempt: its connection, its deadlines, its output, and what it shows about the endpoint. */
 import type { Call } from '../../canonical/call.ts'
 import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
 import { errorRow, GatewayError } from '../../errors.ts'
@@ -23,7 +23,7 @@ import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { BegunAttempt } from './attempt-order.ts'
 
-/** The most frames without content. A provider that sends more counts as broken, since nothing was said. */
+/** The maximum number of frames without content. A provider that sends more counts as broken. */
 const HELD_FRAMES_MAX = 10_000
 
 export interface AttemptParts {
@@ -31,20 +31,20 @@ export interface AttemptParts {
   readonly context: ProviderContext
   readonly clock: Clock
   readonly routing: Pick<RoutingState, 'health'>
-  /** A candidate that has said nothing after this long is given up; a model may have a time of its own. */
+  /** A candidate that has sent no content after this many milliseconds is given up; a model may have its own limit. */
   readonly firstTokenMs: number
 }
 
 export interface Failure extends FailedAttempt {
-  /** The words before it that have not gone out. */
+  /** Frames received before the failure that have not gone out. */
   readonly held: readonly Frame[]
-  /** Some of it is content. */
+  /** True if some of the held frames are content. */
   readonly said: boolean
 }
 
 /**
- * One attempt, whose frames go to `deliver`: of a stream, nothing before the first content and everything as it comes after
- * it; of a whole answer, all at its end. Resolves to null where it answered, else to how it failed; never rejects.
+ * Runs one attempt, whose frames go to `deliver`: for a stream, nothing before the first content and everything as it arrives after that;
+ * for a whole answer, everything at its end. Resolves with null if the provider answered, otherwise with the failure; never rejects.
  */
 export const attempt = async (
   admitted: Running,
@@ -125,7 +125,7 @@ export const attempt = async (
 const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: PlannedAttempt, call: Call): ProviderAdapter =>
   apiType === 'embeddings' ? adapters.embeddings : adapters.adapterFor(dialectOf(planned, call))
 
-/** A conversation that went on in the service is written anew, whichever dialect the endpoint speaks. */
+/** A conversation that the service continued is rendered anew, whichever dialect the endpoint speaks. */
 export const callFor = ({ call, promptFor }: Pick<Planned, 'call' | 'promptFor'>, planned: PlannedAttempt): Call =>
   promptFor === undefined ? call : { ...call, continued: true, prompt: () => promptFor(planned) }
 
@@ -143,7 +143,7 @@ export const targetOf = ({ model, endpoint, customerKey }: PlannedAttempt, { api
   contextLength: endpoint.contextLength ?? model.contextLength,
 })
 
-/** Under a budget, a dialect that wants a limit of output gets the one that is held for a request without one. */
+/** Under a budget, a dialect that requires an output limit gets the number of tokens for which money is held. */
 const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: BegunAttempt): Target => {
   const target = targetOf(planned, credential)
   const outputTokens = hold?.outputTokens(planned.endpoint) ?? null
@@ -151,8 +151,8 @@ const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Be
 }
 
 /**
- * The same context, in which a body goes out only when its cost is held, and it is written down that the provider is asked
- * and what status it answers.
+ * The same context, but a body goes out only when its cost is held, and the log records that the provider is asked and with what status it
+ * answers.
  */
 const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' | 'log'>, planned: PlannedAttempt): ProviderContext => {
   const { turn } = context
@@ -175,8 +175,8 @@ const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' |
 }
 
 /**
- * Every failure of a provider names it, also where nothing came back that could (docs/contract/errors.md#metadata),
- * and says where the key was the customer's own: then it is the customer's to mend.
+ * Every failure of a provider names it, even if nothing came back that could (docs/contract/errors.md#metadata), and says if the key was
+ * the customer's own, which only the customer can fix.
  */
 const ofProvider = (error: GatewayError, name: string, { credential }: BegunAttempt): GatewayError => {
   const named = error.metadata['provider_name'] !== undefined
@@ -186,7 +186,7 @@ const ofProvider = (error: GatewayError, name: string, { credential }: BegunAtte
 
 const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))
 
-/** The scope of a run: all of one answer, or one turn of it. */
+/** The scope of a run: a whole answer, or one turn of it. */
 export interface Running extends Pick<Admitted, 'connection' | 'log' | 'hold'> {
   readonly request: Planned
 }

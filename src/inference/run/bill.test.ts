@@ -11,7 +11,7 @@ import { billOf, type BillTerms } from './bill.ts'
 const PRICES: PriceEntry = { prompt: 1, completion: 2 }
 const ASSUMED: PriceEntry = { prompt: 10, completion: 20 }
 const FAILURE = new GatewayError('provider_unavailable')
-/** Estimated tokens of the prompt in every row. */
+/** The estimated tokens of the prompt in every row. */
 const PROMPT = 100
 
 interface Row {
@@ -25,14 +25,14 @@ interface Row {
   readonly running?: boolean
   readonly fields?: Readonly<Record<string, unknown>>
   readonly apiType?: 'completions' | 'embeddings'
-  /** Nobody was asked. */
+  /** No provider was asked. */
   readonly unasked?: boolean
   readonly isByok?: boolean
   readonly prices?: PriceEntry | null
   readonly terms?: Partial<BillTerms>
 }
 
-/** The bill of an answer with the facts of a row; what a row does not tell is as in a good answer. */
+/** The bill of an answer with the facts of a row; facts that a row omits are those of a good answer. */
 const billed = (row: Row) => {
   const { reported = null, characters = 0, uncounted = 0, finished = true, error = null, fields = {}, prices = PRICES } = row
   const asked = endpoint('a', { prices })

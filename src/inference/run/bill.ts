@@ -1,4 +1,4 @@
-/** The use and the cost of one inference, worked out from what is written down of it. Nothing is kept here. */
+/** The usage and the cost of one inference, computed from its log. Nothing is stored here. */
 import { askedWork } from '../../canonical/asked-work.ts'
 import { addedCosts, atCustomersCost, NO_COST, type Cost } from '../../canonical/cost.ts'
 import { inputSizeOf } from '../../canonical/input-size.ts'
@@ -16,28 +16,28 @@ import { CHARACTERS_PER_TOKEN } from './estimated-tokens.ts'
 export interface Bill {
   readonly usage: Usage
   readonly cost: Cost
-  /** Neither a price nor the provider itself gave the cost: it was counted at a price of the operator's choice. */
+  /** True if neither a known price nor the provider itself gave the cost, so that it was computed with a price of the operator's choice. */
   readonly costIsAssumed: boolean
 }
 
-/** The operator's choices in counting. */
+/** The operator's choices about billing. */
 export interface BillTerms {
-  /** Prices to count at where those of the endpoint are unknown and a budget has to be enforced. */
+  /** Prices to use if those of the endpoint are unknown and a budget has to be enforced. */
   readonly assumedPrices: PriceEntry | null
   /** An answer without a token that failed, or ended without a reason, costs nothing even if the provider counted. */
   readonly emptyIsFree: boolean
 }
 
-/** The facts of a log on which the count of an answer depends. */
+/** The facts of a log on which the usage of an answer depends. */
 interface Answer {
   readonly request: Pick<Planned, 'call' | 'apiType'>
   readonly said: Pick<AttemptOutput, 'reportedUsage' | 'characters' | 'uncountedCharacters' | 'finishReason'>
   readonly inputTokensEstimate: number
-  /** The client left while a provider was at work on it. */
+  /** True if the client left while a provider was working on the answer. */
   readonly abandoned: boolean
 }
 
-/** The further facts on which its bill depends. */
+/** The further facts on which the bill depends. */
 interface BilledAnswer extends Answer {
   readonly current:
     | { readonly planned: Pick<PlannedAttempt, 'model' | 'endpoint'>; readonly credential: Pick<Credential, 'isByok'> }
@@ -60,14 +60,14 @@ export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
   return { usage, cost: current.credential.isByok ? atCustomersCost(cost) : cost, costIsAssumed }
 }
 
-/** Two turns of one answer. */
+/** The bill of two turns of one answer. */
 export const joinedBills = (first: Bill, second: Bill): Bill => ({
   usage: addedUsage(first.usage, second.usage),
   cost: addedCosts(first.cost, second.cost),
   costIsAssumed: first.costIsAssumed || second.costIsAssumed,
 })
 
-/** Fees of tools are the service's price, no matter whose key the model was called with. */
+/** Fees of tools are the service's price, whoever owns the key with which the model was called. */
 export const withFees = (bill: Bill, feeNanos: number): Bill => ({
   ...bill,
   cost: {
@@ -77,35 +77,38 @@ export const withFees = (bill: Bill, feeNanos: number): Bill => ({
   },
 })
 
-/** Another model was asked for this answer: its cost is the price of a tool, no matter who was charged for it. */
+/** Another model was asked for this answer: its cost is the price of a tool, whoever was charged for it. */
 export const withInner = (bill: Bill, { totalNanos, isKnown, customersNanos }: Cost): Bill => {
   const { cost, ...rest } = withFees(bill, totalNanos)
   return { ...rest, cost: { ...cost, isKnown: cost.isKnown && isKnown, customersNanos: cost.customersNanos + customersNanos } }
 }
 
-/** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (docs/contract/budgets.md#missing-usage). */
+/**
+ * A failed answer costs what the provider counted, or what was said before it failed; without either it is free
+ * (docs/contract/budgets.md#missing-usage).
+ */
 const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage: Usage, { emptyIsFree }: BillTerms): boolean => {
   if (error !== null && inputTokens(usage) + outputTokens(usage) === 0) return true
-  // Vectors have no tokens and no reason to end, and are an answer all the same.
+  // Embeddings have no output tokens and no finish reason, and are an answer all the same.
   const failed = error !== null || (said.finishReason === null && request.apiType === 'completions')
   return emptyIsFree && failed && !cancelled && ended && outputTokens(usage) === 0
 }
 
-/** The provider's count; where it sent none, or an impossible one, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
+/** The provider's count; if it sent none, or an impossible one, our estimate, marked as such (docs/contract/budgets.md#missing-usage). */
 export const countedUsage = (answer: Answer): Usage => {
   const { request, said, abandoned } = answer
   const { reportedUsage, finishReason } = said
   const spoke = said.characters > 0
-  // The provider has read a prompt whose client left; a prompt that the provider failed on counts as unread.
+  // If the client left, the provider has still read the prompt; a prompt on which the provider failed counts as unread.
   if (reportedUsage === null && !spoke && !abandoned) return NO_USAGE
   const known = reportedUsage ?? NO_USAGE
   const [input, output] = [inputTokens(known), outputTokens(known)]
-  // Vectors are an answer without output tokens.
+  // Embeddings are an answer without output tokens.
   const isVectors = reportedUsage !== null && request.apiType === 'embeddings'
   const hasContent = spoke || output > 0 || isVectors
   const answered = hasContent || finishReason !== null
   const lacksInput = (answered && known.unreportedInput) || (input === 0 && hasContent) || (input + output === 0 && abandoned)
-  // An answer that was cut may have gone on behind the last count of it.
+  // An answer that was cut off may have continued after the provider's last count.
   const isBehind = finishReason === null && said.uncountedCharacters > 0
   const lacksOutput = spoke && (known.unreportedOutput || output === 0 || isBehind)
   return withEstimates(known, {
@@ -114,17 +117,17 @@ export const countedUsage = (answer: Answer): Usage => {
   })
 }
 
-/** Only the first of several answers is read by the service. */
+/** If the request asks for several answers, the service reads only the first, so the estimate is multiplied. */
 const estimatedOutputTokens = ({ said, request }: Answer): number =>
   Math.ceil(said.characters / CHARACTERS_PER_TOKEN) * askedWork(request.call.body).answers
 
-/** The tier that answered, and its prices: the answer's own word for it counts, and where it has none, the request's. */
+/** The tier that answered, and its prices. The tier that the answer names counts; if it names none, the request's. */
 const service = (
   { model, endpoint }: Pick<PlannedAttempt, 'model' | 'endpoint'>,
   { said, request }: Answer,
 ): { readonly servedTier: string | null; readonly prices: PriceEntry | null } => {
   const reported = said.reportedUsage?.servedTier ?? null
-  // Anthropic's word `standard` names the capacity, and says nothing of the speed.
+  // Anthropic's value `standard` names the capacity and says nothing about the speed.
   const isSpeedOpen = (reported === null || reported === 'standard') && request.call.body.value('speed') === 'fast'
   const { serviceTier, prices } = endpointThatServed(model, endpoint, isSpeedOpen ? 'fast' : reported)
   const namedTier = reported === null ? null : tierNamed(reported)

@@ -1,13 +1,13 @@
-/** The failure that a client gets: the last one, with what failed before it and who was not asked. */
+/** The failure that a client gets: the last one, together with earlier failures and with the endpoints that were not asked. */
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import type { NotTried } from './attempt-order.ts'
 
-/** Statuses on which a client may be told to wait (docs/contract/errors.md#retry-after). */
+/** Statuses for which `Retry-After` may be sent (docs/contract/errors.md#retry-after). */
 const WAITABLE: ReadonlySet<number> = new Set([429, 503])
 
-/** `attempts`: all of them, the last one being that of `error`. */
+/** `attempts`: all attempts, of which the last one failed with `error`. */
 export const concludingError = (error: GatewayError, attempts: readonly AttemptOutcome[], notTried: readonly NotTried[]): GatewayError => {
   const earlier = attempts.slice(0, -1)
   if (earlier.length === 0 && notTried.length === 0) return error
@@ -24,7 +24,7 @@ export const concludingError = (error: GatewayError, attempts: readonly AttemptO
   })
 }
 
-/** In words for people: each provider once, of its first model. */
+/** A sentence for people: each provider once, with the reason of its first model. */
 export const whyNot = (notTried: readonly NotTried[]): string => {
   const reported = new Map(notTried.toReversed().map(({ planned, why }) => [planned.endpoint.provider.name, WHY[why]]))
   return [...reported]
@@ -33,7 +33,7 @@ export const whyNot = (notTried: readonly NotTried[]): string => {
     .join(', ')
 }
 
-/** For programs. */
+/** The list for programs. */
 export const notTriedMember = (notTried: readonly NotTried[]): JsonObject[] =>
   notTried.map(({ planned, why }) => ({ provider_name: planned.endpoint.provider.name, model: planned.model.id, reason: WHY[why] }))
 
@@ -58,7 +58,7 @@ const previousError = ({ planned, error }: AttemptOutcome): JsonObject[] =>
         },
       ]
 
-/** Retry when the first of them becomes available. */
+/** Seconds until the first of the providers becomes available. */
 const smallestHint = (attempts: readonly AttemptOutcome[]): number | undefined => {
   const hints = attempts.flatMap(({ error }) => (error?.retryAfterSeconds === undefined ? [] : [error.retryAfterSeconds]))
   return hints.length === 0 ? undefined : Math.min(...hints)

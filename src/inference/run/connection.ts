@@ -1,9 +1,9 @@
-/** The upstream connection of one inference, from attempt to attempt: opened, stopped, left to drain, closed in time. */
+/** The upstream connection of one inference across its attempts: opened, stopped, left to drain, and closed in time. */
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AttemptLog } from './attempt-log.ts'
 
-/** How long the rest of an answer is read for its usage once the client has left. */
+/** How long, in milliseconds, the rest of an answer is read for its usage after the client has left. */
 const DRAIN_MS = 30_000
 
 export class Connection {
@@ -19,7 +19,10 @@ export class Connection {
     this.#clock = clock
   }
 
-  /** For a new attempt. One controller serves the client's leaving and every deadline: nothing has to be unhooked. */
+  /**
+   * Opens the connection of a new attempt. One controller serves both the client's leaving and every deadline, so that no listener has to
+   * be removed.
+   */
   open(): AbortController {
     const controller = new AbortController()
     this.#controller = controller
@@ -27,31 +30,31 @@ export class Connection {
     return controller
   }
 
-  /** Stops the run, whatever it is doing, after this long. */
+  /** Stops the run after this many milliseconds, whatever it is doing. */
   limit(totalMs: number): void {
     this.#cancelLimit = this.#clock.after(totalMs, () =>
       this.stop(new GatewayError('timeout', `The answer took longer than its limit of ${Math.round(totalMs / 1000)} seconds.`)),
     )
   }
 
-  /** Why it was stopped; null where it was not. */
+  /** Why the run was stopped; null if it was not. */
   get stopReason(): GatewayError | null {
     return this.#stopReason
   }
 
-  /** The answer is no longer waited for: no other attempt is made. */
+  /** True if the answer is no longer waited for: no further attempt is made. */
   get stopped(): boolean {
     return this.#stopReason !== null || this.#log.cancelled
   }
 
-  /** Ends the answer with this error, and closes the upstream. */
+  /** Ends the answer with this error and closes the upstream. */
   stop(reason: GatewayError): void {
     if (this.#log.ended || this.#stopReason !== null) return
     this.#stopReason = reason
     this.#controller?.abort(reason)
   }
 
-  /** The client is gone: the upstream is closed, now or, where the provider bills all the same, when it has sent the usage. */
+  /** The client has left: closes the upstream at once, or, if the provider bills anyway, after it has sent the usage. */
   leave(): void {
     if (this.#log.ended || this.#log.cancelled) return
     this.#log.leave()
@@ -60,13 +63,13 @@ export class Connection {
     else stop()
   }
 
-  /** The run has ended: no deadline is left. */
+  /** The run has ended: cancels its deadlines. */
   close(): void {
     this.#cancelLimit?.()
     this.#cancelDrain?.()
   }
 
-  /** An answer that the client left is read to its end (the provider's `on_cancel`). */
+  /** True if an answer that the client left is read to its end (the provider's `on_cancel`). */
   get #drains(): boolean {
     return this.#log.abandoned && this.#stopReason === null && this.#log.current?.planned.endpoint.provider.onCancel === 'drain'
   }

@@ -1,4 +1,7 @@
-/** The dialect in which an attempt is made: the client's own where the provider has it and takes the request in it, else the one that loses least. */
+/**
+ * The dialect in which an attempt is made: the client's own if the provider has it and accepts the request in it, otherwise the one that
+ * loses least.
+ */
 import type { Call } from '../../canonical/call.ts'
 import { dialectFor, speaksDialectOf } from '../../models/models.ts'
 import { fewestLosses, refusesIn } from '../../providers/fewest-losses.ts'

@@ -1,21 +1,21 @@
-/** The step after a failed attempt: a pure decision (docs/contract/failover.md#zones). */
+/** Decides the step after a failed attempt. Pure (docs/contract/failover.md#zones). */
 import { errorRow, type ErrorType, type GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { nothingSent } from '../../providers/upstream.ts'
 
 /**
- * How far an attempt came. `not-asked`: the request cannot be put to this provider, by our own judgement. Then, by zone
- * (docs/contract/failover.md#zones), A: nothing was sent; B: it was sent, the client has nothing of it; C: the client
- * has content.
+ * How far an attempt came. `not-asked`: by our own judgement the request cannot be sent to this provider. The others are the zones of
+ * docs/contract/failover.md#zones. A: nothing was sent; B: it was sent, but the client has received nothing; C: the client has received
+ * content.
  */
 export type Zone = 'not-asked' | 'nothing-sent' | 'sent' | 'delivered'
 
 export type NextStep =
-  /** Another credential of the same provider. */
+  /** Try another credential of the same provider. */
   | 'credential'
-  /** Another provider, of the same model where there is one. */
+  /** Try another provider, for the same model if there is one. */
   | 'endpoint'
-  /** Another model: the failure describes the request, so every provider of this one would say the same. */
+  /** Try another model: the failure is about the request, so every provider of this model would fail likewise. */
   | 'model'
   /** The failure is the answer. */
   | 'none'
@@ -23,24 +23,24 @@ export type NextStep =
 export interface FailedAttempt {
   readonly error: GatewayError
   readonly zone: Zone
-  /** The upstream's status; null where it sent none. */
+  /** The upstream's status; null if it sent none. */
   readonly upstreamStatus: number | null
 }
 
-/** For an attempt that delivered nothing to the client. */
+/** The zone of an attempt that delivered nothing to the client. */
 export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayError): Zone =>
   !asked ? 'not-asked' : nothingSent(error) ? 'nothing-sent' : 'sent'
 
 export const nextStep = (failed: FailedAttempt): NextStep => {
-  // A question that one model was kept from answering is not asked of another.
+  // If a guardrail withheld one model's answer, no other model is asked.
   if (failed.zone === 'delivered' || isGuardrailBlock(failed.error)) return 'none'
-  // Another dialect may have a word that this one lacks.
+  // Another dialect may be able to express what this one cannot.
   if (failed.zone === 'not-asked') return 'endpoint'
   if (credentialFault(failed) !== null) return 'credential'
   return describesRequest(failed.error.type) ? 'model' : 'endpoint'
 }
 
-/** A fault of the request or the model has another type, from the adapter; a 429 may mean that the account has no quota left. */
+/** The adapter gives faults of the request or the model another type; a 429 may mean that the account has no quota left. */
 export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refused' | 'limited' | null => {
   if (error.type === 'rate_limit_exceeded') return 'limited'
   return error.type === 'provider_unavailable' && upstreamStatus !== null && REFUSALS.has(upstreamStatus) ? 'refused' : null
@@ -48,5 +48,8 @@ export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refu
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 
-/** The context window belongs to the model, so the row that says `elsewhere` means another model, or one of its endpoints with more of it. */
+/**
+ * The context window belongs to the model, so for `context_length_exceeded`, whose row says `elsewhere`, that means another model, or an
+ * endpoint of this one with a larger window.
+ */
 export const describesRequest = (type: ErrorType): boolean => errorRow(type).failover === 'never' || type === 'context_length_exceeded'

@@ -1,4 +1,4 @@
-/** The categories that a filter of a provider flagged, for the metadata of its failure (docs/contract/errors.md#moderation). */
+/** Adds the text that a provider's filter flagged to the metadata of its failure (docs/contract/errors.md#moderation). */
 import type { Call } from '../../canonical/call.ts'
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import { GatewayError } from '../../errors.ts'
@@ -6,7 +6,9 @@ import { excerpt } from '../../lib/excerpt.ts'
 import { JsonTextError } from '../../lib/json-limits.ts'
 import { FLAGGED_INPUT_MAX } from '../../providers/classify-failure.ts'
 
-/** Few providers repeat the text that they flagged: then it is the last message of the user. Any other failure is passed through. */
+/**
+ * Few providers repeat the text that they flagged, so the user's last message is reported instead. Any other failure is returned unchanged.
+ */
 export const withFlaggedInput = (error: GatewayError, call: Call): GatewayError =>
   error.type !== 'content_policy_violation' || error.metadata['flagged_input'] !== undefined
     ? error
@@ -16,7 +18,7 @@ const lastText = (call: Call): string => {
   try {
     return lastUserText(call.prompt()) ?? ''
   } catch (thrown) {
-    // A body that only its provider could judge may be none that we can read.
+    // If only the provider has judged the body, we may be unable to read it.
     if (thrown instanceof GatewayError || thrown instanceof JsonTextError) return ''
     throw thrown
   }

@@ -1,4 +1,4 @@
-/** One run: attempts in order until one answers. A run settles nothing, so that one request may take several. */
+/** One run: attempts in order until one answers. A run settles nothing, so that one request may take several runs. */
 import type { TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
@@ -13,8 +13,8 @@ export interface RunParts extends AttemptParts {
 }
 
 /**
- * Hands the answer to `take` as it comes, and resolves when it has ended: to null, or to the failure that ends it. Whatever
- * was handed over by then is part of the answer.
+ * Hands the answer to `take` as it comes, and resolves when it has ended: with null, or with the failure that ended it. Everything handed
+ * over by then is part of the answer.
  */
 export const run = async (admitted: Running, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const { request, connection, log } = admitted
@@ -26,7 +26,7 @@ export const run = async (admitted: Running, parts: RunParts, take: TakeFrames):
   }
   if (failure === null) return log.refuse(nobodyFree(order.notTried, parts.routing.health))
   const error = log.refuse(concludingError(failure.error, log.attempts, connection.stopped ? [] : order.notTried))
-  // An answer that was blocked is not delivered in part either.
+  // A blocked answer must not be delivered in part either.
   if (failure.said && !isGuardrailBlock(error)) {
     const behind = take(failure.held)
     if (behind !== undefined) await behind
@@ -34,7 +34,7 @@ export const run = async (admitted: Running, parts: RunParts, take: TakeFrames):
   return error
 }
 
-/** No attempt was made, so it is our own refusal. It says of each provider that fits why it was not asked. */
+/** No attempt was made, so this is our own refusal. It says why each suitable provider was not asked. */
 const nobodyFree = (notTried: readonly NotTried[], health: HealthView): GatewayError =>
   new GatewayError('provider_overloaded', `No provider that fits can be asked now: ${whyNot(notTried)}. Try again shortly.`, {
     retryAfterSeconds: Math.min(...notTried.map(({ planned }) => health.of(planned.key).retryAfterSeconds ?? 1)),

@@ -1,9 +1,9 @@
-/** The answer that a client got, kept for those who watch: bounded, and given up as a whole where it grows too large. */
+/** Captures the answer that a client got for traces: bounded, and given up as a whole if it grows too large. */
 import type { TracedContent, TracedPart } from '../../broadcast/request-trace.ts'
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import type { ContentRoom } from './content-room.ts'
 
-/** Characters of one answer. */
+/** The maximum number of characters of one answer. */
 const ANSWER_MAX = 512 * 1024
 
 type Part =
@@ -18,13 +18,13 @@ export class CapturedAnswer {
   #held = 0
   #isLeftOut = false
 
-  /** `bytes`: of the request, which is kept as long. */
+  /** `bytes`: the size of the request, which is kept in memory as long. */
   constructor(room: ContentRoom, bytes: number) {
     this.#room = room
     this.#grow(bytes, true)
   }
 
-  /** It had no room. */
+  /** True if there was no room for the content. */
   get isLeftOut(): boolean {
     return this.#isLeftOut
   }
@@ -45,7 +45,7 @@ export class CapturedAnswer {
     })
   }
 
-  /** Nothing of it is wanted any more. */
+  /** Releases the room that the content took. */
   free(): void {
     this.#room.free(this.#held)
     this.#held = 0
@@ -107,7 +107,7 @@ export class CapturedAnswer {
     else this.#parts.push({ type, pieces: [text] })
   }
 
-  /** Says whether there is room for so many more. */
+  /** Takes room for this many more characters; returns false, and drops the content, if there is none. */
   #grow(length: number, isRequest = false): boolean {
     if (this.#isLeftOut) return false
     const fits = (isRequest || this.#held + length <= ANSWER_MAX + this.#requestBytes) && this.#room.take(length)

@@ -1,6 +1,6 @@
-/** How much of what is said may be kept at once for those who watch. */
+/** Bounds how much content may be kept at once for traces or storage. */
 export interface ContentRoom {
-  /** False where there is none left. */
+  /** Returns false if there is not enough room left. */
   take(bytes: number): boolean
   free(bytes: number): void
 }

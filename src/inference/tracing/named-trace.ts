@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Planned } from '../stages.ts'
 
-/** The client's own `trace`; null where it sent none. */
+/** The client's own `trace` field; null if it sent none. */
 export const namedTrace = ({ call }: Pick<Planned, 'call'>): JsonObject | null => {
   const trace = call.body.value('trace')
   return isObject(trace) ? trace : null

@@ -1,4 +1,4 @@
-/** A finished request as the destinations of traces get it. */
+/** A finished request in the form in which destinations of traces get it. */
 import type { RequestTrace, TracedAttempt, TracedContent, TracedError, TracedMessage, TracedPart } from '../../broadcast/request-trace.ts'
 import type { TraceParent } from '../../broadcast/trace-ids.ts'
 import type { PipelineStage } from '../../canonical/pipeline.ts'
@@ -13,7 +13,7 @@ import { statusOf } from '../run/attempt-outcome.ts'
 import type { Planned } from '../stages.ts'
 import { namedTrace } from './named-trace.ts'
 
-/** The facts that are known beside the request itself. */
+/** Facts from outside the request itself. */
 export interface Beside {
   readonly keyName: string | null
   readonly parent: TraceParent | null
@@ -26,7 +26,7 @@ export const traceOf = (finished: Finished, beside: Beside): RequestTrace => {
   const { call, caller, preset } = request
   const { usage, cost } = bill
   const { current, cancelled, error, said } = log
-  /** The wall clock at an instant of the monotonic one. */
+  /** Converts a time of the monotonic clock to the wall clock. */
   const at = (monotonicMs: number): number => createdMs + (monotonicMs - log.startedMs)
   const tracedAttempt = (attempt: AttemptOutcome): TracedAttempt => ({
     model: attempt.planned.model.id,
@@ -100,14 +100,14 @@ const tracedGuardrail = (stage: PipelineStage): RequestTrace['guardrails'] => {
   ]
 }
 
-/** The question and the answer must not be kept: a guardrail or the request itself asks for that. */
+/** True if the question and the answer must not be stored, because a guardrail or the request itself says so. */
 const keepsNothing = ({ guardrails, call }: Planned): boolean => {
   if (Object.values(guardrails?.policy?.zdr ?? {}).some((zdr) => zdr)) return true
   const provider = call.body.value('provider')
   return isObject(provider) && provider['zdr'] === true
 }
 
-/** As the client wrote them, no matter what the translation made of them. */
+/** The settings as the client wrote them, whatever the translation made of them. */
 const settingsIn = ({ call }: Planned): RequestTrace['settings'] => {
   const { body } = call
   const number = (...names: readonly string[]): number | undefined => {
@@ -131,13 +131,13 @@ const settingsIn = ({ call }: Planned): RequestTrace['settings'] => {
   }
 }
 
-/** Chat Completions has the type in the field itself, the others in a `format` within it. */
+/** Chat Completions has the type in the field itself, the others in a `format` inside it. */
 const outputType = (field: JsonObject): 'text' | 'json' => {
   const { type } = isObject(field['format']) ? field['format'] : field
   return typeof type === 'string' && type.startsWith('json') ? 'json' : 'text'
 }
 
-/** The question, in the words of the GenAI conventions. */
+/** The question in the terms of the GenAI conventions. */
 export const promptContent = (prompt: Prompt): Pick<TracedContent, 'system' | 'input' | 'tools'> => {
   const first = prompt.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const system = first === -1 ? prompt.messages : prompt.messages.slice(0, first)
@@ -159,7 +159,7 @@ export const promptContent = (prompt: Prompt): Pick<TracedContent, 'system' | 'i
   }
 }
 
-/** Media are a note of what they were. */
+/** Media are replaced by a note of their type. */
 const tracedPart = (part: Part): TracedPart => {
   switch (part.type) {
     case 'text':

@@ -1,6 +1,6 @@
 /**
- * Watches requests for the destinations of traces. All work is done behind the answer, a little in each turn of the
- * event loop; a request that nobody watches costs a look into a map.
+ * Watches requests for the destinations of traces. All work is done after the answer, a little in each turn of the event loop; a request
+ * that no destination watches costs one look-up in a map.
  */
 import type { Broadcast, Watchers } from '../../broadcast/broadcast.ts'
 import type { TracedContent } from '../../broadcast/request-trace.ts'
@@ -17,14 +17,14 @@ import { namedTrace } from './named-trace.ts'
 import { promptContent, traceOf } from './trace-of.ts'
 
 export interface Tracing {
-  /** To be called before the run; null where nobody watches. */
+  /** Call it before the run; returns null if no destination watches. */
   watch(admitted: Admitted): Watch | null
-  /** Sends the traces of requests that have finished by now. */
+  /** Sends the traces of all requests finished by now. */
   flush(): Promise<void>
 }
 
 export interface Watch {
-  /** As `take`, which it calls; what was said is kept where a destination wants it. */
+  /** Wraps `take`, and keeps the content if a destination wants it. */
   observing(take: TakeFrames): TakeFrames
   /** Never waits, never throws. */
   finished(finished: Finished): void
@@ -32,23 +32,23 @@ export interface Watch {
 
 export interface TracingParts {
   readonly broadcast: Pick<Broadcast, 'watchers' | 'add'>
-  /** The name of a key; null where there is none any more. */
+  /** The name of a key; null if the key no longer exists. */
   readonly keyName: (hash: string) => Promise<string | null>
-  /** `host` or `host:port` of providers that get the trace of a request. */
+  /** `host` or `host:port` of providers that are sent trace headers. */
   readonly trustedHosts: () => ReadonlySet<string>
   readonly clock: Clock
-  /** Called with what was left out of traces, or how many of them there was no room for. */
+  /** Called when the content of a trace, or a whole trace, was left out for lack of room. */
   readonly onLeftOut: (what: 'content' | 'trace') => void
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
-/** Prompts and answers that are kept at once. */
+/** The maximum bytes of prompts and answers that are kept at once. */
 const CONTENT_BYTES_MAX = 64 * 1024 * 1024
-/** A larger request is not read again for what it says. */
+/** The prompt of a larger request is not parsed again for its content. */
 const REQUEST_BYTES_MAX = 4 * 1024 * 1024
-/** Requests that have finished and whose traces are not sent yet. */
+/** The maximum number of finished requests whose traces are not sent yet. */
 const WAITING_MAX = 10_000
-/** Longer than this no turn of the event loop is worked on. */
+/** The maximum milliseconds of work in one turn of the event loop. */
 const TURN_MS = 4
 
 interface Job {
@@ -128,16 +128,16 @@ export const createTracing = (parts: TracingParts): Tracing => {
   }
 }
 
-/** Vectors have no conversation. */
+/** Embeddings have no conversation. */
 const wantsContent = ({ content }: Watchers, apiType: string): boolean => content && apiType === 'completions'
 
-/** Null where the request is too large to be read again, or no conversation can be read in it. */
+/** Null if the request is too large to be parsed again, or no conversation can be read in it. */
 const contentOf = ({ request }: Finished, captured: CapturedAnswer): TracedContent | null => {
   if (request.bytes > REQUEST_BYTES_MAX) return null
   try {
     return { ...promptContent(request.call.prompt()), output: captured.output, toolCalls: captured.toolCalls }
   } catch (thrown) {
-    // A provider of the client's own dialect may take what we cannot read.
+    // A provider of the client's own dialect may accept what we cannot read.
     if (thrown instanceof GatewayError) return null
     throw thrown
   }
@@ -148,7 +148,7 @@ const isTrusted = (baseUrl: string, hosts: ReadonlySet<string>): boolean => {
   return url !== null && (hosts.has(url.hostname.replace(/^\[|\]$/g, '')) || hosts.has(url.host))
 }
 
-/** Names the attempt's own span where the trace is sent somewhere, else the client's: no span of ours is sent then. */
+/** Names the attempt's own span if the trace is sent to a destination; otherwise the client's span, since no span of ours is sent. */
 const joiningHeaders = (
   received: TraceContext | null,
   parent: TraceParent | null,
@@ -161,5 +161,5 @@ const joiningHeaders = (
   return { traceparent: traceParentText(own), ...(state === null || state.length > STATE_MAX ? {} : { tracestate: state }) }
 }
 
-/** The headers that the standard asks everybody to pass on. */
+/** The maximum length of `tracestate` that the standard asks everyone to pass on. */
 const STATE_MAX = 512

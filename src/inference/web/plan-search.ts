@@ -15,24 +15,24 @@ import { ofPreset } from '../loop/offer-tools.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 import type { PlannedSearch } from './planned-search.ts'
 
-/** The cost that it may have before the model is asked. A provider's own search is part of what the provider charges. */
+/** The maximum cost of the search before the model is asked. A provider's own search is part of what the provider charges. */
 export const searchNanos = (search: PlannedSearch | null): number => (search?.type === 'ours' ? search.asked.engines.dearestNanos : 0)
 
 export interface SearchPlan {
   readonly search: PlannedSearch
-  /** The attempts of the plan that can answer with it. */
+  /** The attempts of the plan that can answer with this search. */
   readonly attempts: readonly PlannedAttempt[]
 }
 
 export interface SearchParts {
   readonly engines: SearchEngines
   readonly settings: WebSearchSettings
-  /** The preset that the plugin comes from, or the name of the model; null where the request has that itself. */
+  /** The preset that the plugin or the model's name comes from; null if the request itself has it. */
   readonly presetOf: (at: 'plugins' | 'model') => string | null
   readonly denied: readonly ServerTool[]
 }
 
-/** Null where no search is asked for. Throws `invalid_request` where no candidate can search, and for options that make no sense. */
+/** Null if no search is asked for. Throws `invalid_request` if no candidate can search, and for invalid options. */
 export const planSearch = (
   call: Call,
   { searches, attempts }: Pick<Plan, 'searches' | 'attempts'>,
@@ -68,7 +68,7 @@ export const planSearch = (
   return { search: { type: 'ours', asked, query, prompt: typeof searchPrompt === 'string' ? searchPrompt : null }, attempts }
 }
 
-/** The fields by which a client has a provider search. */
+/** The fields with which a client asks a provider to search. */
 const SEARCH_FIELDS = ['web_search_options', 'search_parameters']
 
 const naming = (presetSlug: string | null, read: () => AskedSearch): AskedSearch => {
@@ -82,11 +82,11 @@ const naming = (presetSlug: string | null, read: () => AskedSearch): AskedSearch
 interface AskedPlugin {
   readonly options: Readonly<Record<string, unknown>>
   readonly at: string
-  /** The name that a refusal uses. */
+  /** The name used in a refusal. */
   readonly name: string
 }
 
-/** A plugin that is switched off switches the variant off too. */
+/** If the plugin is switched off, so is the variant. */
 const webPlugin = ({ body }: Call, searches: boolean): AskedPlugin | null => {
   const plugins = body.value('plugins')
   const listed = Array.isArray(plugins) ? (plugins as readonly unknown[]) : []
@@ -96,7 +96,7 @@ const webPlugin = ({ body }: Call, searches: boolean): AskedPlugin | null => {
   return searches ? { options: {}, at: 'model', name: 'the variant :online' } : null
 }
 
-/** The plugin's words as those of the tool. */
+/** Converts the plugin's options to those of the tool. */
 const parametersOf = (options: Readonly<Record<string, unknown>>): JsonObject => {
   const { include_domains: allowed, exclude_domains: excluded } = options
   const kept = SHARED.flatMap((name) => ((options[name] ?? null) === null ? [] : [[name, options[name]]]))
@@ -109,15 +109,15 @@ const parametersOf = (options: Readonly<Record<string, unknown>>): JsonObject =>
 
 const SHARED = ['engine', 'max_results', 'max_uses', 'mode', 'user_location', 'search_context_size', 'max_characters'] as const
 
-/** The user's last words, as far as an engine takes them. */
+/** The user's last text, cut to the length that an engine takes. */
 const questionOf = (messages: readonly Message[]): string => {
   const texts = messages[lastQuestion(messages)]?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   return cutText(plainQuery(cutText((texts ?? []).join(' '), QUESTION_READ)), QUERY_MAX)
 }
 
-/** More than enough for a query, white space left out. */
+/** More than enough characters for a query, even if much of it is white space. */
 const QUESTION_READ = 8 * QUERY_MAX
 
-/** Where the last words of the user stand: results of tools are none. -1: nowhere. */
+/** The index of the user's last text, not counting results of tools; -1 if there is none. */
 export const lastQuestion = (messages: readonly Message[]): number =>
   messages.findLastIndex(({ role, parts }) => role === 'user' && parts.some((part) => part.type === 'text' && part.text.trim() !== ''))

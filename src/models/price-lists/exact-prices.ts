@@ -1,15 +1,15 @@
-/** The prices of a list as the catalogue writes them: exact to a nano-dollar, and none that cannot be meant. */
+/** The prices of a list in the form of the catalogue: exact to a nano-dollar, and without implausible ones. */
 import { scaledDecimal } from '../../lib/decimal.ts'
 import { dollars } from '../../lib/money.ts'
 import type { PriceEntry } from '../catalogue-schema.ts'
 import type { ListedPrices, Price, PriceField, PriceFields } from './price-list.ts'
 
-/** A price that is refused, in a sentence without its end. */
+/** A refused price. The message is a sentence without its full stop. */
 export class SenselessPrice extends Error {
   override readonly name = 'SenselessPrice'
 }
 
-/** Null where the list has no price per token. Throws SenselessPrice. */
+/** Null if the list has no price per token. Throws SenselessPrice. */
 export const exactPrices = ({ base, tiers }: ListedPrices, mayBeFree: boolean): PriceEntry | null => {
   const exact = exactFields(base)
   const { prompt, completion = 0 } = exact
@@ -57,7 +57,7 @@ const BOUNDS: Partial<Record<PriceField, { readonly most: number; readonly unit:
   web_search: { most: 100, unit: 'a search' },
 }
 
-/** Lists write a zero there for what has no price of its own; taken by the letter it would make reasoning or sound free. */
+/** Lists write zero here if there is no separate price; taken literally it would make reasoning or audio free. */
 const ABSENT_AT_ZERO: ReadonlySet<PriceField> = new Set([
   'reasoning',
   'audio',

@@ -1,4 +1,7 @@
-/** The answer of a hosted router to `GET /models`: a list under `data`, prices as texts in dollars a token. Its prices are those of the router itself. */
+/**
+ * Reads the answer of a hosted router to `GET /models`: a list in `data`, with prices as strings in dollars per token. The prices are those
+ * of the router itself.
+ */
 import { isObject, textsIn } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'

@@ -1,10 +1,10 @@
-/** LiteLLM's model_prices_and_context_window.json: one flat map, prices in dollars a token. */
+/** Reads LiteLLM's model_prices_and_context_window.json: one flat map, with prices in dollars per token. */
 import { isObject } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'
 
-/** An entry that explains the others. */
+/** The entry that documents the others. */
 const SPECIMEN = 'sample_spec'
 
 export const isLitellm = (file: Record<string, unknown>): boolean =>
@@ -28,10 +28,10 @@ export const readLitellm = (file: Record<string, unknown>, known: ReadonlySet<st
     ]
   })
 
-/** The modes by which a conversation or an embedding is billed; the others have units that the catalogue does not know. */
+/** The modes of conversations and embeddings; the others are billed in units that the catalogue does not know. */
 const MODES: ReadonlySet<string> = new Set(['chat', 'responses', 'completion', 'embedding'])
 
-/** Most keys have the provider in front of its own name for the model. */
+/** Most keys have the provider as a prefix of its own name for the model. */
 const nameOf = (key: string, provider: string): string => {
   const prefix = provider === 'bedrock_converse' ? 'bedrock/' : `${provider}/`
   return key.startsWith(prefix) ? key.slice(prefix.length) : key
@@ -100,7 +100,7 @@ const thresholdsOf = (entry: Record<string, unknown>): number[] =>
     return thousands === undefined ? [] : [Number(thousands)]
   })
 
-/** The first band begins at nothing; each next one holds for the whole request above its beginning. */
+/** The first band begins at 0; each further band applies to the whole request above its beginning. */
 const bandsOf = (value: unknown): readonly ({ readonly from: number } & Record<string, unknown>)[] =>
   (Array.isArray(value) ? value : []).flatMap((band: unknown) => {
     const from = isObject(band) && Array.isArray(band['range']) ? Number(band['range'][0]) : Number.NaN

@@ -1,4 +1,4 @@
-/** The api.json of models.dev: providers with their models, prices in dollars a million tokens. */
+/** Reads the api.json of models.dev: providers with their models, and prices in dollars per million tokens. */
 import { isObject, textsIn } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
@@ -7,7 +7,7 @@ import { providerSlug } from './provider-names.ts'
 export const isModelsDev = (file: Record<string, unknown>): boolean =>
   Object.values(providersIn(file)).some((provider) => isObject(provider) && isObject(provider['models']))
 
-/** Some copies have the map under `providers`. */
+/** Some copies contain the map under `providers`. */
 const providersIn = (file: Record<string, unknown>): Record<string, unknown> => (isObject(file['providers']) ? file['providers'] : file)
 
 export const readModelsDev = (file: Record<string, unknown>, known: ReadonlySet<string>): readonly ListedEndpoint[] =>
@@ -46,7 +46,7 @@ const factsOf = (entry: Record<string, unknown>, limit: Record<string, unknown>)
   }
 }
 
-/** A capability is a flag, or an object with details. */
+/** A capability is either a flag or an object with details. */
 const isGiven = (value: unknown): boolean => value === true || (isObject(value) && value['supported'] !== false)
 
 const PARAMETERS: readonly (readonly [string, readonly string[]])[] = [
@@ -61,7 +61,7 @@ const MODALITIES = { text: 'text', image: 'image', audio: 'audio', video: 'video
 const modalitiesOf = (value: unknown): (typeof MODALITIES)[keyof typeof MODALITIES][] =>
   textsIn(value).flatMap((name) => (name in MODALITIES ? [MODALITIES[name as keyof typeof MODALITIES]] : []))
 
-/** `2026-03` and `2026-03-05`. */
+/** Accepts `2026-03` and `2026-03-05`. */
 const secondsOf = (value: unknown): number | undefined => {
   const ms = typeof value === 'string' && /^\d{4}-\d{2}(-\d{2})?$/.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(ms) || ms < 0 ? undefined : ms / 1000

@@ -1,18 +1,18 @@
-/** The lists of models and prices that others publish, in one shape. */
+/** The common form of the published lists of models and prices. */
 import type { EndpointEntry, ModelEntry } from '../catalogue-schema.ts'
 
 export const PRICE_LIST_KINDS = ['litellm', 'models.dev', 'hosted'] as const
 
-/** `hosted`: what `GET /models` of a hosted router answers. */
+/** `hosted`: the answer of a hosted router to `GET /models`. */
 export type PriceListKind = (typeof PRICE_LIST_KINDS)[number]
 
 /** One model at one provider. */
 export interface ListedEndpoint {
-  /** Where the list has it: a path that a person can look for. */
+  /** The position in the list: a path that a person can search for. */
   readonly place: string
-  /** Our slug of the provider; null where we have none for the list's name. */
+  /** Our slug of the provider; null if we have none for the list's name. */
   readonly provider: string | null
-  /** The list's own name of the provider. */
+  /** The list's own name for the provider. */
   readonly listedProvider: string
   readonly upstreamModel: string
   readonly facts: Omit<ModelEntry, 'endpoints'>
@@ -20,7 +20,7 @@ export interface ListedEndpoint {
   readonly prices: ListedPrices
 }
 
-/** The facts of a list under the names of the catalogue, each in the unit of the catalogue. */
+/** The prices of a list under the field names of the catalogue. */
 export interface ListedPrices {
   readonly base: PriceFields
   readonly tiers: readonly ({ readonly above_prompt_tokens: number } & PriceFields)[]
@@ -42,25 +42,25 @@ export type PriceField =
   | 'completion_image'
   | 'web_search'
 
-/** As the list writes it, and by how many decimal places it is to be moved to the unit of the catalogue. */
+/** The price as the list writes it, and the number of decimal places to move it to the unit of the catalogue. */
 export interface Price {
   readonly text: string
   readonly places: number
 }
 
-/** Dollars a token, where the catalogue has dollars a million tokens. */
+/** Dollars per token, which the catalogue states per million tokens. */
 export const perToken = (value: unknown): Price | undefined => priceOf(value, 6)
 
-/** In the unit of the catalogue already. */
+/** Already in the unit of the catalogue. */
 export const asItIs = (value: unknown): Price | undefined => priceOf(value, 0)
 
-/** A text or a number, which prints with the digits that it was written with. */
+/** A string or a number; a number prints with the digits with which it was written. */
 const priceOf = (value: unknown, places: number): Price | undefined => {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   return { text: String(value), places }
 }
 
-/** The fields without those that a list leaves out. */
+/** Removes the fields that a list leaves out. */
 export const reported = <Fields extends object>(fields: { readonly [Name in keyof Fields]: Fields[Name] | undefined }): Partial<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>
 

@@ -1,4 +1,4 @@
-/** The names that the lists have for the providers of the catalogue, where they are not their slugs. */
+/** The names that the lists use for providers of the catalogue, if they differ from our slugs. */
 import type { PriceListKind } from './price-list.ts'
 
 const NAMES: Readonly<Record<Exclude<PriceListKind, 'hosted'>, Readonly<Record<string, string>>>> = {
@@ -17,13 +17,13 @@ const NAMES: Readonly<Record<Exclude<PriceListKind, 'hosted'>, Readonly<Record<s
   },
 }
 
-/** Null where `known` has no provider of that name. */
+/** Null if `known` has no provider of that name. */
 export const providerSlug = (kind: keyof typeof NAMES, listed: string, known: ReadonlySet<string>): string | null => {
   const slug = NAMES[kind][listed] ?? listed
   return known.has(slug) ? slug : null
 }
 
-/** Providers that serve models of their own have these as the vendor in a model's id, where it is not the slug. */
+/** The vendor in model ids of providers that serve their own models, if it differs from the slug. */
 const VENDORS: Readonly<Record<string, string>> = {
   xai: 'x-ai',
   mistral: 'mistralai',
@@ -32,6 +32,6 @@ const VENDORS: Readonly<Record<string, string>> = {
   alibaba: 'qwen',
 }
 
-/** The id of a model that no catalogue has yet. A hosted router's names are ids already. */
+/** The id of a model that no catalogue has yet. The names of a hosted router are already ids. */
 export const newModelId = (provider: string, upstreamModel: string): string =>
   provider === 'openrouter' ? upstreamModel : `${VENDORS[provider] ?? provider}/${upstreamModel}`

@@ -1,4 +1,4 @@
-/** A list of prices as entries of the catalogue, with a finding for each line that is not taken. */
+/** Reads a price list as entries of the catalogue, with a finding for each line that is rejected. */
 import { objectIn } from '../../lib/json.ts'
 import { modelEntry, modelId, type EndpointEntry, type ModelEntry, type PriceEntry } from '../catalogue-schema.ts'
 import { exactPrices, SenselessPrice } from './exact-prices.ts'
@@ -8,12 +8,12 @@ import { isModelsDev, readModelsDev } from './models-dev.ts'
 import { PRICE_LIST_KINDS, type ListedEndpoint, type PriceListKind } from './price-list.ts'
 import { newModelId } from './provider-names.ts'
 
-/** A file that is no price list. `message` is one sentence. */
+/** The file is not a price list. `message` is one sentence. */
 export class PriceListError extends Error {
   override readonly name = 'PriceListError'
 }
 
-/** A line of a list that is not taken, and why. */
+/** A line of a list that is rejected, and why. */
 export interface RefusedLine {
   readonly place: string
   readonly reason: string
@@ -26,11 +26,11 @@ export interface PriceList {
   readonly kind: PriceListKind
   readonly models: ListedModels
   readonly refused: readonly RefusedLine[]
-  /** Providers of the list that no configuration knows, with how many models each has there. */
+  /** Providers of the list that no configuration knows, with their numbers of models in the list. */
   readonly unknownProviders: ReadonlyMap<string, number>
 }
 
-/** The entries that are known before: by its endpoints a line finds the model that it is about. */
+/** The entries known before the list is read: a line finds its model by their endpoints. */
 export interface KnownCatalogue {
   readonly providers: ReadonlySet<string>
   readonly models: Readonly<Record<string, ModelEntry>>
@@ -43,8 +43,8 @@ const READERS = {
 } as const
 
 /**
- * `kind`: null where the file itself shows it. `knownWithout`: what holds without the earlier list of a kind, since a slip in
- * that must not be the measure of this one. Throws PriceListError.
+ * `kind`: null if the file itself shows it. `knownWithout`: the catalogue without the earlier list of a kind, so that a mistake in that
+ * list is not the measure of this one. Throws PriceListError.
  */
 export const readPriceList = (
   text: string,
@@ -126,7 +126,7 @@ const knownPrices = (entry: ModelEntry | undefined, provider: string, upstreamMo
     (endpoint) => endpoint.provider === provider && endpoint.model === upstreamModel && endpoint.service_tier === undefined,
   )?.prices ?? null
 
-/** Two units that were mixed up differ by a thousand or a million. */
+/** The maximum factor between the known and the new price: units that were confused differ by a thousand or a million. */
 const LEAP = 100
 
 const refuseLeaps = (prices: PriceEntry, known: PriceEntry | null): void => {
