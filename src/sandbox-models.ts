@@ -1,4 +1,4 @@
-/** The sandbox in the catalogue's terms. Its models go the same way as any other's: routing, failover, prices, records. */
+/** The sandbox as providers and models of the catalogue. Its models are treated like any others: routing, failover, prices, records. */
 import { plainEndpoint } from './models/models.ts'
 import { SANDBOX_MODELS } from './providers/sandbox/models.ts'
 import type { Model, ModelEndpoint, Provider } from './models/model.ts'
@@ -13,10 +13,10 @@ const provider = (slug: string, name: string): Provider => ({
 })
 
 const SANDBOX = provider('sandbox', 'Sandbox')
-/** A second one, so that what fails once has somewhere to go. */
+/** A second provider, so that a request that fails once has a fallback. */
 const SPARE = provider('sandbox-spare', 'Sandbox Spare')
 
-/** Models that fail here fail on purpose: it is no sign of their health. */
+/** Models that fail here do so on purpose, so failures say nothing about their health. */
 export const SANDBOX_PROVIDERS: ReadonlySet<string> = new Set([SANDBOX.slug, SPARE.slug])
 
 const FREE = { prompt: 0, completion: 0 }
@@ -40,7 +40,7 @@ export const sandboxModels: readonly Model[] = SANDBOX_MODELS.map(({ id, name, c
     supportedParameters,
     endpoints: id === 'sandbox/flaky' ? [endpoint(SANDBOX), endpoint(SPARE)] : [endpoint(SANDBOX)],
     origin: 'service',
-    // A model that fails is not one to pick, and there are twice as many of these as there are types of error.
+    // Nobody chooses a model that only fails, and there are two of these for each type of error.
     ...(plays === 'error' ? { listed: false } : {}),
   }
 })

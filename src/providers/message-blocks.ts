@@ -32,7 +32,7 @@ export interface BlockWords<Made extends Block> {
   readonly media: ReadonlySet<Part['type']>
   /** Returns a block, or the reason why there is none, as words to follow the provider's name. */
   mediaBlock(part: MediaPart): Steps<Made | string>
-  /** Returns the block with its part's cache mark, for dialects in which the mark is put on the block or after it. */
+  /** Adds the cache mark of the block's part, for a dialect in which the mark follows the block. */
   marked?(block: Made, part: Part, at: string): Made
 }
 

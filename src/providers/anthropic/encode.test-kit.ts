@@ -1,4 +1,4 @@
-/** Prompts to encode, and what becomes of them. */
+/** Makes prompts and encodes them. */
 import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
@@ -26,7 +26,7 @@ export interface Encoded {
 
 interface Given {
   readonly model?: string
-  /** The vendor's slug; Anthropic's own when absent. */
+  /** The vendor's slug; Anthropic's if absent. */
   readonly provider?: string
   readonly dialect?: ClientDialect
   readonly stream?: boolean
@@ -76,7 +76,7 @@ export const promptOf = (more: Partial<Prompt> = {}): Prompt => ({
   ...more,
 })
 
-/** Each setting in a field of its own name. */
+/** Settings whose field has the setting's own name. */
 export const settingsOf = (values: Partial<SettingValues>): Settings =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, field: name }]))
 
@@ -86,7 +86,7 @@ export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded =
   return { text, sent: JSON.parse(text) as Sent, warnings, reported: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 
-/** A request of a client that speaks the dialect itself. */
+/** Encodes a request of a client that speaks the dialect itself. */
 export const relay = (body: string, given: Given = {}): { text: string; reported: readonly string[] } => {
   const reported: string[] = []
   const warn = ({ code, field }: Warning): void => void reported.push(`${code} ${field}`)
