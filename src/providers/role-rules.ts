@@ -1,6 +1,6 @@
 /**
- * What servers of open models demand of the roles of messages. They render a conversation with a template that came with the model, and
- * many templates refuse a conversation that every vendor takes. Only its refusals show which template is loaded.
+ * Rules of servers of open models for the roles of messages. Such servers render a conversation with a template that came with the model,
+ * and many templates refuse a conversation that every vendor takes. Only its refusals show which template is loaded.
  */
 import type { GatewayError } from '../errors.ts'
 import { vendorOf } from './vendors.ts'

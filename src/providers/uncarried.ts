@@ -1,4 +1,4 @@
-/** What happens to a part that cannot be given to a provider. */
+/** Refuses or leaves out a part that cannot be given to a provider. */
 import type { Message, Part } from '../canonical/prompt.ts'
 import { noFile } from './no-file.ts'
 import type { Target } from './provider.ts'

@@ -14,7 +14,7 @@ export interface EncodeContext extends Translation, ModelContext {
   readonly grammar: GrammarBudget
 }
 
-/** What the rules of a model work with, whether the request was translated or came in this dialect. */
+/** The view of a request for the rules of a model, whether the request was translated or came in this dialect. */
 export interface ModelContext extends Pick<Translation, 'setting' | 'lose' | 'mapped'> {
   readonly target: Target
   readonly rules: ModelRules

@@ -13,7 +13,7 @@ export interface ModelRules {
   readonly thinking: 'none' | 'budget' | 'either' | 'adaptive'
   /** How to keep the model from thinking. `silence`: it does not think unless it is asked to. */
   readonly thinkingOff: 'silence' | 'disabled' | 'between_tools' | 'never'
-  /** What the model does with `display`, which says whether thinking is readable. `hidden`: it is not readable unless asked for. */
+  /** The effect of `display`, which says whether thinking is readable. `hidden`: it is not readable unless asked for. */
   readonly display: 'unknown' | 'shown' | 'hidden'
   /** The values of `output_config.effort`, lowest first. */
   readonly efforts: readonly string[]

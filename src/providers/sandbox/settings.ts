@@ -7,7 +7,7 @@ import { ERROR_TYPES } from '../../errors.ts'
 export interface SandboxSettings {
   readonly tokens: number | null
   readonly delayMs: number | null
-  /** What sandbox/agent does, turn by turn. */
+  /** The turns of sandbox/agent, in order. */
   readonly script?: readonly AgentTurn[]
 }
 
