@@ -1,6 +1,6 @@
 /**
- * Sends finished requests to the destinations of their workspace and to the operator's own collector. The enabled destinations are kept in
- * memory, so that a request that nobody watches costs only a lookup in an empty map.
+ * Sends finished requests to the destinations of their workspace and to the operator's own collector. The destinations in force (enabled,
+ * in a workspace that broadcasts) are kept in memory, so that a request that nobody watches costs only a lookup in an empty map.
  */
 import type { DestinationType } from '../contract/destination.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -21,9 +21,9 @@ export interface Broadcast {
   watchers(workspaceId: string): Watchers | null
   /** Sends a trace to the destinations that want it. Never waits, never throws. */
   add(trace: RequestTrace): void
-  /** Reads from storage which destinations are enabled. */
+  /** Reads from storage which destinations are in force. */
   refreshCache(): Promise<void>
-  /** The health of deliveries in this process since its start; null for a destination that is not enabled. */
+  /** The health of deliveries in this process since its start; null for a destination that is not in force. */
   healthOf(id: string): DeliveryHealth | null
   /** Returns why a destination refuses a request without a trace; null if it accepts one. */
   tryOut(type: DestinationType, config: StoredConfig): Promise<string | null>

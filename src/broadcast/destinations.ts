@@ -58,7 +58,7 @@ export interface DestinationsParts {
   readonly healthOf: (id: string) => DeliveryHealth | null
   /** Returns why a destination refuses a request without a trace; null if it accepts one. */
   readonly tryOut: (type: DestinationType, config: StoredConfig) => Promise<string | null>
-  /** Call it when the enabled destinations have changed. */
+  /** Called when the destinations in force have changed. */
   readonly changed: () => Promise<void>
 }
 

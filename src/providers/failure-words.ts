@@ -1,7 +1,7 @@
 /**
- * The names that vendors of the OpenAI dialects give a fault, as types (docs/contract/errors.md#types). Sources:
- * OpenAI's and Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot,
- * Alibaba, Zhipu, Volcengine, MiniMax, Baidu, Novita and llama.cpp.
+ * Maps the names that vendors of the OpenAI dialects give faults to error types (docs/contract/errors.md#types). Sources: OpenAI's and
+ * Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot, Alibaba, Zhipu, Volcengine, MiniMax,
+ * Baidu, Novita and llama.cpp.
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'

@@ -95,7 +95,7 @@ export const mediaOf = ({ messages }: Prompt): { readonly part: Media; readonly 
       .map((part) => ({ part, at })),
   )
 
-/** The attempt with other addresses of some of its media. */
+/** Returns the attempt with new addresses for some of its media. */
 export const withAddresses = (attempt: Attempt, addresses: ReadonlyMap<Part, string>): Attempt => {
   const change = (part: Part): Part => {
     if (part.type === 'tool-result') return part.media === undefined ? part : { ...part, media: part.media.map(change) }

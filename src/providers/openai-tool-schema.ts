@@ -52,7 +52,7 @@ export interface FunctionPlace {
 
 interface MendedFunction {
   readonly called: JsonObject
-  /** The change made to the schema; null where nothing has to be reported. */
+  /** The change made to the schema; null if nothing has to be reported. */
   readonly reported: string | null
 }
 

@@ -53,7 +53,7 @@ export interface ProviderContext {
   readonly turn?: Turn | undefined
   /**
    * Called with each body before it is sent to a provider, and awaited: until then a failure is our own refusal. The upstream calls it for
-   * every adapter. An error that it throws ends the attempt.
+   * every adapter that uses one. An error that it throws ends the attempt.
    */
   readonly sending?: ((body: UpstreamRequest['body']) => void | Promise<void>) | undefined
   /** Fetches media that a request names by its address, if the operator allows that. */

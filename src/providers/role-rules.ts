@@ -72,7 +72,7 @@ const SENTENCES: readonly (readonly [RegExp, readonly RoleRule[]])[] = [
     ['system-first'],
   ],
   [/(?:multiple|more than one|several) system (?:message|prompt)s?\b/i, ['system-first']],
-  // Ministral: "Only user, assistant and tool roles are supported, got system." Pydantic, where the dialect is Messages.
+  // Ministral: "Only user, assistant and tool roles are supported, got system." Pydantic, for the Messages dialect.
   [/roles are supported, got system\b|input should be 'user' or 'assistant'/i, ['system-first']],
   // Serde: "unknown variant `developer`, expected one of …". Pydantic: "Input should be 'system', …". Qwen: "Unexpected message role."
   [/unknown variant\W{0,3}developer\b|input should be '(?:system|user)'|unexpected (?:message )?role|got developer\b/i, ['no-developer']],

@@ -6,7 +6,7 @@ import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { mediaOf, withAddresses } from './load-media.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
 
-/** Shorter ones are left to the encoder. */
+/** Shorter URLs are left to the encoder. */
 const LONG = 64 * 1024
 
 /** `malformed`: makes the error for escapes that are not well formed; without it such escapes are taken as plain text. */

@@ -29,7 +29,7 @@ const MEDIA_TYPES = /"(?:input_audio|video_url|input_video)"/
 
 const VIDEO: Part = { type: 'video', url: '' }
 
-/** By the type of the part in a request. */
+/** The kind of a part, by its type in a request. */
 const MEDIA_PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ['input_audio', { type: 'audio', data: '', format: '' }],
   ['video_url', VIDEO],

@@ -16,7 +16,7 @@ export interface UpstreamTimeouts {
   readonly streamHeadersMs: number
   /** Until the headers of a whole answer, which come when the model is done. */
   readonly wholeHeadersMs: number
-  /** Between two pieces of a body. */
+  /** The longest silence between two pieces of a body. */
   readonly idleMs: number
 }
 

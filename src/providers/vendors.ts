@@ -143,7 +143,7 @@ const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['openai', vendor(OPENAI)],
 
-  // docs.claude.com, "Create a Message"; how to think has rules of the models (anthropic/model-rules.ts).
+  // docs.claude.com, "Create a Message"; for thinking the models have rules of their own (anthropic/model-rules.ts).
   [
     'anthropic',
     vendor({
