@@ -1,6 +1,6 @@
 /**
- * Every attribute that a span of ours can have. Those of models follow the GenAI conventions of OpenTelemetry, which are in
- * development: this table is as they stood with version 1.37 of the semantic conventions, and is the only place that names them.
+ * Every attribute that our spans can have. Those about models follow the GenAI conventions of OpenTelemetry, which are still in
+ * development: this table follows version 1.37 of the semantic conventions, and no other file contains their names.
  */
 import type { AttributeType } from '../lib/otlp-json.ts'
 
@@ -67,10 +67,10 @@ export const ATTRIBUTES = {
 
 export type AttributeName = keyof typeof ATTRIBUTES
 
-/** The operations of the conventions that we perform. */
+/** The operations of the conventions that this service performs. */
 export const OPERATIONS = { chat: 'chat', embeddings: 'embeddings', tool: 'execute_tool' } as const
 
-/** The provider of a slug of ours, where the conventions name it otherwise. */
+/** The conventions' names of providers, by our slugs, if the two differ. */
 export const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   google: 'gcp.gen_ai',
   'google-vertex': 'gcp.vertex_ai',
@@ -80,7 +80,7 @@ export const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 }
 
-/** The attributes of a resource of ours. */
+/** The attributes of our resource. */
 export const RESOURCE = { serviceName: 'service.name', serviceVersion: 'service.version', instance: 'service.instance.id' } as const
 
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.37.0'

@@ -1,6 +1,6 @@
 /**
- * Sends finished requests to those who watch: the destinations of their workspace, and the operator's own collector. What is in
- * force is known in memory, so that a request that nobody watches costs a look into an empty map.
+ * Sends finished requests to the destinations of their workspace and to the operator's own collector. The destinations in force (enabled,
+ * in a workspace that broadcasts) are kept in memory, so that a request that nobody watches costs only a lookup in an empty map.
  */
 import type { DestinationType } from '../contract/destination.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -17,30 +17,30 @@ import type { TraceQueue } from './trace-queue.ts'
 import { createSender, type Sender } from './senders.ts'
 
 export interface Broadcast {
-  /** The destinations that get requests of this workspace; null: none. */
+  /** The destinations that get requests of this workspace; null if there are none. */
   watchers(workspaceId: string): Watchers | null
-  /** Sends it to the destinations that want it. Never waits, never throws. */
+  /** Sends a trace to the destinations that want it. Never waits, never throws. */
   add(trace: RequestTrace): void
-  /** Reads again which destinations are in force. */
+  /** Reads from storage which destinations are in force. */
   refreshCache(): Promise<void>
-  /** In this process, since its start; null for a destination that is not in force. */
+  /** The health of deliveries in this process since its start; null for a destination that is not in force. */
   healthOf(id: string): DeliveryHealth | null
-  /** Says why a destination refuses a request without a trace; null: it takes one. */
+  /** Returns why a destination refuses a request without a trace; null if it accepts one. */
   tryOut(type: DestinationType, config: StoredConfig): Promise<string | null>
-  /** Takes up what an earlier process left behind, and goes on looking. */
+  /** Starts to look regularly for traces that other processes left behind. */
   start(): void
-  /** Traces that wait go out, as far as they are taken. */
+  /** Sends the waiting traces, as far as the destinations take them. */
   close(): Promise<void>
   readonly queued: number
   readonly oldestMs: number
 }
 
 export interface Watchers {
-  /** One of them wants the question and the answer. */
+  /** At least one of them wants the question and the answer. */
   readonly content: boolean
 }
 
-/** The operator's own collector, for all workspaces. What was said is never sent there. */
+/** The operator's own collector, for all workspaces. It never gets the contents of questions and answers. */
 export interface OperatorWatch {
   readonly sender: Sender
   readonly fetch: SafeFetch
@@ -52,7 +52,7 @@ export interface BroadcastParts {
   readonly store: Pick<DestinationStore, 'inForce'>
   readonly clock: Clock
   readonly resource: ResourceFacts
-  /** By the rules for addresses that tenants name, as the configuration has them now. */
+  /** Returns a fetch that follows the rules for addresses named by tenants, as currently configured. */
   readonly fetch: () => SafeFetch
   readonly operator: OperatorWatch | null
   readonly queue: TraceQueue
@@ -71,7 +71,7 @@ interface Target {
 
 const TIMEOUT_MS = 10_000
 
-/** The name of the operator's collector in the metrics. */
+/** The label of the operator's collector in the metrics. */
 const OPERATOR = 'operator'
 
 export const createBroadcast = (parts: BroadcastParts): Broadcast => {
@@ -154,7 +154,7 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
       try {
         const outgoing = await senderOf(type, config, PRIVATE).test(clock.now())
         const { status } = await post(outgoing, fetch(), TIMEOUT_MS)
-        // A receiver may refuse a request for being empty: it is there all the same.
+        // A receiver may refuse a request for being empty, but it exists all the same.
         return (status >= 200 && status < 300) || status === 400 ? null : `it answered ${status}.`
       } catch (thrown) {
         return `${thrown instanceof Error ? thrown.message : String(thrown)}.`

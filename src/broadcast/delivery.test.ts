@@ -9,7 +9,7 @@ import { otlpSender } from './senders.ts'
 const VIEW = { content: true, cost: true, identity: true, requestContext: true }
 const RESOURCE = { serviceName: 'patchbay', serviceVersion: '1', others: {} }
 
-/** A delivery to a destination that answers as `answer` says; `hang` never does. */
+/** A delivery to a destination that answers as `answer` says; with `hang` it never answers. */
 const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = null) => {
   const clock = createFakeClock()
   const requests: SafeRequest[] = []
@@ -172,7 +172,7 @@ test('a destination that does not answer keeps the process from its end for five
 
 describe('what waits in storage', () => {
   const MIB = 1024 * 1024
-  /** Storage that can lose traces, and be away. */
+  /** Storage that can lose traces and be unavailable. */
   const startKept = (answer: () => number) => {
     const rows = new Map<string, Encoded>()
     const reads: number[] = []
@@ -207,7 +207,7 @@ describe('what waits in storage', () => {
     expect(requests.slice(1).flatMap(sizesIn)).toEqual(sizes)
     expect(reads).toEqual([4, 4, 4, 4])
     expect([delivery.health.queued, rows.size, counts.delivered]).toEqual([0, 0, 20])
-    // Memory has room again.
+    // There is room in memory again, so new traces are not read from storage.
     add(1)
     await pass(1000)
     expect([counts.delivered, reads.length]).toEqual([21, 4])

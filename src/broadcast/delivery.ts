@@ -1,9 +1,9 @@
 /**
- * The traces of one destination on their way to it: in batches, tried again until the destination takes them, up to an hour. The first
- * of those that wait are in memory; the texts of the others are in storage alone (trace-queue.ts), so that a long queue costs the
- * requests beside it nothing. While a destination fails one batch at a time is tried, and nothing is taken over for it: a dead one
- * costs one request every few minutes. What it does not take in time, or what has no room, is dropped and counted
- * (docs/contract/broadcast.md#delivery).
+ * Delivers the traces of one destination: in batches, retried until the destination takes them, for up to an hour. Only the first waiting
+ * traces are in memory; the texts of the others are in storage alone (trace-queue.ts), so that a long queue costs the other requests
+ * nothing. While a destination fails, only one batch at a time is tried, and no traces of other processes are taken over for it: a dead
+ * destination costs one request every few minutes. Traces that it does not take in time, or for which there is no room, are dropped and
+ * counted (docs/contract/broadcast.md#delivery).
  */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -14,24 +14,27 @@ import type { WaitingTrace } from '../storage/waiting-trace-store.ts'
 import type { Encoded, Outgoing } from './outgoing.ts'
 import type { Sender } from './senders.ts'
 
-/** `retried` counts requests, the others traces. */
+/** `retried` counts requests, all others count traces. */
 export type Outcome = 'delivered' | 'refused' | 'retried' | 'dropped_full' | 'dropped_old' | 'dropped_at_end'
 
 export interface Delivery {
   /** Never waits, never throws. */
   add(trace: Encoded): void
-  /** From now on, by another sender of the same type. */
+  /** Replaces the sender by another one of the same type. */
   use(sender: Sender): void
-  /** The traces that a process before this one left behind. */
+  /** Takes over a trace that an earlier process left behind. */
   resume(trace: WaitingTrace): void
-  /** Says whether there is room for more of these traces. */
+  /** Says whether there is room for more traces from earlier processes. */
   readonly hasRoom: boolean
-  /** A trace that waits is tried once more; what is not taken by then is left in storage, or dropped where it is in none. Nothing can be added any more. */
+  /**
+   * Tries waiting traces once more; those that are not taken are left in storage, or dropped if they are not stored. Nothing can be added
+   * after that.
+   */
   close(): Promise<void>
-  /** Nothing more goes out. */
+  /** Sends nothing more and drops the queue. */
   stop(): void
   readonly health: DeliveryHealth
-  /** Milliseconds for which the first of those that wait has waited; 0 where none does. */
+  /** How long the first waiting trace has waited, in milliseconds; 0 if none waits. */
   readonly oldestMs: number
 }
 
@@ -45,31 +48,31 @@ export interface DeliveryHealth {
 export interface DeliveryParts {
   readonly sender: Sender
   readonly clock: Clock
-  /** As the configuration has it now. */
+  /** Returns the fetch as currently configured. */
   readonly fetch: () => SafeFetch
   readonly timeoutMs: number
   readonly count: (outcome: Outcome, traces: number) => void
-  /** Null: what waits is in memory alone. */
+  /** Null if waiting traces are kept in memory alone. */
   readonly kept: KeptTraces | null
 }
 
-/** The traces that wait, in storage. */
+/** The waiting traces in storage. */
 export interface KeptTraces {
   add(trace: Encoded): string
   remove(ids: readonly string[]): void
-  /** Answers with the traces that still wait, by their ids. */
+  /** Returns those of the traces that still wait, by their ids. */
   read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
 }
 
 const QUEUE_MAX = 10_000
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024
-/** Texts in memory of what waits in storage too: one batch. */
+/** The most bytes of text kept in memory for traces that are stored too: one batch. */
 const TEXT_BYTES_MAX = 4 * 1024 * 1024
 const BATCH_BYTES_MAX = 4 * 1024 * 1024
 const BATCH_MS = 1000
 const BACKOFF_MIN_MS = 1000
 const BACKOFF_MAX_MS = 5 * 60 * 1000
-/** For all that waits when the process ends. */
+/** The time for all waiting traces when the process ends. */
 const LAST_MS = 5000
 const AGE_MAX_MS = 60 * 60 * 1000
 const ANSWER_MAX_BYTES = 64 * 1024
@@ -77,7 +80,7 @@ const ANSWER_MAX_BYTES = 64 * 1024
 type Waiting = (InMemory | InStorage) & { readonly bytes: number; readonly addedMs: number }
 
 interface InMemory {
-  /** In storage; null where it is in none. */
+  /** The id in storage; null if the trace is not stored. */
   readonly id: string | null
   readonly trace: Encoded
 }
@@ -87,7 +90,7 @@ interface InStorage {
   readonly trace: null
 }
 
-/** The outcome of a batch: null where it was taken. */
+/** Why a batch was not taken, and whether and when to try it again. */
 interface Failure {
   readonly reason: string
   readonly again: boolean
@@ -141,7 +144,7 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     })
   }
 
-  /** Batches until none waits, or one is not taken. */
+  /** Sends batches until none waits or one is not taken. */
   const sendAll = async (): Promise<void> => {
     let waitMs: number | null = null
     while (queue.length > 0 && waitMs === null) waitMs = await sendBatch()
@@ -149,7 +152,7 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     if (queue.length > 0) schedule(waitMs ?? BATCH_MS)
   }
 
-  /** Null where the next may follow at once, else the milliseconds to wait. */
+  /** Returns null if the next batch may follow at once, else the milliseconds to wait. */
   const sendBatch = async (): Promise<number | null> => {
     dropOld()
     const batch = nextBatch(queue, sender.most)
@@ -211,7 +214,7 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     async close() {
       scheduled?.()
       scheduled = null
-      // A failure on the way is not waited out: the caller is closing and has no time.
+      // Failures from here on are not retried, because the caller is closing.
       ended = true
       const late = Promise.withResolvers<void>()
       const cancel = clock.after(LAST_MS, late.resolve)
@@ -245,7 +248,7 @@ const nextBatch = (queue: readonly Waiting[], most: number): readonly Waiting[] 
   return past === -1 ? first : first.slice(0, past)
 }
 
-/** `traces`: as many as went out; another process may have taken over the others. */
+/** `traces`: the number that was sent; another process may have taken over the others. */
 const send = async (
   sender: Sender,
   batch: readonly Waiting[],
@@ -257,7 +260,7 @@ const send = async (
     const outgoing = await sender.request(traces, parts.clock.now())
     return { failure: failureIn(await post(outgoing, parts.fetch(), parts.timeoutMs)), traces: traces.length }
   } catch (thrown) {
-    // An address that is not to be asked stays one; a connection, or storage, may be there the next time.
+    // A refused address stays refused, but a connection, or storage, may work the next time.
     const again = !(thrown instanceof UnsafeRequest) || thrown.kind === 'connection'
     return { failure: { reason: thrown instanceof Error ? thrown.message : String(thrown), again, afterMs: null }, traces: 0 }
   }
@@ -273,7 +276,7 @@ const NONE: ReadonlyMap<string, Encoded> = new Map()
 
 const compress = promisify(gzip)
 
-/** Redirects are not followed: what is meant for one address is not sent to another. */
+/** Redirects are not followed, so that traces for one address are not sent to another. */
 export const post = async (
   { url, method, headers, body, gzip: packs }: Outgoing,
   fetch: SafeFetch,

@@ -1,4 +1,6 @@
-/** The configuration of a destination: read in either spelling, answered masked in the one that was written, and merged. */
+/**
+ * The configuration of a destination: it is read in snake or camel case, returned masked in the case in which it was written, and merged.
+ */
 import type { z } from 'zod'
 
 import { DESTINATION_TYPE_NAMES, DESTINATION_TYPES, type DestinationConfig, type DestinationType } from '../contract/destination.ts'
@@ -7,13 +9,13 @@ import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** As it is stored: complete, and in the spelling of the client that wrote it. */
+/** The configuration as it is stored: complete, in snake case, with the case that the client wrote. */
 export interface StoredConfig {
   readonly values: JsonObject
   readonly spelling: 'snake' | 'camel'
 }
 
-/** Throws `invalid_request` for a type that there is not. */
+/** Throws `invalid_request` for an unknown type. */
 export const knownType = (type: string): DestinationType => {
   const known = DESTINATION_TYPE_NAMES.find((name) => name === type)
   if (known !== undefined) return known
@@ -30,8 +32,8 @@ export const readConfig = (type: DestinationType, given: JsonObject): StoredConf
 }
 
 /**
- * A member that a patch leaves out, or repeats masked, stays as it was; null clears. A secret stays for the address that it was entered
- * for: throws `invalid_request` naming each that would go to another one.
+ * A member that a patch leaves out or repeats masked stays as it was; null clears it. A secret is kept only for the address for which it
+ * was entered: throws `invalid_request` naming each secret that would go to another address.
  */
 export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: JsonObject): StoredConfig => {
   const given = respelled(patch, snake)
@@ -50,7 +52,7 @@ export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: 
   return { values, spelling: before.spelling }
 }
 
-/** Members that say where a destination is. */
+/** The members that hold the address of a destination. */
 const ADDRESSES = ['endpoint', 'url', 'base_url', 'otlp_endpoint'] as const
 
 const isElsewhere = (before: JsonObject, after: JsonObject): boolean =>
@@ -71,13 +73,13 @@ const enteredHeaders = (given: JsonValue | undefined): readonly string[] =>
 
 const headerPlace = (name: string): string => `headers.${name}`
 
-/** As it is answered. */
+/** The configuration as it is shown to clients. */
 export const shownConfig = (type: DestinationType, { values, spelling }: StoredConfig): JsonObject => {
   const masked = maskedValues(type, values)
   return spelling === 'camel' ? respelled(masked, camel) : masked
 }
 
-/** Safe: what is stored went through the schema. */
+/** Cannot fail, since the stored values passed the schema. */
 export const configOf = <Type extends DestinationType>(type: Type, { values }: StoredConfig): DestinationConfig<Type> =>
   DESTINATION_TYPES[type].config.parse(values) as DestinationConfig<Type>
 
@@ -100,7 +102,7 @@ const maskedValues = (type: DestinationType, values: JsonObject): JsonObject =>
 
 const isSecret = (type: DestinationType, key: string): boolean => (DESTINATION_TYPES[type].secrets as readonly string[]).includes(key)
 
-/** Showing more of a short secret would give too much of it away. */
+/** A short secret is hidden entirely, because any part of it would give too much away. */
 const masked = (secret: string): string => (secret.length < 20 ? '…' : `${secret.slice(0, 3)}…${secret.slice(-4)}`)
 
 const MASK = /…|\*{3,}/
@@ -108,7 +110,7 @@ const MASK = /…|\*{3,}/
 const isMasked = (value: JsonValue | undefined, shown: JsonValue | undefined): boolean =>
   typeof value === 'string' && (value === shown || MASK.test(value))
 
-/** A header that is not named goes; one whose value is masked stays as it was. */
+/** A header that is not named is removed; one whose value is masked stays as it was. */
 const mergeHeaders = (before: JsonValue | undefined, given: JsonObject): JsonObject => {
   const known = isObject(before) ? before : {}
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Destinations of traces, as management keys manage them (docs/contract/broadcast.md). Secrets go in and never come out. */
+/** Manages the destinations of traces for management keys (docs/contract/broadcast.md). Secrets are accepted but never returned. */
 import type { z } from 'zod'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
@@ -27,9 +27,12 @@ import { knownType, mergeConfig, readConfig, shownConfig, type StoredConfig } fr
 
 export interface Destinations {
   list(workspaceId: string, slice: Slice): Promise<Page<DestinationResource>>
-  /** Throws `not_found`, as the next two do. */
+  /** Throws `not_found`, as `update` and `delete` do. */
   get(reach: Reach, id: string): Promise<DestinationResource>
-  /** Throws `invalid_request` for a destination that is not as its type needs it or does not answer, and `precondition_failed` (409) for a name that is taken. */
+  /**
+   * Throws `invalid_request` for a destination that lacks what its type needs or that does not answer, and `precondition_failed` (409) for
+   * a name that is taken.
+   */
   create(
     workspaceId: string,
     body: z.output<typeof createDestinationBody>,
@@ -53,9 +56,9 @@ export interface DestinationsParts {
   readonly clock: Clock
   readonly ids: IdSource
   readonly healthOf: (id: string) => DeliveryHealth | null
-  /** Says why a destination refuses a request without a trace; null: it takes one. */
+  /** Returns why a destination refuses a request without a trace; null if it accepts one. */
   readonly tryOut: (type: DestinationType, config: StoredConfig) => Promise<string | null>
-  /** The destinations in force have changed. */
+  /** Called when the destinations in force have changed. */
   readonly changed: () => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Traces as the body of an OTLP/HTTP request, in JSON. */
+/** Encodes traces as the body of an OTLP/HTTP request, in JSON. */
 import { type AttributeValue, nanosText, type OtlpAttribute, otlpAttribute, untypedAttribute } from '../lib/otlp-json.ts'
 import { ATTRIBUTES, type AttributeName, RESOURCE, SCHEMA_URL } from './attribute-names.ts'
 import type { Span } from './trace-spans.ts'
@@ -6,7 +6,7 @@ import type { Span } from './trace-spans.ts'
 export interface ResourceFacts {
   readonly serviceName: string
   readonly serviceVersion: string
-  /** By their whole names. */
+  /** Other attributes, by their full names. */
   readonly others: Readonly<Record<string, string>>
 }
 
@@ -14,10 +14,10 @@ const SCOPE_NAME = 'patchbay'
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const
 
-/** OTLP's code of a failure; a span without one has no status. */
+/** OTLP's code for a failure; a span without an error has no status. */
 const STATUS_ERROR = 2
 
-/** One trace: what a request of traces holds for each. `more`: attributes that one receiver wants of each span. */
+/** Encodes one trace as an element of `resourceSpans`. `more`: attributes that a certain receiver wants on each span. */
 export const encodeTrace = (
   spans: readonly Span[],
   resource: ResourceFacts,
@@ -34,7 +34,7 @@ export const encodeTrace = (
     ],
   })
 
-/** `traces`: as `encodeTrace` made them. */
+/** `traces`: results of `encodeTrace`. */
 export const tracesBody = (traces: readonly string[]): string => `{"resourceSpans":[${traces.join(',')}]}`
 
 export const resourceAttributes = ({ serviceName, serviceVersion, others }: ResourceFacts): readonly OtlpAttribute[] => [

@@ -1,4 +1,4 @@
-/** Which traces a destination gets: those of its keys, those that its rules match, and of these a share of the sessions. */
+/** Decides which traces a destination gets: those of its keys that match its rules, and of these a share of the sessions. */
 import { createHash } from 'node:crypto'
 
 import type { FilterField, FilterRules } from '../contract/destination.ts'
@@ -12,7 +12,7 @@ export interface Filtering {
   readonly id: string
   readonly keyHashes: ReadonlySet<string> | null
   readonly rules: FilterRules | null
-  /** Compiled, by pattern. */
+  /** The compiled patterns, by their source. */
   readonly patterns: ReadonlyMap<string, Regex>
   readonly rate: number
 }
@@ -22,15 +22,15 @@ export const isSentTo = ({ id, keyHashes, rules, patterns, rate }: Filtering, tr
   (rules === null || fits(rules, trace, patterns)) &&
   isSampled(`${id}${trace.sessionId ?? trace.generationId}`, rate)
 
-/** The same for the same text, in every process: one session is sent whole or not at all. */
+/** The result is the same for the same text in every process, so that a session is sent whole or not at all. */
 export const isSampled = (text: string, rate: number): boolean => {
   if (rate >= 1) return true
   const first = createHash('sha256').update(text).digest().readBigUInt64BE(0)
-  // 53 bits are what a double holds exactly.
+  // A double holds exactly 53 bits.
   return Number(first >> 11n) / 2 ** 53 < rate
 }
 
-/** Says whether the rules can be decided only from the question or the answer. */
+/** Says whether the rules can only be decided with the question or the answer. */
 export const needsContent = (rules: FilterRules | null): boolean =>
   rules !== null && rules.enabled && rules.groups.some((group) => group.rules.some(({ field }) => field === 'input' || field === 'output'))
 

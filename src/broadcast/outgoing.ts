@@ -1,8 +1,8 @@
-/** The request that goes out to a destination. */
-/** One trace as its destination takes it. */
+/** A request to a destination. */
+/** One trace in the form that its destination takes. */
 export interface Encoded {
   readonly text: string
-  /** Where it is stored, for a destination that stores; '' elsewhere. */
+  /** The path of the object, for a destination that stores objects; '' for all others. */
   readonly path: string
 }
 

@@ -1,4 +1,4 @@
-/** Writes a request as PostHog's event of a generation. */
+/** Encodes a request as PostHog's event of a generation. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import type { RequestTrace } from './request-trace.ts'
 import { contentIn, providerName, traceIdIn, type TraceView } from './trace-spans.ts'

@@ -1,4 +1,4 @@
-/** The facts of a finished request for those who watch. Plain facts: nothing in it changes any more. */
+/** The facts of a finished request, for destinations of traces. Nothing in it changes any more. */
 import type { JsonObject } from '../lib/json.ts'
 import type { TraceParent } from './trace-ids.ts'
 
@@ -7,15 +7,15 @@ export interface RequestTrace {
   readonly requestId: string
   readonly workspaceId: string
   readonly keyHash: string
-  /** The name of its key; null where it was deleted. */
+  /** The name of its key; null if the key was deleted. */
   readonly keyName: string | null
   readonly presetSlug: string | null
   readonly presetVersion: number | null
   readonly operation: 'chat' | 'embeddings'
-  /** As the client named the model, and the model that answered or was asked last. */
+  /** The model that the client named, and the model that answered or was asked last. */
   readonly requestedModel: string
   readonly model: string
-  /** The slug of the provider; null where none was asked. */
+  /** The slug of the provider; null if none was asked. */
   readonly provider: string | null
   readonly upstreamId: string | null
   readonly sessionId: string | null
@@ -26,10 +26,10 @@ export interface RequestTrace {
   readonly finishReason: string | null
   readonly error: TracedError | null
   readonly isCancelled: boolean
-  /** By the wall clock. */
+  /** By the wall clock, in milliseconds. */
   readonly startedMs: number
   readonly endedMs: number
-  /** Seconds to the first content; null where none came. */
+  /** Seconds until the first content; null if none came. */
   readonly firstContentSeconds: number | null
   readonly usage: {
     readonly input: number
@@ -38,27 +38,27 @@ export interface RequestTrace {
     readonly cacheWrite: number
     readonly reasoning: number
   }
-  /** Null where no cost is known. */
+  /** Null if no cost is known. */
   readonly costUsd: number | null
   readonly attempts: readonly TracedAttempt[]
-  /** The attempts at models that its tools asked. */
+  /** The attempts at models that its tools called. */
   readonly innerAttempts: readonly TracedAttempt[]
   readonly toolCalls: readonly TracedToolCall[]
   readonly guardrails: readonly TracedGuardrail[]
-  /** The client's own `trace`; null where it sent none. */
+  /** The client's own `trace`; null if it sent none. */
   readonly named: JsonObject | null
   readonly parent: TraceParent | null
-  /** The question and the answer; null where nobody wants them, where they may not be sent, or where they had no room. */
+  /** The question and the answer; null if nobody wants them, if they may not be sent, or if they were too large. */
   readonly content: TracedContent | null
-  /** The content was wanted but too large: the trace goes without it. */
+  /** The content was wanted but too large: the trace is sent without it. */
   readonly contentLeftOut: boolean
-  /** Nobody may keep what was said (zero data retention). */
+  /** Nobody may keep the content (zero data retention). */
   readonly isPrivate: boolean
 }
 
 export interface TracedError {
   readonly type: string
-  /** Null where it may quote what was said. */
+  /** Null if it may quote the content. */
   readonly message: string | null
 }
 
@@ -105,7 +105,7 @@ export interface TracedContent {
   readonly system: readonly TracedPart[]
   readonly input: readonly TracedMessage[]
   readonly output: readonly TracedPart[]
-  /** JSON text; null where there are none. */
+  /** JSON text; null if there are no tools. */
   readonly tools: string | null
   /** By the id of the call. */
   readonly toolCalls: ReadonlyMap<string, { readonly arguments: string; readonly result: string | null }>
@@ -116,7 +116,7 @@ export interface TracedMessage {
   readonly parts: readonly TracedPart[]
 }
 
-/** In the words of the GenAI conventions. Media are a note of what they were. */
+/** In the form of the GenAI conventions. Media are replaced by a note of what they were. */
 export type TracedPart =
   | { readonly type: 'text' | 'reasoning'; readonly content: string }
   | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly arguments: string }

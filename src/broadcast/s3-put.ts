@@ -1,4 +1,4 @@
-/** A PUT of one object to S3 or what speaks its language, signed (Signature Version 4). */
+/** A signed PUT of one object to S3 or a compatible service (Signature Version 4). */
 import type { DestinationConfig } from '../contract/destination.ts'
 import type { Outgoing } from './outgoing.ts'
 import type { RequestTrace } from './request-trace.ts'
@@ -9,13 +9,13 @@ type S3Config = DestinationConfig<'s3'>
 export const createS3Put =
   (config: S3Config): ((path: string, body: string, nowMs: number) => Promise<Outgoing>) =>
   async (path, body, nowMs) => {
-    // Loaded when first used, so that a service without such a destination does not pay for it.
+    // Loaded on first use, so that services without such a destination do not pay for it.
     const [{ SignatureV4 }, { Sha256 }] = await Promise.all([import('@smithy/signature-v4'), import('@smithy/core/checksum')])
     const { protocol, host, hostname, pathname } = new URL(objectUrl(config, path))
     const signer = new SignatureV4({
       service: 's3',
       region: config.region,
-      // The path is encoded already, once, as S3 wants it.
+      // The path is already encoded, once, as S3 wants it.
       uriEscapePath: false,
       credentials: {
         accessKeyId: config.access_key_id,
@@ -29,14 +29,14 @@ export const createS3Put =
     return {
       url: `${protocol}//${host}${pathname}`,
       method: 'PUT',
-      // The one that sends says itself whom it calls.
+      // The HTTP client sets `host` itself.
       headers: Object.fromEntries(Object.entries(signed.headers).filter(([name]) => name !== 'host')),
       body,
       gzip: false,
     }
   }
 
-/** Amazon's buckets are hosts; those of others are paths below an endpoint. */
+/** Amazon's buckets are hosts; those of other services are paths below an endpoint. */
 const objectUrl = ({ endpoint, bucket_name: bucket, region }: S3Config, path: string): string => {
   const key = path.split('/').map(escaped).join('/')
   return endpoint === undefined
@@ -44,11 +44,11 @@ const objectUrl = ({ endpoint, bucket_name: bucket, region }: S3Config, path: st
     : `${endpoint.replace(/\/+$/, '')}/${escaped(bucket)}/${key}`
 }
 
-/** As S3 signs it: all but letters, digits and `-._~`. */
+/** Escapes everything but letters, digits and `-._~`, as S3 does for signatures. */
 const escaped = (segment: string): string =>
   encodeURIComponent(segment).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** `{path}/{traceId}-{timestamp}.json` */
+/** The path of an object: `{path}/{traceId}-{timestamp}.json`. */
 export const objectPath = ({ path_template: template, prefix }: S3Config, trace: RequestTrace): string => {
   const [day = '', time = ''] = new Date(trace.endedMs).toISOString().split('T')
   const [year = '', month = '', dayOfMonth = ''] = day.split('-')
@@ -69,5 +69,5 @@ export const objectPath = ({ path_template: template, prefix }: S3Config, trace:
   return folder === '' ? file : `${folder}/${file}`
 }
 
-/** A name that somebody chose is one part of a path. */
+/** A name chosen by somebody must be a single segment of the path. */
 const segment = (name: string): string => name.replaceAll('/', '_')

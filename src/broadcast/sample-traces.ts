@@ -13,7 +13,7 @@ export const isTraceSampled = (
 }
 
 /**
- * By the last 14 hex digits of the id, which the standard takes to be random: the same choice in every service of a trace. The
- * last of them is beyond what a number holds exactly, and decides nothing.
+ * Decides by the last 14 hex digits of the id, which the standard assumes to be random, so that every service of a trace decides alike. The
+ * very last digit is ignored, because with it the number would exceed what a double holds exactly.
  */
 const isBelow = (traceId: string, ratio: number): boolean => Number.parseInt(traceId.slice(-14, -1), 16) >= (1 - ratio) * 2 ** 52

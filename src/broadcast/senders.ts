@@ -1,4 +1,4 @@
-/** How each type of destination takes traces: what is sent, where, and with which proof of who sends it. */
+/** Defines for each type of destination what is sent, to which address, and with which authentication. */
 
 import { signatureHeader } from '../lib/body-signature.ts'
 import type { DestinationConfig, DestinationType } from '../contract/destination.ts'
@@ -11,10 +11,10 @@ import { type Span, spansOf, type TraceView } from './trace-spans.ts'
 
 export interface Sender {
   encode(trace: RequestTrace): Encoded
-  /** How many traces one request takes. */
+  /** The most traces in one request. */
   readonly most: number
   request(traces: readonly Encoded[], nowMs: number): Outgoing | Promise<Outgoing>
-  /** A request without a trace, which a destination that works accepts. */
+  /** Makes a request without a trace, which a working destination accepts. */
   test(nowMs: number): Outgoing | Promise<Outgoing>
 }
 
@@ -23,7 +23,7 @@ export interface SenderParts {
   readonly resource: ResourceFacts
 }
 
-/** Traces in one request. */
+/** The most traces in one request. */
 const BATCH_MAX = 100
 
 const TEST_HEADER = { 'x-test-connection': 'true' }
@@ -87,7 +87,7 @@ const SENDERS: MakeSenders = {
 export const createSender = <Type extends DestinationType>(type: Type, config: DestinationConfig<Type>, parts: SenderParts): Sender =>
   SENDERS[type](config, parts)
 
-/** A receiver of OTLP over HTTP in JSON, at this very address. */
+/** Makes a sender for a receiver of OTLP over HTTP in JSON, at exactly this address. */
 export const otlpSender = (
   url: string,
   headers: Readonly<Record<string, string>> | undefined,
@@ -100,7 +100,7 @@ export const otlpSender = (
   test: () => ({ url, method: 'POST', headers: { ...json(headers), ...TEST_HEADER }, body: bodyOf([]), gzip: false }),
 })
 
-/** Attributes that one kind of receiver looks for. */
+/** Attributes that one kind of receiver reads. */
 interface Additions {
   readonly ofSpan?: (span: Span, trace: RequestTrace) => Readonly<Record<string, string>>
   readonly ofResource?: (trace: RequestTrace) => Readonly<Record<string, string>>
@@ -120,7 +120,7 @@ const otlpEncoding = (
   }),
 })
 
-/** The endpoint as it was given, or with the path of traces behind it. */
+/** The endpoint as it was given, with the path of traces appended if it lacks that. */
 export const tracesUrl = (endpoint: string): string => {
   const url = bare(endpoint)
   return url.endsWith('/v1/traces') ? url : `${url}/v1/traces`
@@ -154,7 +154,7 @@ const nameOf = (named: RequestTrace['named']): string | null => {
   return typeof name === 'string' ? name : null
 }
 
-/** The client's word for its deployment, where Langfuse looks for it. */
+/** The client's environment and release, in the attributes in which Langfuse reads them. */
 const langfuseResource = ({ named }: RequestTrace): Readonly<Record<string, string>> => {
   const { environment, release } = named ?? {}
   return {

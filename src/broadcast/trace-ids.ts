@@ -1,4 +1,4 @@
-/** Ids of traces and spans: those that the client names, and those that follow from a generation, so that a repetition has the same. */
+/** Ids of traces and spans: either named by the client, or derived from a generation, so that a repetition gets the same. */
 import { createHash } from 'node:crypto'
 
 /** The ids in a client's `traceparent` (W3C Trace Context). */
@@ -11,7 +11,7 @@ export interface TraceParent {
 const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/
 const ZEROS = /^0+$/
 
-/** Null where the header is missing or malformed: the trace then begins here. */
+/** Null if the header is missing or malformed: the trace then begins here. */
 export const readTraceParent = (header: string | null): TraceParent | null => {
   const [, traceId = '', spanId = '', flags = ''] = TRACE_PARENT.exec(header?.trim() ?? '') ?? []
   if (traceId === '' || ZEROS.test(traceId) || ZEROS.test(spanId)) return null
@@ -20,14 +20,14 @@ export const readTraceParent = (header: string | null): TraceParent | null => {
 
 export const traceParentText = ({ traceId, spanId, sampled }: TraceParent): string => `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`
 
-/** 32 hex digits as they are, a UUID without its hyphens; of any other text the beginning of its SHA-256. */
+/** Text of 32 hex digits stays as it is, and a UUID loses its hyphens; for any other text the beginning of its SHA-256 is used. */
 export const traceIdOf = (text: string): { readonly traceId: string; readonly isHashed: boolean } => {
   const plain = (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text.replaceAll('-', '') : text).toLowerCase()
   const isId = /^[0-9a-f]{32}$/.test(plain) && !ZEROS.test(plain)
   return isId ? { traceId: plain, isHashed: false } : { traceId: hashed(text, 16), isHashed: true }
 }
 
-/** The same for the 16 hex digits of a span. */
+/** Like `traceIdOf`, for the 16 hex digits of a span. */
 export const spanIdOf = (text: string): string => {
   const plain = text.toLowerCase()
   return /^[0-9a-f]{16}$/.test(plain) && !ZEROS.test(plain) ? plain : hashed(text, 8)

@@ -5,7 +5,7 @@ import { systemIds } from '../lib/id.ts'
 import type { WaitingTrace, WaitingTraceStore } from '../storage/waiting-trace-store.ts'
 import { createTraceQueue, type Taker } from './trace-queue.ts'
 
-/** A queue over a table that can be away. */
+/** A queue over a table that can be unavailable. */
 const start = () => {
   const clock = createFakeClock()
   const rows = new Map<string, WaitingTrace & { readonly holder: string }>()
@@ -89,7 +89,7 @@ test('a process that is gone is followed by another, once its hold is over; one 
   expect(resumed).toEqual(['left behind'])
   stop()
   await living.close()
-  // The next process that looks may have both at once.
+  // Neither trace has a holder any more, so the next process that looks can take both at once.
   expect([...rows.values()].map(({ holder }) => holders.get(holder))).toEqual(['', ''])
 })
 
@@ -112,7 +112,7 @@ test('what waits is read where it is: in memory before it is written, in storage
   const unwritten = queue.add('d', encoded('unwritten'))
   const texts = async (...ids: string[]) => [...(await queue.read(ids)).values()].map(({ text }) => text).toSorted()
   expect(await texts(written, gone, unwritten)).toEqual(['unwritten', 'written'])
-  // Where storage is away, what it has cannot be sent; what it does not have yet can.
+  // If storage is unavailable, traces that were written to it cannot be read; those that were not yet written can.
   table.isAway = true
   await pass(100)
   expect(await texts(unwritten)).toEqual(['unwritten'])

@@ -1,6 +1,7 @@
 /**
- * The traces that wait for destinations, in storage behind the memory that sends it, so that the death of a process loses no more than a
- * moment. It is written in batches behind the answers: nobody waits for it, and where storage is away, memory goes on alone.
+ * Keeps waiting traces in storage as well as in the memory from which they are sent, so that the death of a process loses only those of the
+ * last moment. They are written in batches after the answers: nobody waits for the writes, and if storage is unavailable, sending continues
+ * from memory alone.
  */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -13,15 +14,15 @@ export interface TraceQueue {
   add(destinationId: string, trace: Encoded): string
   /** Removes traces that no longer wait. */
   remove(ids: readonly string[]): void
-  /** Answers with the traces among them that still wait, by their ids. */
+  /** Returns those of the traces that still wait, by their ids. */
   read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
-  /** Looks for what other processes left behind, again and again; the answer ends that. */
+  /** Looks regularly for traces that other processes left behind; the returned function stops that. */
   start(takers: () => ReadonlyMap<string, Taker>): () => void
-  /** Writes what is not written. Traces that wait are left to the next process that asks for them. */
+  /** Writes what is not written yet. Waiting traces are left to the next process that looks for them. */
   close(): Promise<void>
 }
 
-/** One destination, as far as it takes what was left behind. */
+/** A destination that may take traces that were left behind. */
 export interface Taker {
   readonly hasRoom: boolean
   resume(trace: WaitingTrace): void
@@ -34,7 +35,7 @@ export interface TraceQueueParts {
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
-/** Answers of so short a time before a process is killed may be lost. */
+/** Traces of this last period before a process is killed may be lost. */
 const WRITE_MS = 100
 const AGAIN_MS = 5000
 const POLL_MS = 5000
@@ -47,7 +48,7 @@ const REMOVED_AT_ONCE = 500
 export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts): TraceQueue => {
   const holder = ids.prefixed('sender')
   const hold = () => ({ holder, until: isoTimestamp(clock.now() + HELD_MS) })
-  /** Not written yet, being written, and not removed yet. */
+  /** Traces that are not written yet (`unwritten`), that are being written (`underway`), and ids that are not removed yet (`unremoved`). */
   const unwritten = new Map<string, WaitingTrace>()
   let underway: ReadonlyMap<string, WaitingTrace> = new Map()
   const unremoved = new Set<string>()
@@ -66,7 +67,7 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
       })
     })
   }
-  /** Writes in portions, so that writes of requests go between them. */
+  /** Writes in portions, so that writes for requests can go in between. */
   const write = async (): Promise<void> => {
     failed = false
     while (unwritten.size + unremoved.size > 0 && !failed) {

@@ -1,6 +1,6 @@
 /**
- * The spans of a request: the request itself, below it a span that the client names, if it does, below that the generation,
- * and below the generation its attempts, where it took several, its tool calls and the attempts of models that tools asked.
+ * The spans of a request: the request itself, below it a span that the client names, if any, below that the generation, and below the
+ * generation its attempts, if there were several, its tool calls and the attempts of models that tools asked.
  */
 import type { AttributeValue } from '../lib/otlp-json.ts'
 import { type AttributeName, OPERATIONS, PROVIDER_NAMES } from './attribute-names.ts'
@@ -16,7 +16,7 @@ export interface Span {
   readonly startedMs: number
   readonly endedMs: number
   readonly attributes: Attributes
-  /** The members of the client's `trace` beside the names that we know, by their keys. */
+  /** The members of the client's `trace` other than the names that this service reads, by their keys. */
   readonly metadata: Readonly<Record<string, AttributeValue>>
   readonly error: TracedError | null
 }
@@ -31,7 +31,7 @@ export interface TraceView {
   readonly requestContext: boolean
 }
 
-/** The root comes first, and the generation before what is below it. */
+/** The root comes first, and the generation before the spans below it. */
 export const spansOf = (trace: RequestTrace, view: TraceView): readonly Span[] => {
   const { generationId, startedMs, endedMs, attempts } = trace
   const traceId = traceIdIn(trace)
@@ -85,13 +85,15 @@ export const spansOf = (trace: RequestTrace, view: TraceView): readonly Span[] =
   ]
 }
 
-/** The id that the client named, else what its `traceparent` says, else one of its own. */
+/** The id that the client named, else that of its `traceparent`, else one derived from the generation. */
 export const traceIdIn = ({ generationId, named, parent }: Pick<RequestTrace, 'generationId' | 'named' | 'parent'>): string => {
   const text = namedText(named, 'trace_id')
   return text === null ? (parent?.traceId ?? derivedTraceId(generationId)) : traceIdOf(text).traceId
 }
 
-/** A generation of one attempt has that attempt's id: the provider got it before anybody knew whether others would follow. */
+/**
+ * A generation with a single attempt has that attempt's id, which the provider got before it was known whether other attempts would follow.
+ */
 const generationSpanId = ({ generationId, attempts }: RequestTrace): string =>
   derivedSpanId(generationId, attempts.length === 1 ? 'attempt 0' : 'generation')
 
@@ -102,10 +104,10 @@ const namedText = (named: RequestTrace['named'], key: string): string | null => 
 
 const textIn = ({ named }: RequestTrace, key: string): string | null => namedText(named, key)
 
-/** Members of `trace` that name spans; the others are metadata. */
+/** Members of `trace` that name spans; all others are metadata. */
 const NAMES: ReadonlySet<string> = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
 
-/** Scalars as they are, all else as JSON text. A trace id that had to be hashed is added as the client wrote it. */
+/** Scalars are kept, everything else becomes JSON text. A trace id that had to be hashed is added as the client wrote it. */
 const metadataOf = ({ named }: RequestTrace): Span['metadata'] => {
   if (named === null) return {}
   const reported = Object.entries(named).flatMap(([key, value]): [string, AttributeValue][] => {
@@ -168,7 +170,7 @@ const aboutGeneration = (trace: RequestTrace, view: TraceView): Attributes => {
 
 export const providerName = (slug: string): string => PROVIDER_NAMES[slug] ?? slug
 
-/** Null where the destination must not get the question and the answer. */
+/** Null if the destination must not get the question and the answer. */
 export const contentIn = ({ content, isPrivate }: RequestTrace, view: TraceView): TracedContent | null =>
   view.content && !isPrivate ? content : null
 
@@ -234,7 +236,7 @@ const toolSpan = (trace: RequestTrace, at: number, view: TraceView): Below => {
 
 const NO_CALL = { name: '', callId: '', startedMs: 0, endedMs: 0, isFailed: false }
 
-/** Guardrails run before the first attempt, and their time is not measured: their spans are instants. */
+/** Guardrails run before the first attempt, and their time is not measured, so their spans have no duration. */
 const guardrailSpan = ({ generationId, guardrails, startedMs }: RequestTrace, at: number): Below => {
   const { name = '', guardrailId = '', scope = '', action = null } = guardrails[at] ?? {}
   return {

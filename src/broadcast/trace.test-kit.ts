@@ -1,4 +1,4 @@
-/** A finished request as the destinations of traces get it; a test names only the members that it is about. */
+/** A finished request for destinations of traces; a test sets only the members that matter to it. */
 import type { RequestTrace } from './request-trace.ts'
 
 export const traceWith = (more: Partial<RequestTrace> = {}): RequestTrace => ({

@@ -1,6 +1,6 @@
 /**
- * Which of its workspace's own provider keys a request may use. They are opened once and kept until something changes,
- * so that a request makes no query.
+ * Finds which of its workspace's own provider keys a request may use. The keys are unsealed once and cached until something changes, so
+ * that a request needs no query.
  */
 import type { Clock } from '../lib/clock.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
@@ -8,7 +8,7 @@ import type { ByokRecord, ByokStore } from '../storage/byok-store.ts'
 import { unseal, type SealingKey } from './envelope.ts'
 import { sealContext, type ProviderKeysParts } from './provider-keys.ts'
 
-/** Who asks, and for what. */
+/** The API key and the user that ask. */
 export interface KeyUser {
   readonly hash: string
   readonly userId: string
@@ -28,31 +28,31 @@ export interface CustomerKeyChoice {
   readonly sharedAllowed: boolean
 }
 
-/** For one caller: by the provider's slug, and whether a name that the customer gave means the model that is asked for. */
+/** The keys for one caller. `provider`: its slug. `isModel`: says whether a name that the customer gave means the requested model. */
 export type CustomerKeyLookup = (provider: string, isModel: (name: string) => boolean) => CustomerKeyChoice
 
 export interface CustomerKeys {
-  /** Null where the workspace has none. At once where they are known. Throws StorageUnavailable. */
+  /** Null if the workspace has no keys. Returns without a promise if they are cached. Throws StorageUnavailable. */
   forCaller(workspaceId: string, user: KeyUser): CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
-  /** Something may have changed in another process, and storage answers. */
+  /** Call it when something may have changed in another process, and storage is available. */
   refreshCache(): void
-  /** The keys of this workspace have changed; with null those of all. */
+  /** Call it when the keys of this workspace have changed; null for those of all workspaces. */
   changed(workspaceId: string | null): void
-  /** Keys that were opened for the old address of a provider are opened again for the new one: without a query, since storage may be away. */
+  /** Unseals keys again that were unsealed for the old address of a provider. It makes no query, since storage may be unavailable. */
   addressesChanged(): void
 }
 
 export interface CustomerKeysParts {
   readonly store: Pick<ByokStore, 'inForce'>
   readonly clock: Pick<Clock, 'after'>
-  /** All that may have sealed a secret. */
+  /** Returns all keys that may have sealed a secret. */
   readonly sealingKeys: () => readonly SealingKey[]
   readonly originOf: ProviderKeysParts['originOf']
-  /** Called for a stored key that does not open; requests go on without it. */
+  /** Called for a stored key that cannot be unsealed; requests continue without it. */
   readonly onError: (thrown: unknown) => void
 }
 
-/** Workspaces whose keys are remembered. */
+/** The most workspaces whose keys are cached. */
 const CACHE_MAX = 10_000
 
 interface OpenedKey {

@@ -1,7 +1,7 @@
 /**
- * Secrets of customers at rest (docs/contract/keys-and-workspaces.md#sealing): each version has a data key of its own,
- * AES-256-GCM, which is itself sealed under a key derived from the root secret. A rotation seals the data keys anew and
- * leaves the secrets alone.
+ * Encrypts secrets of customers at rest (docs/contract/keys-and-workspaces.md#sealing): each version has a data key of its own,
+ * AES-256-GCM, which is itself sealed under a key derived from the root secret. A rotation reseals the data keys and leaves the secrets
+ * alone.
  */
 import type { IdSource } from '../lib/id.ts'
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
@@ -12,24 +12,27 @@ export interface SealingKey {
   readonly bytes: Uint8Array
 }
 
-/** Base64. */
+/** The secret and its data key, in base64. */
 export interface Sealed {
   readonly sealedSecret: string
   readonly wrappedDataKey: string
   readonly kekId: string
 }
 
-/** The purpose for which a secret is sealed: taken to another row, workspace, provider or version, it does not open. */
+/** Identifies what a secret was sealed for: moved to another row, workspace, provider or version, it cannot be unsealed. */
 export interface SealContext {
   readonly workspaceId: string | null
   readonly credentialId: string
   readonly provider: string
-  /** Where the provider is reached: a secret does not go anywhere else. Not part of what seals the data key. */
+  /** The address of the provider: the secret cannot be unsealed for another one. It is not part of what seals the data key. */
   readonly origin: string
   readonly version: number
 }
 
-/** A secret that does not open: it was changed, or moved, or sealed under a root secret that is not here. Names no secret. */
+/**
+ * A secret cannot be unsealed: it was changed, or moved, or sealed under a root secret that is not available. The message contains no
+ * secret.
+ */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken'
 }
@@ -43,13 +46,13 @@ export const seal = (secret: string, context: SealContext, key: SealingKey, ids:
   }
 }
 
-/** Throws SealBroken. `keys`: all that are valid now. */
+/** Throws SealBroken. `keys`: all that are currently valid. */
 export const unseal = (sealed: Sealed, context: SealContext, keys: readonly SealingKey[]): string =>
   orBroken(context, () =>
     Buffer.from(openBytes(sealed.sealedSecret, dataKeyOf(sealed, context, keys), purposeText(context, 'secret'))).toString('utf8'),
   )
 
-/** The same secret with its data key sealed under `key`. Throws SealBroken. */
+/** Returns the same secret with its data key sealed under `key`. Throws SealBroken. */
 export const rewrap = (sealed: Sealed, context: SealContext, keys: readonly SealingKey[], key: SealingKey, ids: IdSource): Sealed =>
   orBroken(context, () => ({
     ...sealed,

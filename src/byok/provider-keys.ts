@@ -1,4 +1,7 @@
-/** Customers' own provider keys, as management keys manage them (docs/contract/keys-and-workspaces.md#customer-keys). The secret goes in and never comes out. */
+/**
+ * Manages customers' own provider keys for management keys (docs/contract/keys-and-workspaces.md#customer-keys). Secrets are accepted but
+ * never returned.
+ */
 import type { z } from 'zod'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
@@ -17,9 +20,9 @@ import type { Page } from '../storage/page.ts'
 
 export interface ProviderKeys {
   list(reach: Reach, filter: { provider?: string | undefined } & Slice): Promise<Page<ByokRecord>>
-  /** Throws `not_found`, as the next two do. */
+  /** Throws `not_found`, as `update` and `delete` do. */
   get(reach: Reach, id: string): Promise<ByokRecord>
-  /** Throws `invalid_request` for a provider that is not enabled here and for API keys of other workspaces. */
+  /** Throws `invalid_request` for a provider that is not enabled here, and for API keys of other workspaces. */
   create(workspaceId: string, body: z.output<typeof createByokBody>, by: ChangedBy, once?: Once<ByokRecord>): Promise<ByokRecord>
   update(reach: Reach, id: string, body: z.output<typeof updateByokBody>, by: ChangedBy): Promise<ByokRecord>
   delete(reach: Reach, id: string, by: ChangedBy): Promise<void>
@@ -30,11 +33,11 @@ export interface ProviderKeysParts {
   readonly keyStore: Pick<KeyStore, 'countIn'>
   readonly clock: Clock
   readonly ids: IdSource
-  /** Under which secrets are sealed now. */
+  /** Returns the key under which secrets are sealed now. */
   readonly sealingKey: () => SealingKey
-  /** Where a provider is reached, as `scheme://host:port`; null for one that is not enabled. */
+  /** The address of a provider as `scheme://host:port`; null for one that is not enabled. */
   readonly originOf: (provider: string) => string | null
-  /** Called with the workspace whose keys have changed; null: those of all have. */
+  /** Called with the workspace whose keys have changed; null if those of all have. */
   readonly changed: (workspaceId: string | null) => void
 }
 
@@ -44,7 +47,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
     const found = await store.get(id)
     if (found === null) throw unknownKey()
     const scope = scopeOf(reach)
-    // A key for every workspace is the operator's, whichever workspace it looks at.
+    // A key for every workspace belongs to the operator, whichever workspace it is looking at.
     const isReached = found.workspaceId === null ? reach.isOperator : scope === null || found.workspaceId === scope
     if (!isReached) throw unknownKey()
     return found
@@ -107,7 +110,10 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
   }
 }
 
-/** The provider's address is part of it: where that changes, the secret must be entered again (docs/contract/keys-and-workspaces.md#sealing). */
+/**
+ * The provider's address is part of the context: if it changes, the secret must be entered again
+ * (docs/contract/keys-and-workspaces.md#sealing).
+ */
 export const sealContext = (
   { id, workspaceId, provider, version }: Pick<ByokRecord, 'id' | 'workspaceId' | 'provider' | 'version'>,
   originOf: ProviderKeysParts['originOf'],
@@ -126,7 +132,7 @@ const DEFAULT_USE: ByokUse = {
   allowed_api_key_hashes: null,
 }
 
-/** Showing more of a short key would give too much of it away. */
+/** Only a little of a short key is shown, because more would give too much of it away. */
 const maskedLabel = (key: string): string => (key.length < 20 ? `…${key.slice(-2)}` : `${key.slice(0, 3)}…${key.slice(-4)}`)
 
 export const byokResource = (record: ByokRecord): ByokKeyResource => ({

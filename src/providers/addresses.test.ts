@@ -1,4 +1,4 @@
-/** A name that a client wrote does not change what the operator's credentials can reach. */
+/** Checks that a model name from a client does not change what the operator's credentials can reach. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
@@ -11,7 +11,7 @@ import { PROVIDER_DIALECTS } from '../canonical/provider-dialects.ts'
 
 const SENT = new Error('sent')
 
-/** Where a request for the model goes, at a provider that serves any name; null where there is no such model. */
+/** The address of a request for the model, at a provider that serves any name; null if there is no such model. */
 const addressFor = async (name: string, dialect: Provider['dialects'][number], stream: boolean): Promise<URL | null> => {
   const provider: Provider = {
     slug: 'p',
@@ -83,7 +83,7 @@ const piece = fc.constantFrom(
 const names = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(''))
 
 const DIALECTS = PROVIDER_DIALECTS.filter((dialect) => dialect !== 'sandbox')
-/** How many segments a path has, and what comes behind it. */
+/** The path that is expected, and the query after it. */
 const SHAPES: Readonly<Record<string, (stream: boolean) => readonly [RegExp, string]>> = {
   'openai-chat': () => [/^\/base\/v1\/chat\/completions$/, ''],
   'openai-responses': () => [/^\/base\/v1\/responses$/, ''],

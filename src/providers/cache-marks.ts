@@ -1,4 +1,4 @@
-/** Marks of what to cache, in a history and tools that stay in their dialect, for providers that refuse them or have others. */
+/** Cache marks in a history and tools that stay in their dialect, for providers that refuse such marks or use others. */
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { editElementsInSteps, editMembers, readMembers } from '../lib/json-splice.ts'
@@ -7,15 +7,17 @@ import type { Steps } from '../lib/steps.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
 
-/** Marks that a provider does not take: OpenAI's models that take breakpoints get these for Anthropic's marks of content. */
+/**
+ * How a provider treats each mark. `breakpoint`: OpenAI's models that take breakpoints get them in place of Anthropic's marks on content.
+ */
 export interface RefusedMarks {
   readonly cache_control: 'taken' | 'refused' | 'breakpoint'
   readonly prompt_cache_breakpoint: 'taken' | 'refused'
 }
 
 /**
- * JSON text for those of `lists` (JSON text too) that change by what becomes of the marks; none where the body holds no such mark. One
- * warning is given for all that are left out: coding agents mark every request many times over.
+ * JSON text for those of `lists` (JSON text too) whose marks have to change; empty if the body holds no such mark. Only one warning is
+ * given for all marks that are left out, because coding agents put many marks on every request.
  */
 export function* withTakenMarks(
   body: JsonBody,
@@ -50,7 +52,7 @@ export const marksLost = (providerName: string, field: string): Warning => ({
   message: `${providerName} caches prompts by itself; marks of what to cache were left out.`,
 })
 
-/** Where the parts of a message, of an item and of a tool's result stand. */
+/** The members that hold the parts of a message, of an item and of a tool's result. */
 const PARTS = ['content', 'output'] as const
 
 function* isMarked(text: string, refused: RefusedMarks): Steps<boolean> {
@@ -60,7 +62,7 @@ function* isMarked(text: string, refused: RefusedMarks): Steps<boolean> {
 
 const BREAKPOINT = '{"mode":"explicit"}'
 
-/** `text`: of a message, an item or a tool, or of a part of its content. */
+/** `text`: the JSON of a message, an item or a tool, or of a part of its content. */
 function* withMarks(text: string, place: 'element' | 'part', refused: RefusedMarks, lose: () => void): Steps<string> {
   if (!text.startsWith('{') || !(yield* isMarked(text, refused))) return text
   const changes: Record<string, string | null> = {}
@@ -73,7 +75,7 @@ function* withMarks(text: string, place: 'element' | 'part', refused: RefusedMar
     if (mark === 'null') continue
     if (refused[name] !== 'breakpoint') lose()
     else if (place === 'part') changes['prompt_cache_breakpoint'] = BREAKPOINT
-    // A mark beside a text is the text's.
+    // A mark on a message whose content is a string becomes a breakpoint on that text.
     else if (said?.startsWith('"') === true) changes['content'] = `[{"type":"text","text":${said},"prompt_cache_breakpoint":${BREAKPOINT}}]`
     else lose()
   }
@@ -85,7 +87,7 @@ function* withMarks(text: string, place: 'element' | 'part', refused: RefusedMar
   return Object.keys(changes).length === 0 ? text : editMembers(text, changes)
 }
 
-/** Anthropic's limit for a request, also where Bedrock serves Claude. */
+/** Anthropic's limit for a request, also for Claude on Bedrock. */
 export const MARKS_MAX = 4
 
 export const tooManyMarks = (providerName: string, lost: number): Warning => ({
@@ -95,8 +97,8 @@ export const tooManyMarks = (providerName: string, lost: number): Warning => ({
 })
 
 /**
- * Which marks stay, by their positions in the order in which the model reads them: the last one before the conversation,
- * which covers tools and system prompt, and the last ones in it, since each reaches back to the one before.
+ * Decides which marks stay, by their positions in the order in which the model reads them: the last one before the conversation, which
+ * covers tools and system prompt, and the last ones in it, since each reaches back to the one before.
  */
 export const keptMarks = (before: number, inside: number, most: number): ((position: number) => boolean) => {
   const insideKept = Math.min(inside, before > 0 ? most - 1 : most)
@@ -104,7 +106,10 @@ export const keptMarks = (before: number, inside: number, most: number): ((posit
   return (position) => (position < before ? position >= before - beforeKept : position >= before + inside - insideKept)
 }
 
-/** Takes the marks in the order in which the model reads them: one of an hour behind one of five minutes is refused, and becomes such a one too. */
+/**
+ * Takes the `ttl` of each mark in the order in which the model reads them. A mark of an hour after one of five minutes would be refused, so
+ * it is shortened to five minutes.
+ */
 export const inOrderOfLifetimes = (): ((ttl: unknown) => 'kept' | 'shortened') => {
   let short = false
   return (ttl) => {

@@ -5,7 +5,7 @@ import { vendorOf } from './vendors.ts'
 
 type Addressee = Pick<Target, 'provider' | 'upstreamModel' | 'modelId'>
 
-/** `effort`: what the model is asked for, where it is. */
+/** `effort`: the effort that the model is asked for; null if none is. */
 export const acceptsChatField = (target: Addressee, field: string, effort: string | null): boolean => {
   const { accepts, openAiModels, refusedFields } = vendorOf(target.provider)
   if (accepts === 'everything' || accepts.chat === undefined) return true

@@ -1,4 +1,7 @@
-/** A provider's failure as a row of the error table. What only one dialect says is recognised in that dialect's folder. */
+/**
+ * Classifies a provider's failure as a row of the error table. Failures that only one dialect reports are recognised in that dialect's
+ * folder.
+ */
 import { ERRORS, GatewayError, type ErrorType } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { excerpt } from '../lib/excerpt.ts'
@@ -8,20 +11,20 @@ import { beginningOf, redact } from './redact.ts'
 import { retryHintInText } from './retry-hint.ts'
 import { isEmptyPhrase, type ReportedError } from './reported-error.ts'
 
-/** A provider's error body may hold our own account's data: it is shown up to this size, redacted. */
+/** The most bytes of a provider's error body that are shown, redacted: it may hold data of our own account. */
 const RAW_MAX_BYTES = 4096
 const CODE_MAX = 200
 const REASONS_MAX = 20
 const MESSAGE_MAX = 1000
-/** As long as a client may see it (docs/contract/errors.md#moderation). */
+/** The most characters that a client may see (docs/contract/errors.md#moderation). */
 export const FLAGGED_INPUT_MAX = 100
 
 export interface ProviderFailure {
-  /** That of the response; null inside a body or a stream that began with 200 and names none. */
+  /** The status of the response; null for an error inside a body or a stream of status 200 that names no status. */
   readonly status: number | null
   readonly reported: Pick<ReportedError, 'words' | 'message'> & Partial<ReportedError>
   readonly raw: string
-  /** The wait that the response's headers ask for. */
+  /** The wait that the response's headers ask for, in seconds. */
   readonly retryAfterSeconds?: number | undefined
 }
 
@@ -35,7 +38,7 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
       ...(failure.raw === '' ? {} : { raw: beginningOf(redact(failure.raw, target), RAW_MAX_BYTES) }),
       ...(type === 'content_policy_violation' ? moderation(failure, target) : {}),
     },
-    // It is sent where waiting helps (docs/contract/errors.md#retry-after).
+    // A wait is sent only with statuses for which waiting helps (docs/contract/errors.md#retry-after).
     ...(WAITED_FOR.has(ERRORS[type].status)
       ? { retryAfterSeconds: failure.retryAfterSeconds ?? retryHintInText(failure.reported.message) }
       : {}),
@@ -44,7 +47,7 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
 
 const WAITED_FOR: ReadonlySet<number> = new Set([429, 503])
 
-/** `flagged_input` is here where the provider reports it; else the caller, who knows the prompt, adds it. */
+/** `flagged_input` is set here if the provider reports it; otherwise the caller adds it, since it knows the prompt. */
 const moderation = ({ reported }: ProviderFailure, target: Target): Readonly<Record<string, unknown>> => {
   const { reasons = [], flaggedInput = null } = reported
   const reason = reported.words[0] ?? 'content_policy_violation'
@@ -55,11 +58,11 @@ const moderation = ({ reported }: ProviderFailure, target: Target): Readonly<Rec
   }
 }
 
-/** An answer that breaks the rules of its dialect. `did`: what the provider did, as the end of a sentence. */
+/** For an answer that breaks the rules of its dialect. `did`: what the provider did, as the end of a sentence. */
 export const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
   new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })
 
-/** The kind that a status alone speaks for. A credential of ours that is refused is never the client's 401. */
+/** The kind that a status alone stands for. A refused credential of ours never becomes a 401 for the client. */
 export const kindOfStatus = (status: number): FailureKind => {
   const known = STATUSES[status]
   if (known !== undefined) return known
@@ -105,7 +108,7 @@ const STATUSES: Readonly<Record<number, FailureKind>> = {
   599: 'timeout',
 }
 
-/** The provider's reason in plain words; its HTML, its silence and its empty phrases are replaced by ours. */
+/** The provider's reason in plain words. If the provider sent HTML, an empty phrase or nothing, our own sentence is used instead. */
 const sentence = ({ status, reported }: ProviderFailure, kind: FailureKind, target: Target): string => {
   const { providerName } = target
   if (kind === 'our_account')

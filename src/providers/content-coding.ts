@@ -1,4 +1,4 @@
-/** Takes the compression off an answer piece by piece, and stops at a bound, as a few compressed bytes may be many. */
+/** Decompresses an answer piece by piece and stops at a limit, because a few compressed bytes may expand to very many. */
 import type { Transform } from 'node:stream'
 
 export type ContentCoding = 'gzip' | 'deflate' | 'br'
@@ -7,10 +7,13 @@ export class TooManyBytes extends Error {
   override readonly name = 'TooManyBytes'
 }
 
-/** More than this is no web server's doing. */
+/** No real web server applies more codings than this. */
 const CODINGS_MAX = 2
 
-/** The codings of a `content-encoding`, as they were applied; null where one of them is not ours to read. */
+/**
+ * The codings of a `content-encoding` header, in the order in which they were applied; null if one of them is unknown or there are too
+ * many.
+ */
 export const readCodings = (header: string | undefined): readonly ContentCoding[] | null => {
   const names = (header ?? '')
     .toLowerCase()
@@ -23,7 +26,10 @@ export const readCodings = (header: string | undefined): readonly ContentCoding[
 
 const CODINGS: Readonly<Record<string, ContentCoding>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br' }
 
-/** At most `maxBytes` before, between and behind the codings. Throws TooManyBytes, and what is wrong with the bytes. */
+/**
+ * At most `maxBytes` are read before, between and after the codings. Throws TooManyBytes, or the decoder's error if the bytes are
+ * malformed.
+ */
 export const decodeBounded = async (
   source: AsyncIterable<Buffer>,
   codings: readonly ContentCoding[],
@@ -70,6 +76,6 @@ const decoderOf = (coding: ContentCoding, first: Buffer): Transform => {
   const zlib = process.getBuiltinModule('node:zlib')
   if (coding === 'br') return zlib.createBrotliDecompress()
   if (coding === 'gzip') return zlib.createGunzip()
-  // The standard means zlib's header; some servers send without.
+  // The standard means zlib's header; some servers send raw deflate without it.
   return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()
 }

@@ -1,10 +1,10 @@
-/** The tool that a choice names, for a model that is to call it (docs/contract/tools.md#function-tools). */
+/** The tool that a choice names, for a model that has to call it (docs/contract/tools.md#function-tools). */
 import type { CustomTool, FunctionTool, ProviderTool, Tool } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import type { Translation } from './translation.ts'
 
-/** Undefined for one that a vendor runs, which cannot be demanded here: that is reported. Throws as `refuseChoice` does. */
+/** Undefined for a tool that a vendor runs, since it cannot be demanded here; the client is warned. Throws as `refuseChoice` does. */
 export const demandedTool = ({ prompt: { tools }, lose }: Translation, name: string): FunctionTool | CustomTool | undefined => {
   const demanded = tools.find((tool: Tool): tool is FunctionTool | CustomTool => tool.type !== 'provider' && tool.name === name)
   if (demanded !== undefined) return demanded
@@ -15,14 +15,14 @@ export const demandedTool = ({ prompt: { tools }, lose }: Translation, name: str
 
 const isNamed = ({ raw }: ProviderTool, name: string): boolean => isObject(raw) && raw['name'] === name
 
-/** Throws `invalid_request`: a call was demanded that the model could not make. */
+/** Throws `invalid_request`: the request demands a call that the model could not make. */
 export const refuseChoice = (name: string): never => {
   throw new GatewayError('invalid_request', `tool_choice: There is no tool named ${name} among the tools.`, {
     metadata: { field: 'tool_choice' },
   })
 }
 
-/** For a request without a tool that could be called. */
+/** Warns that a demanded call was left out, for a request without any tool that could be called. */
 export const loseChoice = ({ prompt: { toolChoice }, lose }: Translation): void => {
   if (toolChoice.type === 'required' || toolChoice.type === 'tool')
     lose('tool_choice', 'There is no tool that could be called; it was left out.')

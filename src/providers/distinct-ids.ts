@@ -1,10 +1,10 @@
 /**
- * Ids that come twice, told apart by a number. Some models number the calls of each answer anew, or give two calls of one answer the
+ * Makes repeated ids distinct by adding a number. Some models number the calls of each answer anew, or give two calls of one answer the
  * same id, which the next server refuses.
  */
 export const createDistinctIds = (): ((id: string) => string) => {
   const taken = new Set<string>()
-  /** By an id that came again: the number to try next. */
+  /** By each repeated id: the number to try next. */
   const numbers = new Map<string, number>()
   return (given) => {
     let id = given

@@ -1,6 +1,6 @@
 /**
- * The top-level fields of a request on its way out, for rules that hold whether the request came in the provider's
- * dialect or was translated to it: either is read and changed through this one view.
+ * The top-level fields of an outgoing request, for rules that hold whether the request came in the provider's dialect or was translated to
+ * it: both are read and changed through this one view.
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
@@ -9,28 +9,34 @@ import type { JsonChanges, JsonObject, JsonValue } from '../lib/json.ts'
 import type { Steps } from '../lib/steps.ts'
 
 export interface EditableFields {
-  /** The names of all fields that are there, also with null for a value. */
+  /** The names of all fields that are present, including those whose value is null. */
   names(): readonly string[]
   has(name: string): boolean
-  /** Undefined where the field is absent or null. */
+  /** Undefined if the field is absent or null. */
   value(name: string): Exclude<JsonValue, null> | undefined
   put(name: string, value: JsonValue): void
-  /** The value goes on as it was written. */
+  /** Keeps the text of the value as it was written. */
   rename(from: string, to: string): void
   remove(name: string): void
-  /** Where the client wrote it: what warnings name. */
+  /** The client's own path for the field, as warnings name it. */
   reported(name: string): string
 }
 
 export interface FieldsOfBody extends EditableFields {
-  /** The text of all that was put, once nothing more is: in steps, since it may be that of megabytes of tools. */
+  /**
+   * Returns the changed members as JSON text. Call it once all changes were made. It works in steps, since the text may be megabytes of
+   * tools.
+   */
   written(): Steps<JsonChanges>
 }
 
-/** A client's own JSON; only what is changed is written anew. `changes` holds what was changed before, and gets the rest. */
+/**
+ * The fields of a client's own JSON, of which only what changes is written anew. `changes` holds the earlier changes and receives the new
+ * ones.
+ */
 export const fieldsOfBody = (body: JsonBody, changes: Record<string, string | null>): FieldsOfBody => {
   const put = new Map<string, JsonValue>()
-  /** The names of fields whose new value has no text yet. */
+  /** Names of fields whose new value has no text yet. */
   const unwritten = new Set<string>()
   const removed = (name: string): boolean => Object.hasOwn(changes, name) && changes[name] === null
   return {
@@ -38,7 +44,7 @@ export const fieldsOfBody = (body: JsonBody, changes: Record<string, string | nu
       for (const name of unwritten) {
         const [value = null, before, raw] = [put.get(name), body.get(name), body.raw(name)]
         yield
-        // Text that the old and the new value share goes on as it was written.
+        // Text that the old and the new value share stays as it was written.
         changes[name] = yield* before === undefined || raw === undefined ? writeInSteps(value) : rewrittenText(value, before, raw)
       }
       unwritten.clear()
@@ -77,7 +83,7 @@ export const fieldsOfBody = (body: JsonBody, changes: Record<string, string | nu
   }
 }
 
-/** The translated fields. `paths`: the client's path of each field; its own name where there is none. */
+/** The fields of a translated request. `paths`: the client's path of each field; a field without one is reported by its own name. */
 export const fieldsOfObject = (
   given: JsonObject,
   paths: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
-/** Efforts of reasoning, which providers know in part, and budgets, which most know none of. */
+/** Reasoning efforts, of which each provider knows some, and token budgets for reasoning, which most do not know. */
 import type { ReasoningSetting } from '../canonical/settings.ts'
 
 const LADDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The nearest of `known`: the same, else the next lower one that still thinks, else the next higher; null where there is none. */
+/** The nearest of `known`: the same effort, else the next lower one that still thinks, else the next higher; null if there is none. */
 export const nearestEffort = (effort: string, known: readonly string[]): string | null => {
   if (known.includes(effort)) return effort
   const rung = LADDER.indexOf(effort)
@@ -16,15 +16,18 @@ export const nearestEffort = (effort: string, known: readonly string[]): string 
 export const thinksNot = ({ enabled, effort, maxTokens }: ReasoningSetting): boolean =>
   enabled === false || effort === 'none' || (effort === undefined && maxTokens === 0)
 
-/** For a provider that counts no tokens of thinking. */
+/** The effort for a token budget, for a provider that does not count thinking tokens. */
 export const effortOfBudget = (tokens: number): string => (tokens < 4096 ? 'low' : tokens < 16_384 ? 'medium' : 'high')
 
 type Asked = { readonly [Member in 'effort' | 'maxTokens']?: ReasoningSetting[Member] | undefined }
 
-/** The words for a budget that gives way to the effort beside it; null where only one of them was asked for. */
+/** The warning text if an effort is used instead of the budget beside it; null if only one of them was asked for. */
 export const budgetBeside = ({ effort, maxTokens }: Asked): string | null =>
   effort === undefined || maxTokens === undefined ? null : `The effort ${effort} counts; the budget of ${maxTokens} tokens was left out.`
 
-/** The same for a model that counts its tokens: the budget says more exactly what is wanted. */
+/**
+ * The warning text if a budget is used instead of the effort beside it, for a model that counts its thinking tokens: the budget is more
+ * exact.
+ */
 export const effortBeside = ({ effort, maxTokens }: Asked): string | null =>
   effort === undefined || maxTokens === undefined ? null : `The budget of ${maxTokens} tokens counts; the effort ${effort} was left out.`

@@ -1,15 +1,16 @@
 /**
- * Sentences of vendors that name a failure in words alone, as a type. A word of theirs that names the fault goes before; a bare
- * status goes after. Each row is a sentence that some vendor's server sends; vendor-failures.test.ts has them in whole bodies.
+ * Sentences by which vendors describe a failure in words alone, each with its error type. A vendor's code that names the fault takes
+ * precedence over these, and these over a bare status. Each row is a sentence that some vendor's server sends; vendor-failures.test.ts has
+ * them in whole bodies.
  */
 import type { ErrorType } from '../errors.ts'
 
-/** `our_account`: the credential, its rights or its credits at the provider, which are this service's and not the client's. */
+/** `our_account`: the credential, its rights or its credits at the provider, which belong to this service and not to the client. */
 export type FailureKind = ErrorType | 'our_account'
 
 type Rows = readonly (readonly [RegExp, FailureKind])[]
 
-/** Under any status. */
+/** Applies under any status. */
 const ACCOUNT: Rows = [
   [/credit balance is too low|insufficient (?:account )?(?:balance|credits?|quota|funds)|used all available credits/i, 'our_account'],
   [
@@ -25,15 +26,18 @@ const ACCOUNT: Rows = [
   [/余额(?:不足|已用完)|欠费|账[户号][^。]{0,20}(?:锁定|冻结|停用|不存在|非活动)/, 'our_account'],
 ]
 
-/** Rates are recognised before lengths: their sentences speak of tokens and limits too, and nothing has to be shortened for them. */
+/**
+ * Rate limits are recognised before lengths: their sentences mention tokens and limits too, but the client does not have to shorten
+ * anything.
+ */
 const RATE: Rows = [
   [/(?:tokens?|requests?|queries) per (?:second|min|hour|day)|\b(?:TPM|RPM|TPD|RPD|QPS)\b|\brate[ _-]?limit/i, 'rate_limit_exceeded'],
-  // MiniMax says so of the tokens of a minute.
+  // MiniMax says this about tokens per minute.
   [/^token limit\b/i, 'rate_limit_exceeded'],
   [/每(?:分钟|秒|小时|天|日)|频率(?!惩罚)|速率|并发/, 'rate_limit_exceeded'],
 ]
 
-/** Where the request was judged. */
+/** For statuses with which servers answer after they judged the content of a request. */
 const POLICY: Rows = [
   [
     /content[ _](?:filter|management|safety|polic)|safety (?:system|filter|polic)|usage (?:polic|guideline)|responsible ?ai/i,
@@ -49,9 +53,9 @@ const POLICY: Rows = [
   [/the model (?:has )?(?:refused|declined) to/i, 'refusal'],
 ]
 
-/** Where the request was read. */
+/** For statuses with which servers answer after they read a request. */
 const REQUEST: Rows = [
-  // A string, a body and a budget are recognised before the context: their sentences may speak of tokens and lengths too.
+  // A string, a body and an output limit are recognised before the context: their sentences may mention tokens and lengths too.
   [/string (?:is )?too long|string should have at most|at most \d+ characters|maximum string length/i, 'string_too_long'],
   [/max_tokens or model output limit was reached/i, 'max_tokens_exceeded'],
   [/(?:payload|request|body)(?: (?:size|body|entity))? (?:is )?(?:too large|exceeds the limit)/i, 'payload_too_large'],
@@ -74,7 +78,7 @@ const REQUEST: Rows = [
   ],
   [/tokens in (?:the prompt|request) (?:exceed|more than)|total tokens .{0,40}(?:exceed|less than)/i, 'context_length_exceeded'],
   [/prompt_tokens .{0,20}must be less than max_seq_len/i, 'context_length_exceeded'],
-  // A single parameter, a picture and a file have lengths of their own.
+  // A single parameter, a picture or a file has a length limit of its own.
   [/(?:输入|上下文|提示词|对话|文本|prompt|(?<!_)tokens?)[^参图频文件]{0,16}(?:超长|过长|太长|超出|超过|超限)/i, 'context_length_exceeded'],
 
   [
@@ -107,7 +111,7 @@ const REQUEST: Rows = [
   ],
 ]
 
-/** Where the server could not: a 429 of some vendors is their own lack of room. */
+/** For statuses of overload: some vendors answer with 429 when they themselves lack capacity. */
 const LOAD: Rows = [
   [
     /\boverload|at capacity|capacity exceeded|exceeded capacity|high (?:traffic|demand)|server (?:is )?busy|model is (?:currently )?loading|loading model|访问量过大|系统繁忙|服务繁忙/i,
@@ -115,7 +119,7 @@ const LOAD: Rows = [
   ],
 ]
 
-/** `status`: null for an error that has none, inside a body or a stream of status 200. */
+/** `status`: null for an error without one, inside a body or a stream of status 200. */
 export const kindOfSentence = (message: string | null, status: number | null): FailureKind | null => {
   if (message === null) return null
   const said = message.slice(0, SAID_MAX)
@@ -129,10 +133,10 @@ export const kindOfSentence = (message: string | null, status: number | null): F
   return rows.flat().find(([sentence]) => sentence.test(said))?.[1] ?? null
 }
 
-/** A reason stands at the beginning; what follows may be a page. */
+/** The reason stands at the beginning; the rest may be a whole page. */
 const SAID_MAX = 2000
 
-/** A 429 is one of a rate or of load, as its own rows and its status say. */
+/** 429 is not among these: it means a rate limit by its status alone, or overload by the sentences of LOAD. */
 const RATED: ReadonlySet<number> = new Set([400, 413, 422])
 const READ: ReadonlySet<number> = new Set([400, 404, 413, 415, 422, 500])
 const JUDGED: ReadonlySet<number> = new Set([400, 403, 422, 451, 500])

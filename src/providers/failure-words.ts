@@ -1,20 +1,20 @@
 /**
- * The names that vendors of the OpenAI dialects give a fault, as types (docs/contract/errors.md#types). Sources:
- * OpenAI's and Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot,
- * Alibaba, Zhipu, Volcengine, MiniMax, Baidu, Novita and llama.cpp.
+ * Maps the names that vendors of the OpenAI dialects give faults to error types (docs/contract/errors.md#types). Sources: OpenAI's and
+ * Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot, Alibaba, Zhipu, Volcengine, MiniMax,
+ * Baidu, Novita and llama.cpp.
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'
 import { failedBase, groqError } from './reported-error.ts'
 
-/** Names that leave nothing open, whatever stands beside them. */
+/** Codes that settle the type, whatever else the error says. */
 const CODES: Readonly<Record<string, FailureKind>> = {
   context_length_exceeded: 'context_length_exceeded',
   exceed_context_size_error: 'context_length_exceeded',
   // Baidu
   tokens_too_long: 'context_length_exceeded',
   characters_too_long: 'context_length_exceeded',
-  // Zhipu numbers its faults; these numbers are no other vendor's.
+  // Zhipu numbers its faults; no other vendor uses these numbers.
   1113: 'our_account',
   1211: 'not_found',
   1261: 'context_length_exceeded',
@@ -44,7 +44,7 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   capacity_exceeded: 'provider_overloaded',
   service_tier_capacity_exceeded: 'provider_overloaded',
   3505: 'provider_overloaded',
-  // The account that ran dry, or is not let in, is ours.
+  // The account without credits or rights is this service's.
   insufficient_quota: 'our_account',
   insufficient_user_quota: 'our_account',
   exceeded_current_quota_error: 'our_account',
@@ -99,7 +99,7 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   requesttimeout: 'timeout',
 }
 
-/** Names that a sentence beside them may narrow: a prompt that a filter flagged comes under that of a malformed one. */
+/** Codes that the sentence beside them may narrow: for example, a flagged prompt comes under the code of a malformed one. */
 const BROAD_CODES: Readonly<Record<string, FailureKind>> = {
   invalid_prompt: 'invalid_prompt',
   invalid_image_url: 'image_not_found',
@@ -116,7 +116,7 @@ const find = (table: Readonly<Record<string, FailureKind>>, words: readonly stri
   return null
 }
 
-/** Volcengine says what was found where, and may add which kind: `InputTextSensitiveContentDetected.Violence`. */
+/** Volcengine names the place of what was found, and may add its kind: `InputTextSensitiveContentDetected.Violence`. */
 const DETECTED = /^(?:(?:input|output)(?:text|image|video|audio))?(?:sensitivecontentdetected|riskdetection)(?:\.|$)/i
 
 export const kindOfCode = (words: readonly string[]): FailureKind | null =>
@@ -124,7 +124,7 @@ export const kindOfCode = (words: readonly string[]): FailureKind | null =>
 
 export const kindOfBroadCode = (words: readonly string[]): FailureKind | null => find(BROAD_CODES, words)
 
-/** The status that a kind of error would have had, where it stands inside a body or a stream of 200. */
+/** The status that a kind of error would have had, for errors inside a body or a stream of status 200. */
 const STATUS_OF_KIND: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   badrequesterror: 400,
@@ -157,6 +157,9 @@ export const statusOfKind = (words: readonly string[]): number | null => {
   return null
 }
 
-/** An object with a code and a sentence, from smaller servers the sentence alone, or what MiniMax and Groq have beside an answer that failed. */
+/**
+ * Recognises an error: an object with a code and a sentence, a sentence alone (from smaller servers), or the member in which MiniMax and
+ * Groq report that an answer failed.
+ */
 export const holdsError = ({ error, base_resp, x_groq }: Readonly<Record<string, unknown>>): boolean =>
   isObject(error) || (typeof error === 'string' && error !== '') || failedBase(base_resp) !== null || groqError(x_groq) !== null

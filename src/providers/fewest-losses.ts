@@ -1,4 +1,4 @@
-/** Which of a provider's dialects takes a request, and which carries most of one that has to be translated. */
+/** Decides which of a provider's dialects accepts a request, and which loses the fewest fields if the request has to be translated. */
 import type { Call } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldMeanings, settingFields } from '../request-fields/request-fields.ts'
@@ -10,7 +10,10 @@ import { vendorOf } from './vendors.ts'
 
 type Addressee = Pick<Target, 'provider' | 'upstreamModel' | 'modelId'>
 
-/** Says whether a provider refuses in this dialect what it takes in another. Only OpenAI's models with tools, by Chat Completions. */
+/**
+ * Says whether a provider refuses in this dialect a request that it takes in another. Only OpenAI's models do so, for tools in Chat
+ * Completions.
+ */
 export const refusesIn = (dialect: string, { dialect: client, body }: Pick<Call, 'dialect' | 'body'>, target: Addressee): boolean => {
   if (dialect !== 'openai-chat' || !vendorOf(target.provider).openAiModels) return false
   const { chatToolsRefused } = openAiModelOf(target)
@@ -22,7 +25,7 @@ export const refusesIn = (dialect: string, { dialect: client, body }: Pick<Call,
 const TOOLS = ['tools', 'functions'] as const
 const HOLDS_SOME = /^\[\s*\{/
 
-/** Null where none is asked for. */
+/** Null if no effort is asked for. */
 const chatEffort = (body: Call['body']): JsonValue => {
   const own = body.value('reasoning_effort')
   const asked = body.value('reasoning')
@@ -31,7 +34,9 @@ const chatEffort = (body: Call['body']): JsonValue => {
   return asked['effort'] ?? asked['max_tokens'] ?? (asked['enabled'] === true ? 'medium' : null)
 }
 
-/** The first of those that lose fewest fields, of those that take the request; null where none is one that requests are translated to. */
+/**
+ * Among the dialects that take the request, the first that loses the fewest fields; null if requests are translated to none of `dialects`.
+ */
 export const fewestLosses = <Dialect extends string>(
   dialects: readonly Dialect[],
   { dialect: client, body }: Pick<Call, 'dialect' | 'body'>,
@@ -56,7 +61,7 @@ const isLost = (client: Call['dialect'], field: string, dialect: TranslatedDiale
   return dialect === 'openai-chat' && fieldMeanings(client, field).some((meaning) => isRefused(CHAT_FIELDS.get(meaning), target))
 }
 
-/** The field that a vendor has to accept for a setting, but for those that have rules of their own. */
+/** The field that a vendor has to accept for each setting, except settings that have rules of their own. */
 const CHAT_FIELDS: ReadonlyMap<string, string> = new Map(
   [...settingFields('chat')].flatMap(([name, [field]]): [string, string][] =>
     name === 'maxOutputTokens' || name === 'reasoning' ? [] : [[name, field]],

@@ -1,4 +1,4 @@
-/** Rules that requests of several dialects keep, whether they came in the dialect or were translated to it. */
+/** Rules for requests in several dialects, whether they came in the dialect or were translated to it. */
 import { createHash } from 'node:crypto'
 
 import type { ClientDialect } from '../canonical/call.ts'
@@ -10,7 +10,7 @@ import type { Attempt, Target } from './provider.ts'
 
 export type RuleContext = Pick<Attempt, 'call' | 'target' | 'warn'>
 
-/** Leaves out, with a warning, what an interface of this service knows and the provider is not known to accept. */
+/** Leaves out, with a warning, each field that this service's interface knows and the provider is not known to accept. */
 export const keepAccepted = (
   fields: EditableFields,
   dialect: ClientDialect,
@@ -23,7 +23,7 @@ export const keepAccepted = (
     if (row === undefined || RULED[dialect].has(name) || accepts(name)) continue
     const value = fields.value(name)
     fields.remove(name)
-    // The tools were reported.
+    // The removed tools were reported already.
     if (saysNothing(name, value) || (toolsGo && name === 'tool_choice')) continue
     const field = fields.reported(name)
     warn({
@@ -54,7 +54,7 @@ const RULED: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
   messages: ruledFields('messages'),
 }
 
-/** The provider behaves the same without the field: nothing is lost with it. */
+/** The provider behaves the same without the field, so nothing is lost. */
 const saysNothing = (field: string, value: JsonValue | undefined): boolean =>
   value === undefined || (Object.hasOwn(DEFAULTS, field) && DEFAULTS[field] === value) || (field === 'modalities' && isTextAlone(value))
 
@@ -83,7 +83,10 @@ export const clampOutput = (fields: EditableFields, name: string, context: RuleC
 
 export type OutputBounds = Pick<Target, 'upstreamModel' | 'maxCompletionTokens' | 'contextLength'>
 
-/** A limit above what the endpoint gives is no reason to refuse: as much as there is comes back. Null where the limit is within it. */
+/**
+ * A limit above the endpoint's maximum is no reason to refuse: the maximum is returned instead, with a warning. Null if the limit is within
+ * it.
+ */
 export const outputWithin = (
   asked: number,
   field: string,
@@ -96,7 +99,7 @@ export const outputWithin = (
   return most
 }
 
-/** Names that only have to be the same each time: one that is too long is sent as a hash of it. */
+/** Identifiers that only have to stay the same from request to request: one that is too long is sent as a hash of it. */
 export const shortenIdentifiers = (fields: EditableFields, most: number | null): void => {
   if (most === null) return
   for (const name of IDENTIFIERS) {
@@ -109,7 +112,7 @@ const IDENTIFIERS = ['user', 'safety_identifier', 'prompt_cache_key'] as const
 
 export const shortIdentifier = (name: string, most: number): string => createHash('sha256').update(name).digest('hex').slice(0, most)
 
-/** Where the marks of what to cache are left out, the wish to cache nothing else would cache nothing. */
+/** If the cache marks are left out, an option to cache only marked content would cache nothing, so it is left out too. */
 export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext): void => {
   if (fields.value('prompt_cache_options') === undefined) return
   fields.remove('prompt_cache_options')
@@ -119,7 +122,7 @@ export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext):
 
 const TIERS: Readonly<Record<string, string>> = { fast: 'priority', standard: 'default', standard_only: 'default' }
 
-/** Other dialects' names of the same tiers (docs/contract/routing.md#service-tiers). */
+/** Translates other dialects' names for the same tiers (docs/contract/routing.md#service-tiers). */
 export const nameServiceTier = (fields: EditableFields, { warn }: RuleContext): void => {
   const asked = fields.value('service_tier')
   if (typeof asked !== 'string' || !Object.hasOwn(TIERS, asked)) return
@@ -135,7 +138,7 @@ const PAIRS_MAX = 16
 const KEY_MAX = 64
 const VALUE_MAX = 512
 
-/** Strings only, within the API's limits: one pair beyond them would fail the whole request. */
+/** Keeps only pairs of strings within the API's limits: a single pair beyond them would fail the whole request. */
 export const limitMetadata = (fields: EditableFields, { warn }: RuleContext): void => {
   const asked = fields.value('metadata')
   if (!isObject(asked)) return

@@ -1,4 +1,4 @@
-/** The story of an attempt in every dialect over JSON: the request goes out, and its answer is read in the form in which it comes. */
+/** The course of an attempt in every dialect over JSON: the request is sent, and its answer is read in the form in which it comes. */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { Steps } from '../lib/steps.ts'
@@ -6,9 +6,9 @@ import { answerForm, postJson, readWholeAnswer, takeWhole, type JsonPost, type W
 import type { Attempt, ProviderAdapter, ProviderContext } from './provider.ts'
 import { streamFrames, type EventReader } from './stream-frames.ts'
 
-/** `native`: the client speaks this dialect and gets the form that it asked for, so what the upstream says can be passed on as it is. */
+/** `native`: the client speaks this dialect and gets the form that it asked for, so the upstream's own text can be passed on. */
 interface Exchange extends Omit<JsonPost, 'stream'> {
-  /** Null where no client speaks it. */
+  /** This dialect as a dialect of clients; null if no client speaks it. */
   readonly dialect: ClientDialect | null
   readonly events: (native: boolean) => EventReader
   readonly whole: (answer: WholeAnswer, native: boolean, frames: Frame[]) => void | Steps<void>

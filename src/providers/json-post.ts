@@ -1,4 +1,4 @@
-/** The common part of every dialect over JSON: how a request goes out, and how an answer that is refused or whole is read. */
+/** The common part of every dialect over JSON: how a request is sent, and how an error or a whole answer is read. */
 import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { joinCohort, nextStage } from '../lib/cohort.ts'
@@ -14,22 +14,22 @@ import { joinedText, type PieceReader, type UpstreamResponse } from './upstream.
 
 const ERROR_BODY_MAX = 64 * 1024
 
-/** The most bytes of a model's whole answer: pictures and sound come inside it. */
+/** The most bytes of a model's whole answer, which may contain pictures and sound. */
 const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
 export type Body = string | Uint8Array<ArrayBuffer>
 
 export interface JsonPost {
   readonly url: string
-  /** The dialect's own, such as those of its key and its version. */
+  /** The headers of the dialect, such as those of its key and its version. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Body | Promise<Body>
   readonly stream: boolean
-  /** A response of any status but 200 as an error, by the dialect's words for them. */
+  /** Turns a response of any status but 200 into an error, by the dialect's words for errors. */
   readonly failure: (status: number, bodyText: string, target: Target, retryAfterSeconds?: number) => GatewayError
 }
 
-/** Answers with a response of status 200. Throws a GatewayError for any other, and where none came. */
+/** Returns a response of status 200. Throws a GatewayError for any other status, and if no response came. */
 export const postJson = async (
   { url, headers, body, stream, failure }: JsonPost,
   { target, connection }: Pick<Attempt, 'target' | 'connection'>,
@@ -42,13 +42,13 @@ export const postJson = async (
     headers: {
       'content-type': 'application/json',
       accept: stream ? 'text/event-stream' : 'application/json',
-      // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
+      // Compression would gain nothing on a stream, and a compressed answer can be a bomb.
       'accept-encoding': 'identity',
       ...headers,
     },
     body: sent,
     stream,
-    // Some answer with a stream where a whole answer was wanted, which is kept until it ends.
+    // Some upstreams answer with a stream although a whole answer was asked for; it is kept until it ends.
     mostBytes: stream ? undefined : WHOLE_BODY_MAX,
     connection,
   })
@@ -57,9 +57,9 @@ export const postJson = async (
 }
 
 /**
- * The upstream's answer decides, not what was asked for: some answer a stream request with a whole body, and some
- * streams come as plain text or as nothing in particular, so that only their beginning shows the form. `response` is to be read
- * in place of the one that was given.
+ * The upstream's answer decides, not the request: some upstreams answer a stream request with a whole body, and some streams come as plain
+ * text or without a type, so that only their beginning shows the form. The caller must read the returned `response` instead of the one that
+ * it passed in.
  */
 export const answerForm = async (
   response: UpstreamResponse,
@@ -91,17 +91,19 @@ export const answerForm = async (
   }
 }
 
-/** How a line of an event stream begins; a comment has no name. */
+/** The beginning of a line of an event stream; a comment has no field name. */
 const EVENT_FIELD = /^(?:data|event|id|retry)?:/
 const LONGEST_FIELD = 'retry:'.length
 
-/** A whole answer, and what its JSON says. */
+/** A whole answer and its parsed JSON. */
 export interface WholeAnswer {
   readonly text: string
   readonly body: unknown
 }
 
-/** Behind a large one others get their turn. Throws `provider_unavailable` for what is not JSON, or has too many parts. */
+/**
+ * Parses a large answer in turns with other requests. Throws `provider_unavailable` for an answer that is not JSON or has too many parts.
+ */
 export const readWholeAnswer = async (
   response: UpstreamResponse,
   { target }: Pick<Attempt, 'target'>,
@@ -121,9 +123,9 @@ export const readWholeAnswer = async (
 }
 
 /**
- * Hands over what a whole answer says, also where it ends in a failure, which is thrown behind it. `read` answers with steps where the
- * answer is large and has to be written anew. A large one goes on in parts,
- * with turns for others between them, but for one in the client's own dialect, whose text is passed on.
+ * Passes on what a whole answer says, even if it ends in a failure, which is thrown afterwards. `read` returns steps if the answer is large
+ * and has to be rewritten. A large answer is passed on in parts, with turns for other requests between them, unless it is in the client's
+ * own dialect and its text is passed on.
  */
 export const takeWhole = async (
   { text }: WholeAnswer,

@@ -1,6 +1,6 @@
 /**
- * Calls of a history as every dialect takes them: arguments that are a JSON object, and no id twice. Clients keep calls
- * that were cut short, and some models number the calls of each answer anew.
+ * Brings the calls of a history into a form that every dialect takes: arguments that are a JSON object, and distinct ids. Clients keep
+ * calls that were cut short, and some models number the calls of each answer anew.
  */
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
@@ -12,7 +12,7 @@ import { createDistinctIds } from './distinct-ids.ts'
 
 type Call = Extract<Part, { type: 'tool-call' }>
 
-/** `mapped`: called for arguments that were replaced. Throws `invalid_request` for those that hold more values than a body may. */
+/** `mapped`: called for arguments that were replaced. Throws `invalid_request` for arguments that hold more values than a body may. */
 export function* withLawfulCalls<Given extends Pick<Prompt, 'messages'>>(
   prompt: Given,
   mapped: (field: string, message: string) => void,
@@ -50,16 +50,16 @@ const withObject = (call: Call, { at = 'messages' }: Message, mapped: (field: st
 
 const OBJECT = /^\s*\{/
 
-/** Shorter text has no more values than a body may have. */
+/** Text up to this length cannot hold more values than a body may have. */
 const LONG = 2 * JSON_LIMITS.nodes
 
-/** Their text is a value of its own in the body, which was not looked into before. */
+/** The arguments are a string value of the body, so the check of the body did not look into them. */
 const refuseManyValues = ({ name, arguments: text }: Call, at: string): void => {
   try {
     scanMembers(text, { ...UNLIMITED, nodes: JSON_LIMITS.nodes }, 'repeated')
   } catch (thrown) {
     if (!(thrown instanceof JsonTextError)) throw thrown
-    // Text that is no JSON is found by `isJsonObject`.
+    // `isJsonObject` deals with text that is not JSON.
     if (thrown instanceof JsonLimitError)
       throw new GatewayError('invalid_request', `${at}: The arguments of the call of ${name} hold more than ${JSON_LIMITS.nodes} values.`)
   }
@@ -74,10 +74,10 @@ const isJsonObject = (text: string): boolean => {
   }
 }
 
-/** Each call keeps its id unless an earlier one has it. A result belongs to the first call of its id that has none. */
+/** Each call keeps its id unless an earlier call has it. A result belongs to the first call of its id that has no result yet. */
 class CallIds {
   readonly #distinct = createDistinctIds()
-  /** By the id that the client knows: the ids of calls that wait for their result, and the last one that got it. */
+  /** By the id that the client knows: the ids of its calls in order, and how many of them have a result. */
   readonly #waiting = new Map<string, { readonly ids: string[]; answered: number }>()
   readonly #answered = new Map<string, string>()
 

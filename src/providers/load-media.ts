@@ -1,6 +1,6 @@
 /**
- * Pictures, films and files that a request names by their address, for providers that take bytes only: where the operator
- * allows it they are fetched here, by the rules of safe-fetch.ts. A page that is none of these is for the encoder to refuse.
+ * Pictures, videos and files that a request names by their address, for providers that take only bytes: if the operator allows it, they are
+ * fetched here by the rules of safe-fetch.ts. An address that leads to something else is left for the encoder to refuse.
  */
 import type { Part, Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
@@ -26,12 +26,12 @@ export const createLoadMedia =
     return `data:${type === '' || type === 'application/octet-stream' ? sniffed(bytes) : type};base64,${bytes.toString('base64')}`
   }
 
-/** For requests that are only shown: nothing is fetched. */
+/** For requests that are only previewed: nothing is fetched. */
 export const pretendToLoad: LoadMedia = async ({ type }) => `data:${SAMPLE_TYPES[type]};base64,`
 
 const SAMPLE_TYPES = { image: 'image/png', file: 'application/pdf', video: 'video/mp4' } as const
 
-/** By the first bytes, of what a host does not name. */
+/** The type by the first bytes, for a host that does not name it. */
 const sniffed = (bytes: Buffer): string => {
   const head = bytes.subarray(0, 16).toString('latin1')
   return MAGIC.find(([begins]) => begins.test(head))?.[1] ?? 'application/octet-stream'
@@ -49,7 +49,10 @@ const MAGIC: readonly (readonly [RegExp, string])[] = [
 const MEDIA_MAX = 20
 const BYTES_MAX = 20 * 1024 * 1024
 
-/** The attempt with the bytes of what `wants` to be fetched. Without `load` it stays as it is. Throws `image_download_failed`, `invalid_request`. */
+/**
+ * Returns the attempt with the bytes of the media that `wants` selects. Without `load` the attempt stays as it is. Throws
+ * `image_download_failed`, `invalid_request`.
+ */
 export const withLoadedMedia = async (attempt: Attempt, load: LoadMedia | undefined, wants: (part: Media) => boolean): Promise<Attempt> => {
   const prompt = attempt.call.prompt()
   const wanted = mediaOf(prompt).filter(({ part }) => /^https?:/i.test(part.url) && wants(part))
@@ -63,7 +66,7 @@ export const withLoadedMedia = async (attempt: Attempt, load: LoadMedia | undefi
   const { signal } = attempt.connection
   const loaded = new Map<Media, string>()
   let left = BYTES_MAX
-  // One after the other, so that together they stay within the limit.
+  // Fetched one after the other, so that together they stay within the limit.
   for (const { part, at } of wanted) {
     const url = await load(part, { maxBytes: left, signal }).catch((thrown: unknown) => {
       if (!(thrown instanceof UnsafeRequest)) throw thrown
@@ -92,7 +95,7 @@ export const mediaOf = ({ messages }: Prompt): { readonly part: Media; readonly 
       .map((part) => ({ part, at })),
   )
 
-/** The attempt with other addresses of some of its media. */
+/** Returns the attempt with new addresses for some of its media. */
 export const withAddresses = (attempt: Attempt, addresses: ReadonlyMap<Part, string>): Attempt => {
   const change = (part: Part): Part => {
     if (part.type === 'tool-result') return part.media === undefined ? part : { ...part, media: part.media.map(change) }

@@ -1,14 +1,14 @@
 /**
- * The outcome of each setting of a request when it is translated to a provider's dialect. The one place that says so:
- * encoders read settings through it, warnings come from it, and docs/translation.md shows it. A request that stays in its
- * dialect is not translated and loses nothing.
+ * The outcome of each setting of a request that is translated to a provider's dialect. This is the only place that defines it: encoders
+ * read settings through it, warnings come from it, and docs/translation.md shows it. A request that stays in its dialect is not translated
+ * and loses nothing.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { SettingName } from '../canonical/settings.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { fieldMeanings, isForTheService, type ServiceMeaning } from '../request-fields/request-fields.ts'
 
-/** `kept`: the dialect has the same word. `mapped`: another word for it. `dropped`: left out, with a warning. `refused`: 400. */
+/** `kept`: the dialect has the same setting. `mapped`: it has another form for it. `dropped`: left out, with a warning. `refused`: 400. */
 export type Outcome = 'kept' | 'mapped' | 'dropped' | 'refused'
 
 export const TRANSLATED_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock'] as const
@@ -52,7 +52,7 @@ export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<Tran
   safetyIdentifier: row('K K M D D'),
   metadata: row('K K D D M'),
   parallelToolCalls: row('K K M D M'),
-  // Only a wish for more than text is one.
+  // Only a wish for more than text is recorded as a setting.
   outputModalities: row('K D D M D'),
   audioOutput: row('K D D D D'),
   prediction: row('K D D D D'),
@@ -69,7 +69,7 @@ export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<Tran
   promptCacheOptions: row('K K D D D'),
 }
 
-/** Parts that an encoder reads beside the settings. Parts of a conversation and tools: PART_OUTCOMES. */
+/** Outcomes of what an encoder reads besides the settings. For the parts of a conversation and for tools see PART_OUTCOMES. */
 const OTHER_OUTCOMES: Readonly<
   Record<Exclude<FieldMeaning, SettingName | ServiceMeaning | 'written'>, Readonly<Record<TranslatedDialect, Outcome>>>
 > = {
@@ -81,7 +81,9 @@ const OTHER_OUTCOMES: Readonly<
   refused: row('R R R R R'),
 }
 
-/** Beside the outcomes of settings. `bytes`: as the client wrote it. `service`: it is for this service, and goes to no provider. */
+/**
+ * Adds to the outcomes of settings. `bytes`: sent as the client wrote it. `service`: it is meant for this service and goes to no provider.
+ */
 export type FieldOutcome = Outcome | 'bytes' | 'service'
 
 const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
@@ -90,7 +92,7 @@ const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
   messages: 'anthropic',
 }
 
-/** Fields that do not go to a provider of the client's own dialect as they are: this interface has further words for them. */
+/** Fields that are not passed on unchanged even to a provider of the client's own dialect, because this interface extends them. */
 const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, FieldOutcome>>>> = {
   chat: {
     stream_options: 'mapped',
@@ -103,16 +105,16 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
   messages: { user: 'mapped', service_tier: 'mapped' },
 }
 
-/** The outcome of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */
+/** The distinct outcomes of a client's top-level field at a provider of a dialect, one for each of its meanings. */
 export const fieldOutcomes = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldOutcome[] => {
   const meanings = fieldMeanings(client, field)
   const own = dialect === OWN_DIALECT[client]
-  // OpenAI bounds its own tools by it; all else is for the service's.
+  // OpenAI limits its own tools by this field; otherwise it limits the service's tools.
   if (field === 'max_tool_calls') return [own && client === 'responses' ? 'bytes' : 'service']
   return [...new Set(meanings.map((meaning) => outcomeOf(meaning, dialect, own ? (OWN_EXCEPTIONS[client][field] ?? 'bytes') : null)))]
 }
 
-/** `own`: the outcome of a field that stays in its dialect. */
+/** `own`: the outcome of a field in a request that stays in its dialect; null for a translated request. */
 const outcomeOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldOutcome | null): FieldOutcome => {
   if (isForTheService(meaning)) return 'service'
   if (meaning === 'refused') return 'refused'
@@ -122,7 +124,7 @@ const outcomeOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: Field
 
 const isOther = (meaning: FieldMeaning): meaning is keyof typeof OTHER_OUTCOMES => Object.hasOwn(OTHER_OUTCOMES, meaning)
 
-/** The outcome of each kind of part, tool and format where a request is translated, by the words of users. */
+/** The outcome of each kind of part, tool and format in a translated request, named in users' words. */
 export const PART_OUTCOMES: Readonly<Record<string, Readonly<Record<TranslatedDialect, Outcome>>>> = {
   text: row('K K K K K'),
   'system message between turns': row('K K M M M'),

@@ -4,11 +4,11 @@ import { GatewayError } from '../errors.ts'
 
 /** `field` is the client's path. */
 export interface Losses {
-  /** Something was left out: a loss that the table cannot know of, such as a part of a message. */
+  /** Reports something that was left out and that the table cannot know of, such as a part of a message. */
   lose(field: string, message: string): void
-  /** Something is done in another way than asked for. */
+  /** Reports something that is done in another way than asked for. */
   mapped(field: string, message: string): void
-  /** For what cannot be carried and without which the request would be another one. Throws `invalid_request`. */
+  /** For something that cannot be carried over and whose absence would change the request's meaning. Throws `invalid_request`. */
   refuse(field: string, message: string): never
 }
 

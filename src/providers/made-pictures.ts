@@ -1,10 +1,10 @@
 /**
- * Pictures that the assistant made, for dialects whose assistant says text only: they stand at the beginning of what the
- * user says next, so that the model sees what it is asked to change.
+ * Moves pictures that the assistant made, for dialects in which the assistant can only send text: they are put at the beginning of the
+ * user's next message, so that the model sees what it is asked to change.
  */
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
 
-/** `lose`: called with pictures that no words of the user follow. */
+/** `lose`: called for pictures that no user message follows. */
 export const withPicturesOfUser = (prompt: Prompt, lose: (field: string, message: string) => void): Prompt => {
   if (!prompt.messages.some(holdsPicture)) return prompt
   let moved: Part[] = []
@@ -16,7 +16,7 @@ export const withPicturesOfUser = (prompt: Prompt, lose: (field: string, message
     if (message.role !== 'user' || moved.length === 0) return message
     const pictures = moved
     moved = []
-    // The results of calls have to stand before all else.
+    // Results of calls have to come before everything else.
     const results = message.parts.filter(({ type }) => type === 'tool-result')
     const said = message.parts.filter(({ type }) => type !== 'tool-result')
     const word: Part = { type: 'text', text: pictures.length === 1 ? 'The picture that you made:' : 'The pictures that you made:' }

@@ -6,39 +6,39 @@ import type { Losses } from './losses.ts'
 import type { Target } from './provider.ts'
 import { uncarried } from './uncarried.ts'
 
-/** Its JSON text, so that arguments which a model wrote go back as it wrote them. */
+/** Holds JSON text, so that arguments which a model wrote go back exactly as it wrote them. */
 export interface Block {
   readonly type: string
   readonly json: string
-  /** The text of a block of text that was made here. */
+  /** The text, if the block is one of text that was made here. */
   readonly text?: string
 }
 
 export type PartOf<Type extends Part['type']> = Extract<Part, { readonly type: Type }>
 export type MediaPart = PartOf<'image' | 'file' | 'audio' | 'video'>
 
-/** Blocks in the words of a dialect. */
+/** Makes the blocks of a dialect. */
 export interface BlockWords<Made extends Block> {
   text(part: PartOf<'text' | 'refusal'>): Steps<Made>
   /** Says whether the model that is asked can have signed thinking. */
   readonly signs: boolean
   thinking(text: string, proof: ReasoningProof): Steps<Made>
-  /** Thinking that nobody signed; absent where it cannot go back. */
+  /** Encodes thinking that nobody signed; absent if the dialect cannot take it back. */
   unsigned?(text: string): Steps<Made>
   toolUse(part: PartOf<'tool-call'>): Made
   /** `media`: the blocks of the result beside its text. */
   toolResult(part: PartOf<'tool-result'>, media: readonly Made[], at: string): Steps<Made>
-  /** The kinds that the model takes at all. */
+  /** The kinds of media that the model takes at all. */
   readonly media: ReadonlySet<Part['type']>
-  /** A block, or why there is none, to follow the provider's name. */
+  /** Returns a block, or the reason why there is none, as words to follow the provider's name. */
   mediaBlock(part: MediaPart): Steps<Made | string>
-  /** The block with the mark of what to cache that its part bears, where that stands behind it. */
+  /** Adds the cache mark of the block's part, for a dialect in which the mark follows the block. */
   marked?(block: Made, part: Part, at: string): Made
 }
 
 type BlockContext = Pick<Losses, 'lose' | 'refuse'> & { readonly target: Pick<Target, 'providerName' | 'upstreamModel' | 'modelId'> }
 
-/** A setting that the dialect has no word for is reported and left out. */
+/** Encodes the parts of one message. A property that the dialect has no word for is reported and left out. */
 export function* encodeParts<Made extends Block>(message: Message, context: BlockContext, words: BlockWords<Made>): Steps<Made[]> {
   const at = message.at ?? 'messages'
   if (message.name !== undefined) context.lose(`${at}.name`, `${context.target.providerName} has no names of speakers; it was left out.`)
@@ -108,7 +108,7 @@ function* encodePart<Made extends Block>(
   return null
 }
 
-/** The dialects refuse text without a visible character. */
+/** Blocks of text without a visible character are left out, because the dialects refuse them. */
 function* textBlock<Made extends Block>(
   part: PartOf<'text' | 'refusal'>,
   at: string,
@@ -123,7 +123,10 @@ function* textBlock<Made extends Block>(
 
 export const isVisible = (text: string): boolean => text.trim() !== ''
 
-/** Where thinking is signed, only what this very model signed goes back, to the byte (docs/contract/requests.md#proofs-of-reasoning); it never becomes visible text. */
+/**
+ * For a model that signs its thinking, only what this very model signed goes back, byte for byte
+ * (docs/contract/requests.md#proofs-of-reasoning); it never becomes visible text.
+ */
 const ownProof = ({ proof }: PartOf<'reasoning'>, at: string, { lose, target }: BlockContext, signs: boolean): ReasoningProof | null => {
   const { providerName, upstreamModel, modelId } = target
   if (proof === undefined || proof.format !== 'anthropic-claude-v1' || !signs)

@@ -1,4 +1,4 @@
-/** Where the JSON of each dialect names tools, in a request and in an answer. */
+/** The places at which the JSON of each dialect names tools, in a request and in an answer. */
 import {
   answeredBuiltIn,
   BUILT_IN_TOOLS,
@@ -13,11 +13,11 @@ import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { ToolName } from './tool-names.ts'
 
-/** The value with each name of a tool replaced; what does not change is the same object. */
+/** Returns the request with each name of a tool replaced; parts that do not change stay the same objects. */
 export const renamedRequest = (dialect: ClientDialect, request: JsonObject, rename: Rename): JsonObject =>
   renamedAt(request, REQUEST[dialect], rename)
 
-/** As `renamedRequest`, of a whole answer or of one event of a stream. */
+/** Like `renamedRequest`, for a whole answer or one event of a stream. */
 export const renamedAnswer = (dialect: ClientDialect, answer: JsonObject, rename: Rename): JsonObject =>
   renamedAt(answer, ANSWER[dialect], rename)
 
@@ -28,11 +28,13 @@ export const NAMING_MEMBERS: Readonly<Record<ClientDialect, readonly string[]>> 
   messages: ['tools', 'tool_choice', 'messages'],
 }
 
-/** A request of the Responses dialect with the tools of its namespaces in one list with the others, each still bearing its namespace. */
+/** Returns a Responses request with the tools of its namespaces in one list with the others; each still carries its namespace. */
 export const withoutNamespaces = (request: JsonObject): JsonObject =>
   TOOL_LISTS.reduce((flat, place) => mapAt(flat, place, flattened), request as JsonValue) as JsonObject
 
-/** A request of the Responses dialect with its built-in tools, their calls and outputs as those of functions, each still bearing its type. */
+/**
+ * Returns a Responses request with its built-in tools, their calls and their outputs as those of functions; each still carries its type.
+ */
 export const withoutBuiltIns = (request: JsonObject): JsonObject =>
   BUILT_IN_CHOICES.reduce(
     (plain, place) => mapAt(plain, place, asChoice),
@@ -67,7 +69,7 @@ const REQUEST: Readonly<Record<ClientDialect, readonly Place[]>> = {
 
 const ANSWER: Readonly<Record<ClientDialect, readonly Place[]>> = {
   chat: places(...CHAT_CALLS.flatMap((call) => [`choices[].message.${call}`, `choices[].delta.${call}`])),
-  // An event that carries a call's arguments names the tool itself.
+  // The empty path is the event itself: one that carries a call's arguments names the tool.
   responses: [[], ...places('item', ...RESPONSES_ANSWER, ...RESPONSES_ANSWER.map((place) => `response.${place}`))],
   messages: places('content[]', 'content_block'),
 }
@@ -92,7 +94,7 @@ const renamedTool = (value: JsonValue, rename: Rename): JsonValue => {
   return { ...rest, name: next.name, ...(next.namespace === undefined ? {} : { namespace: next.namespace }) }
 }
 
-/** Many things have a name; these are a tool's. A message has one of its speaker, unless it is a tool's. */
+/** Many objects have a name; this recognises those of tools. In a message the name is the speaker's, unless its role is a tool's. */
 const namesTool = ({ type = null, role = null }: JsonObject): boolean =>
   TYPES.has(type) && (role === null || role === 'tool' || role === 'function')
 
@@ -117,7 +119,7 @@ const asChoice = (value: JsonValue): JsonValue => {
   return tool === null ? value : { type: 'function', ...marked(tool) }
 }
 
-/** A tool, a call or an output; anything else stays as it is. */
+/** Converts a tool, a call or an output; anything else stays as it is. */
 const asFunction = (value: JsonValue): JsonValue => {
   if (!isMap(value)) return value
   const called = calledBuiltIn(value)
@@ -152,7 +154,7 @@ export const describedTool = (description: unknown, namespace: unknown, about: u
   return `${own === null || own === '' ? '' : `${own}\n\n`}About all tools of ${String(namespace)}: ${about}`
 }
 
-/** The value with what stands at a place replaced. */
+/** Returns the value with the element at a place replaced. */
 const mapAt = (value: JsonValue, place: Place, map: (found: JsonValue) => JsonValue): JsonValue => {
   const [step, ...rest] = place
   if (step === undefined) return map(value)

@@ -1,6 +1,6 @@
 /**
- * Gives the tools of a request names that its provider takes (tool-names.ts), on both lanes: in the client's own JSON
- * where the provider speaks its dialect, else in the parsed prompt. A request whose names fit is passed on untouched.
+ * Gives the tools of a request names that its provider takes (tool-names.ts), on both lanes: in the client's own JSON if the provider
+ * speaks its dialect, else in the parsed prompt. A request whose names fit is passed on untouched.
  */
 import { BUILT_IN_TOOLS } from '../canonical/built-in-tools.ts'
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
@@ -20,9 +20,9 @@ import type { ToolNameForm } from './tool-name-form.ts'
 import { sentNames, type ToolName, type ToolNames } from './tool-names.ts'
 
 export interface ToolNaming {
-  /** The clients that speak the provider's dialect. */
+  /** The client dialect that the provider speaks; null if none. */
   readonly own: ClientDialect | null
-  /** Null: the provider takes any name. */
+  /** Returns null if the provider takes any name. */
   readonly formFor: (target: Target) => ToolNameForm | null
   /** Says whether the provider knows namespaces. */
   readonly namespacesFor?: (target: Target) => boolean
@@ -30,7 +30,7 @@ export interface ToolNaming {
   readonly builtInsFor?: (target: Target) => boolean
 }
 
-/** The adapter, which gets names that its provider takes and whose calls bear the client's. */
+/** Wraps an adapter: it gets names that its provider takes, and the calls in its answers get the client's names back. */
 export const namingTools =
   (adapter: ProviderAdapter, naming: ToolNaming): ProviderAdapter =>
   (attempt, context, take) => {
@@ -52,11 +52,11 @@ export const namingCountedTools =
 interface Renamed {
   readonly attempt: Attempt
   readonly names: ToolNames
-  /** The provider's own text can be passed on: its items are of the types that the client knows. */
+  /** False if the provider's own text cannot be passed on because its items are not of the types that the client knows. */
   readonly relays: boolean
 }
 
-/** Null where nothing has to be renamed. */
+/** Null if nothing has to be renamed. */
 function* withSentNames(attempt: Attempt, { own, formFor, namespacesFor, builtInsFor }: ToolNaming): Steps<Renamed | null> {
   const { call, target } = attempt
   const form = formFor(target)
@@ -86,7 +86,7 @@ function* withSentNames(attempt: Attempt, { own, formFor, namespacesFor, builtIn
   return { names, relays: true, attempt: { ...attempt, call: { ...call, prompt: () => sent } } }
 }
 
-/** A search of the text, so that a body whose names fit is not parsed. Only Responses has namespaces. */
+/** Searches the text, so that a body whose names fit is not parsed. Only Responses has namespaces. */
 function* mayNeedNames(
   { body: { searchable }, dialect }: Attempt['call'],
   form: ToolNameForm | null,
@@ -175,7 +175,7 @@ const renamedMessage = (message: Message, names: ToolNames): Message => {
   return { ...message, parts }
 }
 
-/** Hands on the frames with the client's names; large ones in turns. */
+/** Passes on the frames with the client's names, large ones in turns with other requests. */
 const restoring =
   ({ names, relays }: Renamed, turn: Turn, take: TakeFrames): TakeFrames =>
   (frames) => {
@@ -197,13 +197,13 @@ const restoredEvents = ({ events }: Frame, names: ToolNames): Frame => ({
   events: events.some(({ type }) => type === 'tool-call') ? events.map((event) => restoredCall(event, names)) : events,
 })
 
-/** The same frame where it names no tool, as nearly every one. */
+/** Returns the same frame if it names no tool, as nearly every one. */
 function* restoredFrame(frame: Frame, names: ToolNames): Steps<Frame> {
   const { events } = restoredEvents(frame, names)
   const { native } = frame
   if (native === undefined || !(yield* testInSteps(NAMES, native.json))) return events === frame.events ? frame : { ...frame, events }
   const json = yield* restoredText(native.dialect, native.json, names)
-  // Text that is its own is no longer like that of other frames.
+  // Rewritten text no longer shares a template with other frames.
   return json === native.json ? { ...frame, events } : { events, native: { dialect: native.dialect, json } }
 }
 

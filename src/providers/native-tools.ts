@@ -1,4 +1,7 @@
-/** Which of the tools that the service runs too an endpoint has of its own, so that they are left to it (docs/contract/tools.md#who-runs-a-tool). */
+/**
+ * Decides which of the tools that the service can run are provided by an endpoint itself, so that they are left to it
+ * (docs/contract/tools.md#who-runs-a-tool).
+ */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Prompt, ProviderTool } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
@@ -9,17 +12,17 @@ import { runsByItself } from './vendor-tools.ts'
 import { isKnownVendor, vendorOf } from './vendors.ts'
 
 export interface NativeTools {
-  /** Our slug of the provider, its name of the model, and the dialect that it is asked in. */
+  /** Our slug of the provider, its name of the model, and the dialect in which it is asked. */
   readonly provider: string
   readonly upstreamModel: string
   readonly dialect: string
   /** The dialect of the client. */
   readonly client: ClientDialect
-  /** The request is written anew for it, even in the client's dialect. */
+  /** The request is rewritten for the endpoint, even in the client's dialect. */
   readonly rewritten: boolean
 }
 
-/** `tool` is what the client's `asked` stands for. */
+/** `tool` is the service's tool that the client's `asked` stands for. */
 export const hasOfItsOwn = (
   tool: ServerTool,
   asked: ProviderTool,
@@ -28,7 +31,7 @@ export const hasOfItsOwn = (
 ): boolean => {
   if (dialect === 'openai-responses' && openAiModel(upstreamModel).refusedTools.test(tool)) return false
   const isVendors = serverToolName(asked.kind) === null
-  // In its own words a client asks for a tool of that vendor, which the vendor runs where the request can name it.
+  // A client that declares the tool in the vendor's own words wants the vendor's tool, and gets it if the request can name it.
   if (isVendors && speaks(dialect, client) && VENDORS_DIALECT[provider] === client && (!rewritten || isCarried(asked, dialect))) return true
   if (tool !== 'web_search') return false
   switch (dialect) {
@@ -45,14 +48,16 @@ export const hasOfItsOwn = (
   }
 }
 
-/** Says whether an unknown server may have it: its dialect has a word for the tool. */
+/** Says whether an unknown server may have the tool itself: its dialect has a word for it. */
 export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client, rewritten }: NativeTools): boolean => {
   if (isKnownVendor(provider)) return false
   if (serverToolName(asked.kind) === null && speaks(dialect, client) && (!rewritten || isCarried(asked, dialect))) return true
   return tool === 'web_search' && (dialect === 'anthropic' || dialect === 'openai-responses')
 }
 
-/** Says whether a request that is written anew can name it: the answer to its calls has no word in the middle otherwise. */
+/**
+ * Says whether a rewritten request can name the tool. It must run by itself, since the canonical form has no word for answers to its calls.
+ */
 const isCarried = ({ kind, raw }: ProviderTool, dialect: string): boolean =>
   dialect === 'openai-responses' && isObject(raw) && runsByItself(kind, raw)
 

@@ -1,36 +1,36 @@
 /**
- * The abilities of an OpenAI model, read from its name. The API refuses whole requests for an effort, an `include` or a setting
- * that the model does not know, so what is sent has to fit the model. A name that says nothing, as on a local server, is
- * taken as one that knows every word. Sources: the API's guides to reasoning and to the latest models ("Parameter
- * compatibility"), the values that its refusals list, the tables of the @ai-sdk/openai package.
+ * The abilities of an OpenAI model, read from its name. The API refuses whole requests for an effort, an `include` or a setting that the
+ * model does not know, so the request has to fit the model. A name that says nothing, such as one of a local server, is taken as a model
+ * that accepts everything. Sources: the API's guides to reasoning and to the latest models ("Parameter compatibility"), the values that its
+ * refusals list, the tables of the @ai-sdk/openai package.
  */
 import type { Target } from './provider.ts'
 
 export interface OpenAiModel {
-  /** Says whether it thinks; null: unknown. */
+  /** Says whether the model thinks; null: unknown. */
   readonly reasons: boolean | null
   /** The efforts it accepts, the least first; null: unknown. */
   readonly efforts: readonly string[] | null
   /** Its thinking is never readable in full: a reasoning item with `content` is refused. */
   readonly hidesThinking: boolean
   /**
-   * Chat Completions refuses it tools: where an effort is asked for, or unless the effort `none` is. "Function tools with
-   * reasoning_effort are not supported … in /v1/chat/completions."
+   * When Chat Completions refuses tools for it: if an effort other than `none` is asked for, or always unless the effort is `none`.
+   * "Function tools with reasoning_effort are not supported … in /v1/chat/completions."
    */
   readonly chatToolsRefused: 'never' | 'with-effort' | 'unless-none'
   /** Content may carry `prompt_cache_breakpoint`. */
   readonly cacheBreakpoints: boolean
-  /** It wants to be told which messages of its history were comments, and which answered. */
+  /** The model expects a mark on each assistant message of its history: commentary or final answer. */
   readonly phases: boolean
-  /** The types of built-in tools that Responses refuses it. */
+  /** The types of built-in tools that Responses refuses for it. */
   readonly refusedTools: RegExp
-  /** Fields that it accepts beside those that every OpenAI model accepts. */
+  /** Fields that it accepts in addition to those that every OpenAI model accepts. */
   readonly accepts: ReadonlySet<string>
-  /** Fields that it accepts only where its effort is `none`. */
+  /** Fields that it accepts only if its effort is `none`. */
   readonly acceptsUnthinking: ReadonlySet<string>
 }
 
-/** `name` is the provider's own, perhaps behind a vendor (`openai/gpt-5.4`) or a mark of fine-tuning (`ft:gpt-4.1:…`). */
+/** `name` is the provider's own name, perhaps after a vendor (`openai/gpt-5.4`) or a mark of fine-tuning (`ft:gpt-4.1:…`). */
 export const openAiModel = (name: string): OpenAiModel => {
   const bare = name.slice(name.lastIndexOf('/') + 1).replace(/^ft:/, '')
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bare)
@@ -40,7 +40,7 @@ export const openAiModel = (name: string): OpenAiModel => {
   return bare.startsWith('chatgpt-') ? TALKING : UNKNOWN
 }
 
-/** Where the provider's own name says nothing, as that of a deployment, ours may. */
+/** If the provider's own name says nothing, such as that of a deployment, our id of the model may. */
 export const openAiModelOf = ({ upstreamModel, modelId }: Pick<Target, 'upstreamModel' | 'modelId'>): OpenAiModel => {
   const model = openAiModel(upstreamModel)
   return model === UNKNOWN ? openAiModel(modelId) : model
@@ -52,7 +52,7 @@ export const acceptsField = ({ accepts, acceptsUnthinking }: OpenAiModel, field:
 
 const NO_FIELDS: ReadonlySet<string> = new Set()
 
-/** Fields that a model that thinks has no use for, and refuses. */
+/** Fields that a thinking model has no use for, and refuses. */
 const SAMPLING = [
   'max_tokens',
   'temperature',
@@ -66,10 +66,10 @@ const SAMPLING = [
   'prediction',
 ]
 
-/** No type of a tool. */
+/** Matches no tool type. */
 const NO_TOOLS = /^$/
 
-/** The preview of computer use belongs to one model; what comes in its place from 5.4 on has a type of its own. */
+/** The computer use preview belongs to one model; its successor, from 5.4 on, has a tool type of its own. */
 const COMPUTER = /^computer_use_preview$/
 
 /** The smallest model of 4.1 cannot search the web. */
@@ -99,7 +99,7 @@ const TALKING: OpenAiModel = {
   acceptsUnthinking: NO_FIELDS,
 }
 
-/** o1 to o4: one call at a time, and 400 for the word that says so. */
+/** o1 to o4 make one call at a time, and answer `parallel_tool_calls` with 400. */
 const THINKING: OpenAiModel = { ...TALKING, reasons: true, accepts: NO_FIELDS }
 
 const SEARCHING: OpenAiModel = { ...TALKING, accepts: new Set(['max_tokens', 'web_search_options']) }
@@ -110,7 +110,7 @@ const UNTHINKING = new Set(['temperature', 'top_p', 'logprobs', 'top_logprobs'])
 
 const USUAL = ['low', 'medium', 'high']
 
-/** Models of the sixth generation that take an effort and can do without. */
+/** Models of the sixth generation that take an effort and can also not think at all. */
 const CALM_SIXTH = /^gpt-6(?:-(?:sol|luna)|\.\d+-terra)/
 
 const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
@@ -119,12 +119,12 @@ const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
   if (name.startsWith('gpt-4.1-nano')) return { ...TALKING, refusedTools: COMPUTER_AND_SEARCH }
   if (!isAtLeast(5, 0)) return TALKING
   const cacheBreakpoints = isAtLeast(5, 6)
-  // The first chat model of the generation did not think; its followers do as much as they see fit.
+  // The first chat model of the generation did not think; its successors decide themselves how much to think.
   if (name.includes('-chat'))
     return isAtLeast(5, 1) ? { ...TALKING, cacheBreakpoints, reasons: null, efforts: ['medium'], accepts: FIFTH } : TALKING
   const model: OpenAiModel = {
     ...THINKING,
-    // From 5.5 on the default effort is more than none.
+    // From 5.5 on the default effort is higher than `none`.
     chatToolsRefused: isAtLeast(5, 5) ? 'unless-none' : isAtLeast(5, 4) ? 'with-effort' : 'never',
     cacheBreakpoints,
     phases: isAtLeast(5, name.includes('-codex') ? 3 : 4),
@@ -134,7 +134,7 @@ const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
   }
   const most = [...(isAtLeast(5, 2) || name.includes('-codex-max') ? ['xhigh'] : []), ...(isAtLeast(5, 6) ? ['max'] : [])]
   if (name.includes('-pro')) return { ...model, efforts: isAtLeast(5, 2) ? ['medium', 'high', ...most] : ['high'] }
-  // Codex models and most of the sixth generation cannot be kept from thinking.
+  // Codex models and most of the sixth generation cannot be stopped from thinking.
   const unstoppable = name.includes('-codex') || (major > 5 && !CALM_SIXTH.test(name))
   const least = unstoppable ? [] : [isAtLeast(5, 1) ? 'none' : 'minimal']
   return { ...model, efforts: [...least, ...USUAL, ...most] }

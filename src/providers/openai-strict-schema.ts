@@ -1,13 +1,13 @@
 /**
- * The limits of OpenAI's strict mode on a JSON Schema: a request with more is refused. Source: its guide to structured
- * outputs, "Supported schemas". Messages clients get answers that are held to their schema, which here takes that mode.
+ * The limits of OpenAI's strict mode on a JSON Schema: a request that exceeds them is refused. Source: its guide to structured outputs,
+ * "Supported schemas". Messages clients expect answers that are held to their schema, which at OpenAI takes that mode.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { OutputFormat } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { isObject } from '../lib/json.ts'
 
-/** The root is an object; every object is closed, and requires all its properties. */
+/** Says whether the root is an object, and every object is closed and requires all its properties. */
 export const fitsStrictMode = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'object' && fits(schema, DEPTH_MAX)
 
 const DEPTH_MAX = 10
@@ -58,7 +58,9 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
 
-/** The format with its strictness, where the client's dialect leaves that unsaid; what cannot be enforced is reported. */
+/**
+ * Sets `strict` on the format if the client's dialect leaves it unsaid and the schema fits; warns about a schema that cannot be enforced.
+ */
 export const heldFormat = (format: OutputFormat, dialect: ClientDialect, warn: (warning: Warning) => void): OutputFormat => {
   if (dialect !== 'messages' || format.type !== 'json-schema' || format.strict !== undefined) return format
   if (fitsStrictMode(format.schema)) return { ...format, strict: true }

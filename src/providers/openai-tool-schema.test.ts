@@ -133,7 +133,7 @@ describe('a schema that OpenAI refuses', () => {
   })
 })
 
-/** Why OpenAI would refuse a schema, by its own sentences. */
+/** The reasons for which OpenAI would refuse a schema, in its own words. */
 const refusals = (schema: unknown): string[] => {
   if (!isObject(schema) || schema['type'] !== 'object') return ['schema must have type object']
   const top = ['oneOf', 'anyOf', 'allOf', 'enum', 'not', '$ref'].filter((keyword) => keyword in schema)

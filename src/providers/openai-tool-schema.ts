@@ -1,6 +1,6 @@
 /**
- * Schemas of tools that OpenAI refuses, in a form that it takes and that says the same, as far as it can be said. Source:
- * its refusals: "schema must be a JSON Schema of 'type: "object"'", "schema must have type 'object' and not have
+ * Rewrites schemas of tools that OpenAI refuses into a form that it takes and that means the same, as far as possible. Source: its
+ * refusals: "schema must be a JSON Schema of 'type: "object"'", "schema must have type 'object' and not have
  * 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level", "array schema missing items", "object schema missing properties".
  */
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -8,7 +8,7 @@ import { mapInSteps, SCHEMA_UNITS, type Steps } from '../lib/steps.ts'
 import { fitsStrictMode } from './openai-strict-schema.ts'
 import type { RuleContext } from './field-rules.ts'
 
-/** The tools with the functions among them that `functionIn` finds; the same list where OpenAI takes them all. */
+/** Returns the tools with the schemas of the functions that `functionIn` finds mended; the same list if OpenAI takes them all. */
 export function* mendedTools(
   tools: readonly JsonValue[],
   field: string,
@@ -35,7 +35,7 @@ export function* mendedTools(
   return mended.every((tool, index) => tool === tools[index]) ? tools : mended
 }
 
-/** Properties that are carried from inner schemas to outer ones, in all schemas of a request. */
+/** The most properties that are carried from inner schemas to outer ones, in all schemas of a request together. */
 const JOINED_MAX = 30_000
 
 interface Work {
@@ -44,7 +44,7 @@ interface Work {
 
 const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : 'this tool')
 
-/** Where a dialect keeps what is called. */
+/** How a dialect keeps the function inside a tool. */
 export interface FunctionPlace {
   readonly functionIn: (tool: JsonObject) => JsonObject | null
   readonly withFunction: (tool: JsonObject, called: JsonObject) => JsonObject
@@ -52,7 +52,7 @@ export interface FunctionPlace {
 
 interface MendedFunction {
   readonly called: JsonObject
-  /** The change made to the schema; null where nothing has to be reported. */
+  /** The change made to the schema; null if nothing has to be reported. */
   readonly reported: string | null
 }
 
@@ -64,7 +64,7 @@ const mendedFunction = (called: JsonObject, work: Work): MendedFunction | null =
   const { schema, reported } = mended
   if (strict !== true || fitsStrictMode(schema)) return { called: { ...called, parameters: schema }, reported }
   const closed = { ...schema, additionalProperties: false, required: [] }
-  // A function without arguments can be held to its schema.
+  // A function without arguments can be held to its schema strictly.
   if (fitsStrictMode(closed)) return { called: { ...called, parameters: closed }, reported }
   return { called: { ...rest, parameters: schema }, reported: `${reported ?? OTHER_FORM} Calls are not held to it strictly.` }
 }
@@ -77,7 +77,7 @@ interface MendedSchema {
 const OTHER_FORM = 'it was sent in another form.'
 const IN_WORDS = 'what could not be said in another form is told to the model in words.'
 
-/** Null where OpenAI takes the schema as it is, or where it is one of no object. */
+/** Null if OpenAI takes the schema as it is, or if it does not describe an object. */
 const mendedSchema = (given: JsonValue, work: Work): MendedSchema | null => {
   if (!isMap(given)) return { schema: { type: 'object', properties: {} }, reported: OTHER_FORM }
   const filled = withItems(given)
@@ -90,22 +90,22 @@ const mendedSchema = (given: JsonValue, work: Work): MendedSchema | null => {
     type === 'object' && isMap(properties) ? root : { ...root, type: 'object', properties: isMap(properties) ? properties : {} }
   if (schema === given) return null
   if (Object.keys(lost).length > 0) return { schema: withWords(schema, lost), reported: IN_WORDS }
-  // That an object may have properties goes without saying.
+  // An added empty `properties` changes nothing, so it is not reported.
   return { schema, reported: root === given && type === 'object' ? null : OTHER_FORM }
 }
 
 const isOfObject = ({ type }: JsonObject): boolean => type === undefined || type === 'object' || (isList(type) && type.includes('object'))
 
-/** The keywords that may not stand at the top level. */
+/** The keywords that are not allowed at the top level. */
 const COMBINED = ['anyOf', 'oneOf', 'allOf', 'enum', 'not'] as const
 
 interface Joined {
   readonly schema: JsonObject
-  /** Keywords that no single object says. */
+  /** Keywords that a single object schema cannot express. */
   readonly lost: JsonObject
 }
 
-/** One object with the properties of all that the schema is combined of; it requires what each alternative requires. */
+/** One object with the properties of all the combined schemas; it requires only what every alternative requires. */
 const joined = (whole: JsonObject, work: Work): Joined => {
   const { anyOf, oneOf, allOf, enum: values, not, ...own } = whole
   const shape = shapeOf(whole, { root: whole, seen: new Set(), work })
@@ -130,13 +130,13 @@ const joined = (whole: JsonObject, work: Work): Joined => {
 interface Shape {
   readonly properties: ReadonlyMap<string, ReadonlySet<JsonValue>>
   readonly required: ReadonlySet<string>
-  /** Takes no other properties. */
+  /** No other properties are allowed. */
   readonly closed: boolean
 }
 
 interface Joining {
   readonly root: JsonObject
-  /** References that were followed, each of them once. */
+  /** References that were followed already; each is followed once. */
   readonly seen: Set<JsonValue>
   readonly work: Work
 }
@@ -187,14 +187,14 @@ const oneOfAll = (schemas: ReadonlySet<JsonValue>, keyword: 'allOf' | 'anyOf'): 
   return different.length === 1 ? only : { [keyword]: different }
 }
 
-/** Only a schema without others inside has one, so that none is said twice; null for any other. */
+/** Text for comparing schemas, so that no schema is listed twice; null for a schema that has others inside. */
 const plainText = (schema: JsonValue): string | null =>
   isMap(schema) && Object.values(schema).some((value) => typeof value === 'object') ? null : JSON.stringify(schema)
 
-/** Each that is followed brings all its properties to where it stands. */
+/** The limit exists because each followed reference brings all its properties to the place where it stands. */
 const REFERENCES_MAX = 64
 
-/** The target of a reference at its top. */
+/** Follows the `$ref` at the top of a schema. */
 const resolved = (schema: JsonObject, root: JsonObject, seen: Set<JsonValue> = new Set()): JsonObject => {
   let next = schema
   for (let reference = next['$ref']; typeof reference === 'string'; reference = next['$ref']) {
@@ -223,7 +223,7 @@ const NAMED = ['properties', 'patternProperties', '$defs', 'definitions'] as con
 const LISTED = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const
 const SINGLE = ['items', 'additionalProperties', 'not'] as const
 
-/** Every list says what it holds, if anything. The same schema where all do. */
+/** Adds `items` to every list that lacks it. Returns the same schema if none does. */
 const withItems = (schema: JsonObject): JsonObject => {
   const changes: Record<string, JsonValue> = {}
   for (const keyword of NAMED) {
@@ -244,7 +244,7 @@ const withItems = (schema: JsonObject): JsonObject => {
   }
   const { type, items } = schema
   if ((type === 'array' || (isList(type) && type.includes('array'))) && items === undefined) changes['items'] = {}
-  // The older words for a list whose places differ.
+  // The older form of a list whose positions have different schemas.
   if (isList(items)) changes['items'] = { anyOf: items.map(inItems) }
   return Object.keys(changes).length === 0 ? schema : { ...schema, ...changes }
 }

@@ -1,4 +1,4 @@
-/** Run in a process of its own with a low limit of open files: prints, as JSON, how requests fail once no file is left. */
+/** Run it in a process of its own with a low limit of open files: it prints, as JSON, how requests fail once no file is left. */
 import { openSync, writeSync } from 'node:fs'
 
 import { GatewayError } from '../errors.ts'
@@ -24,7 +24,7 @@ const reported = async (asking: () => Promise<unknown>): Promise<object> => {
   }
 }
 
-/** Once with files left: what is loaded on first use is loaded then. */
+/** These run once while files are left, so that modules that are loaded on first use are loaded then. */
 const asked = [
   () => post('http://127.0.0.1:9/'),
   () => post('http://localhost:9/'),

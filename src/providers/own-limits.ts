@@ -1,4 +1,7 @@
-/** Failures to connect that are this machine's own: it gives no more files, ports or buffers. No provider is at fault, and none has heard of the request. */
+/**
+ * Connection failures that are this machine's own: it has no more files, ports or buffers. No provider is at fault, and none received the
+ * request.
+ */
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 
@@ -6,7 +9,7 @@ import { GatewayError } from '../errors.ts'
 
 const OWN_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL)$/
 
-/** Names of a lack of files while a host's name is looked up, or its addresses are tried. */
+/** Codes by which a lack of files shows while a host's name is looked up or its addresses are tried. */
 const MASKED =
   /^(?:(?:DNS_)?E(?:NOTFOUND|NODATA|NONAME|NOMEM|SERVFAIL|REFUSED|TIMEOUT|BADRESP|AI_\w+|DNS\w*)|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH)|ConnectionRefused|FailedToOpenSocket)$/
 
@@ -14,7 +17,7 @@ const MASKED =
 export const isOwnLimit = (code: unknown): boolean =>
   typeof code === 'string' && (OWN_LIMIT.test(code) || (MASKED.test(code) && filesAreOut()))
 
-/** A name takes the files of its resolver, beside the connection's own. */
+/** Looking up a name takes files of the resolver, in addition to the connection's own. */
 const FILES_OF_A_CONNECTION = 4
 
 const filesAreOut = (): boolean => {

@@ -17,7 +17,7 @@ const paired = (messages: readonly Message[], openEnd = true): { messages: reado
   return { messages: atOnce(withPairedResults(messages, (warning) => reported.push(warning), { openEnd })), reported }
 }
 
-/** Programs that count calls anew use few ids many times over. */
+/** Only a few ids, repeated often, as from programs that restart their numbering. */
 const id = fc.constantFrom('', 'a', 'b', 'c')
 const conversations: fc.Arbitrary<readonly Message[]> = fc
   .array(
@@ -36,7 +36,7 @@ const conversations: fc.Arbitrary<readonly Message[]> = fc
     ),
     { maxLength: 12 },
   )
-  // Each result says something of its own.
+  // Each result gets a text of its own.
   .map((messages) =>
     messages.map((message, place) => ({
       ...message,

@@ -1,6 +1,7 @@
 /**
- * Each call of a tool with its result. Providers refuse a conversation in which a result has no call before it, a call no
- * result behind it, or two; agents send such ones, after an interruption say, and lose their session by the refusal.
+ * Pairs each call of a tool with its result. Providers refuse a conversation in which a result has no call before it, or a call has no
+ * result or two results after it. Agents send such conversations, for example after an interruption, and the refusal would lose them their
+ * session.
  */
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -9,22 +10,22 @@ import { mapInSteps, type Steps } from '../lib/steps.ts'
 type Call = Extract<Part, { type: 'tool-call' }>
 type Result = Extract<Part, { type: 'tool-result' }>
 
-/** A call, the place of its message, and its result with the place of its own. */
+/** A call with the index of its message, and its result with the index of the result's message. */
 interface Pair {
   readonly call: Call
   readonly calledAt: number
   result: Result | null
-  /** -1 without one. */
+  /** -1 if there is no result. */
   resultAt: number
 }
 
-/** Changes that give each call its one result behind it. */
+/** The changes that give each call exactly one result after it. */
 export interface Repairs {
-  /** Results that belong to no call: they are words of the user. */
+  /** Results that belong to no call; they become words of the user. */
   readonly lone: ReadonlySet<Part>
-  /** Results that stand elsewhere than behind their calls. */
+  /** Results that do not stand right after their calls. */
   readonly late: ReadonlySet<Part>
-  /** By the place of a message: the results to put behind it. */
+  /** By the index of a message: the results to put after it. */
   readonly due: ReadonlyMap<number, readonly DueResult[]>
 }
 
@@ -34,8 +35,8 @@ export interface DueResult {
 }
 
 /**
- * Null where all is in order. `openEnd`: calls that end the conversation may stay without any result. `ownTurns`: a message of the assistant is a turn of its own, so that the results of its
- * calls stand right behind it, and not behind its neighbours.
+ * Null if all is in order. `openEnd`: calls that end the conversation may all lack their results. `ownTurns`: each message of the assistant
+ * is a turn of its own, so that the results of its calls follow it directly, and not its neighbours.
  */
 export function* pairingRepairs(
   messages: readonly Message[],
@@ -72,7 +73,7 @@ export const loneResult = (at: string | undefined): Warning =>
 
 const mapped = (at = 'messages', message: string): Warning => ({ code: 'mapped_field', field: at, message })
 
-/** The same messages where all is in order. What had to be done is reported. `openEnd`: as above. */
+/** Returns the same messages if all is in order; otherwise repairs and reports them. `openEnd`: as for `pairingRepairs`. */
 export function* withPairedResults(
   messages: readonly Message[],
   warn: (warning: Warning) => void,
@@ -104,7 +105,7 @@ export function* withPairedResults(
   return next
 }
 
-/** Results answer the calls before them in order, one each; what is left over may answer a call that comes later. */
+/** Results answer the calls before them in order, one each; a result that is left over may answer a later call. */
 function* pairUp(messages: readonly Message[]): Steps<{ readonly pairs: readonly Pair[]; readonly lone: ReadonlySet<Part> }> {
   const calls = new Map<string, Calls>()
   const left: { readonly result: Result; readonly place: number }[] = []
@@ -122,7 +123,7 @@ function* pairUp(messages: readonly Message[]): Steps<{ readonly pairs: readonly
   return { pairs: [...calls.values()].flatMap(({ pairs }) => pairs), lone: new Set(lone.map(({ result }) => result)) }
 }
 
-/** The calls under one id: some programs count anew in each turn. */
+/** The calls under one id: some programs restart their numbering in each turn. */
 interface Calls {
   readonly pairs: Pair[]
   answered: number
@@ -138,7 +139,10 @@ const answer = (calls: ReadonlyMap<string, Calls>, result: Result, place: number
   return true
 }
 
-/** For each message, the index of the last message of its turn: neighbours of the assistant's are one turn, and so are all others. */
+/**
+ * For each message, the index of the last message of its turn: adjacent messages of the assistant are one turn, and so are adjacent
+ * messages of all other roles.
+ */
 const turnEnds = (messages: readonly Message[], ownTurns: boolean): readonly number[] => {
   const ends: number[] = []
   for (let place = messages.length - 1; place >= 0; place -= 1) {
@@ -150,7 +154,7 @@ const turnEnds = (messages: readonly Message[], ownTurns: boolean): readonly num
   return ends
 }
 
-/** The calls of a turn whose results do not stand right behind it. */
+/** The calls of a turn whose results do not directly follow it. */
 const outOfPlace = (turn: readonly Pair[], end: number, mayBeOpen: boolean): readonly Pair[] => {
   if (mayBeOpen && turn.every(({ result }) => result === null)) return []
   const places = new Set(turn.map(({ resultAt }) => resultAt))

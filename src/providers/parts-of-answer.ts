@@ -1,10 +1,10 @@
-/** Bounds of what one answer holds, so that no step of the work on it grows with what a broken provider sends. */
+/** Limits the number of parts in one answer, so that no step of the work on it grows with what a broken provider sends. */
 import { PARTS_MAX } from '../canonical/answer-parts.ts'
 import { isObject } from '../lib/json.ts'
 import { unusable } from './classify-failure.ts'
 import type { Target } from './provider.ts'
 
-/** The members, in the dialects of all providers, under which an answer's calls, blocks, items and sources stand. Others say nothing of their own. */
+/** The members, in the dialects of all providers, that hold an answer's calls, blocks, items and sources. Other members hold no parts. */
 const HOLDERS = [
   'response',
   'item',
@@ -23,10 +23,10 @@ const HOLDERS = [
   'parts',
 ] as const
 
-/** The shortest JSON in which so many entries fit: none below it is looked through. */
+/** The shortest JSON that can hold so many entries: shorter text is not searched. */
 const LEAST_CHARACTERS = 2 * PARTS_MAX
 
-/** Throws `provider_unavailable` for an answer, or an event of a stream, that has too many parts. `text`: the JSON of `body`. */
+/** Throws `provider_unavailable` for an answer, or an event of a stream, with too many parts. `text`: the JSON of `body`. */
 export const requireFewParts = (text: string, body: unknown, target: Target): void => {
   if (text.length < LEAST_CHARACTERS) return
   const waiting: unknown[] = [body]

@@ -1,4 +1,4 @@
-/** A prompt with no more marks of what to cache than the provider takes, the long-lived ones first. */
+/** Limits the cache marks of a prompt to as many as the provider takes, with long-lived marks before short-lived ones. */
 import type { CacheMark, Message, Part, Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { isObject } from '../lib/json.ts'
@@ -27,7 +27,7 @@ export const withLawfulMarks = (prompt: Prompt, providerName: string, warn: (war
     shortened = true
     return { ...one, cache: { ttl: '5m' } }
   }
-  // In the order in which the model reads them.
+  // Tools come before messages, in the order in which the model reads them.
   const tools = prompt.tools.map(lawful)
   const messages = prompt.messages.map((message) => ({ ...message, parts: message.parts.map(lawful<Part>) }))
   const whole = cacheControl?.value

@@ -1,7 +1,7 @@
 /**
- * Which model signed which thinking. A model of Anthropic's refuses the thinking of another one, and in Messages and Chat
- * Completions a signature goes to the client as it came, without a place for its maker's name. So the maker is remembered
- * when the answer passes, and asked for when the thinking comes back.
+ * Remembers which model signed which thinking. An Anthropic model refuses the thinking of another one, but in Messages and Chat Completions
+ * a signature goes to the client without a place for its maker's name. So the maker is remembered when the answer passes, and looked up
+ * when the thinking comes back.
  */
 import { createHash } from 'node:crypto'
 
@@ -10,12 +10,15 @@ import type { Part, Prompt } from '../canonical/prompt.ts'
 import { once } from '../lib/once.ts'
 import type { ProviderAdapter, ProofMakers } from './provider.ts'
 
-/** About 3 MB. */
+/** Takes about 3 MB. */
 const PROOFS_MAX = 20_000
 
-/** In the memory of one process: a signature from another process, or from before its start, has no known maker and passes. */
+/**
+ * Kept in the memory of one process: a signature from another process, or from before this one started, has no known maker and is let
+ * through.
+ */
 export const createProofMakers = (): ProofMakers => {
-  /** By a digest; the longest unused first. */
+  /** By a digest of the proof; the least recently used first. */
   const makers = new Map<string, string>()
   const remember = (key: string, model: string): void => {
     makers.delete(key)
@@ -30,7 +33,7 @@ export const createProofMakers = (): ProofMakers => {
       const key = digestOf(proof)
       const model = makers.get(key)
       if (model === undefined) return null
-      // A conversation that goes on is not forgotten.
+      // Makes the proofs of a continuing conversation the most recently used ones.
       remember(key, model)
       return model
     },
@@ -40,7 +43,7 @@ export const createProofMakers = (): ProofMakers => {
 
 const digestOf = (proof: string): string => createHash('sha256').update(proof).digest('base64url').slice(0, 22)
 
-/** The adapter, which learns the makers of what is signed in its answers and knows those of what comes back. */
+/** Wraps an adapter: remembers the makers of the thinking that is signed in its answers, and names them on thinking that comes back. */
 export const knowingMakers =
   (adapter: ProviderAdapter): ProviderAdapter =>
   (attempt, context, take) => {
@@ -80,7 +83,7 @@ const withMaker = (part: Part, makerOf: ProofMakers['makerOf']): Part => {
 /** Longer strings in these members are pictures and files. */
 const PROOF = /"(?:signature|data)"\s*:\s*"([^"]{16,262144})"/g
 
-/** Says whether JSON text holds the thinking of another model: a search, so that nothing is parsed where it does not. */
+/** Says whether JSON text holds the thinking of another model. It only searches, so that text without any is not parsed. */
 export const holdsThinkingOfOthers = (text: string, modelId: string, makerOf: ProofMakers['makerOf']): boolean => {
   if (!SIGNED.test(text)) return false
   for (const [, written = ''] of text.matchAll(PROOF)) {

@@ -9,7 +9,7 @@ import { nothingSent } from './upstream.ts'
 
 const ADDRESS = new URL('https://provider.example/v1/chat/completions')
 
-/** A watch over one request, with the probe in the test's hands. */
+/** A watch over one request, whose probes the test controls. */
 const begin = () => {
   const clock = createFakeClock()
   const probes: { done: () => void; ended: boolean }[] = []

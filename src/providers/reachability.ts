@@ -1,7 +1,7 @@
 /**
- * Says whether a provider can be connected to, however long it thinks. The runtime's HTTP client does not say
- * when it has connected, so a request that has no answer after a while is accompanied by a connection of our own, which
- * does nothing but connect (decisions/0010). An address that has answered of late needs none.
+ * Finds out whether a provider can be connected to, however long it thinks. The runtime's HTTP client does not report when it has
+ * connected, so a request that has no answer after a while is accompanied by a connection of our own, which does nothing but connect
+ * (decisions/0010). An address that answered recently needs none.
  */
 import type { Socket } from 'node:net'
 
@@ -9,18 +9,20 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export interface Reachability {
-  /** An answer has come from there. */
+  /** Reports that an answer came from the address. */
   reached(url: URL): void
-  /** Aborts `connection` where the address cannot be connected to in time. To be called at the end of the waiting. */
+  /**
+   * Aborts `connection` if the address cannot be connected to in time. The caller must call the returned function when it stops waiting.
+   */
   watch(url: URL, connection: AbortController): () => void
-  /** Says whether a connection to there may be open from before. */
+  /** Says whether an earlier connection to the address may still be open. */
   known(url: URL): boolean
 }
 
-/** Tries to connect, name and TLS included. `done` is called once, unless the returned function ended the attempt before. */
+/** Tries to connect, including name lookup and TLS. `done` is called once, unless the returned function ended the attempt before. */
 export type Probe = (url: URL, done: () => void) => () => void
 
-/** The reason of a request that never left: nothing was connected. */
+/** The cause of the error of a request that was never sent, because nothing was connected. */
 export class Unreached extends Error {
   override readonly name = 'Unreached'
   constructor(cause?: unknown) {
@@ -28,9 +30,9 @@ export class Unreached extends Error {
   }
 }
 
-/** For how long an address counts as reachable. */
+/** How long an address counts as reachable after an answer. */
 const REACHED_MS = 30_000
-/** The share of the time to connect during which a request is alone with it: most have connected by then, or have an answer. */
+/** The share of the connect timeout that passes before the probe starts: by then most requests have connected or have an answer. */
 const ALONE = 0.4
 
 export const createReachability = ({ clock, connectMs, probe }: { clock: Clock; connectMs: number; probe: Probe }): Reachability => {
@@ -75,7 +77,7 @@ export const probeAddress: Probe = (url, done) => {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const socket: Socket =
     url.protocol === 'https:'
-      ? // Nothing is sent over it: that it can be trusted is for the request itself to find out.
+      ? // Nothing is sent over it; the request itself finds out whether the certificate can be trusted.
         connectTls(
           { host, port: Number(url.port || 443), ...(isIP(host) === 0 ? { servername: host } : {}), rejectUnauthorized: false },
           connected,
@@ -85,12 +87,12 @@ export const probeAddress: Probe = (url, done) => {
     done()
     socket.destroy()
   }
-  // A host that refuses this connection refuses the request too, which says so better.
+  // A host that refuses this connection refuses the request too, whose error says more.
   socket.on('error', () => socket.destroy())
   return () => void socket.destroy()
 }
 
-/** Finds every address in reach: for where ours are not the provider's to connect to, as behind a proxy. */
+/** Counts every address as reachable: for when our own connections cannot reach providers directly, such as behind a proxy. */
 export const probeNothing: Probe = (_url, done) => {
   done()
   return () => undefined

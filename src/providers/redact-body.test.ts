@@ -59,7 +59,7 @@ describe('a text of megabytes is shown as a short one', () => {
     const word = fc.constantFrom(key, bearer, 'Bearer', ' ', '"', 'x'.repeat(70_000), ',', '\u{1F600}', 'AKIA0123456789ABCDEF', '.')
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), (words) => {
-        // No text of base64 alone.
+        // The prefix keeps the text from being base64 alone.
         const text = `! ${words.join(' ')}`
         expect(redacted({ text })).toEqual({ text: withoutKeys(text) })
       }),

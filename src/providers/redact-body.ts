@@ -7,12 +7,12 @@ import { isObject, type JsonValue } from '../lib/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { redactSecrets } from './redact-secrets.ts'
 
-/** JSON text in, JSON text of one line out. `hidden`: texts of a preset, for which a mark stands. */
+/** Takes JSON text and returns JSON text of one line. `hidden`: texts of a preset, which are replaced by a mark. */
 export function* redactBody(body: string, hidden: HiddenTexts = NOTHING_HIDDEN): Steps<string> {
   return yield* writeInSteps(yield* redactedBody(body, hidden))
 }
 
-/** The same as a value. */
+/** Like `redactBody`, but returns the parsed value. */
 export function* redactedBody(body: string, hidden: HiddenTexts = NOTHING_HIDDEN): Steps<JsonValue> {
   const value = (yield* parseExactInSteps(body)) as JsonValue
   return yield* redacted(value, '', { hidingIn: hidingOf(hidden), isStep: startPace() })
@@ -20,7 +20,7 @@ export function* redactedBody(body: string, hidden: HiddenTexts = NOTHING_HIDDEN
 
 const NOTHING_HIDDEN: HiddenTexts = { texts: [], credentials: [] }
 
-/** In a longer text a part of what is hidden is not looked for: providers get it as a whole. */
+/** Longer texts are not searched for partial quotes of what is hidden: providers get it as a whole. */
 const QUOTES_MAX = 65_536
 
 const hidingOf = (hidden: HiddenTexts): Redaction['hidingIn'] => {
@@ -38,7 +38,7 @@ const hidingOf = (hidden: HiddenTexts): Redaction['hidingIn'] => {
 }
 
 interface Redaction {
-  /** Null where nothing is hidden. */
+  /** Null if nothing is hidden. */
   readonly hidingIn: ((text: string) => Steps<string>) | null
   readonly isStep: ReturnType<typeof startPace>
 }
@@ -68,7 +68,7 @@ function* redacted(value: JsonValue, member: string, redaction: Redaction): Step
 
 /** Members that hold bytes in base64, in the dialects of the providers. */
 const BYTE_MEMBERS: ReadonlySet<string> = new Set(['data', 'bytes', 'b64_json', 'file_data'])
-/** Text of this length without a space is no word of anybody's. */
+/** Text of at least this length without a space is not written by a person. */
 const OPAQUE_MIN = 256
 const DATA_URL = /^data:[^,]{0,200},/
 
@@ -79,12 +79,12 @@ function* redactedText(text: string, member: string): Steps<string> {
   return yield* redactSecrets(text)
 }
 
-/** Characters of a text that are looked at, or searched for what is hidden, in one step. */
+/** Characters of a text that are checked, or searched for hidden texts, in one step. */
 const LONG = 256 * 1024
 
 function* isBase64(text: string): Steps<boolean> {
   let from = 0
-  // The padding is not cut.
+  // The last part is never so short that it would cut the padding.
   while (text.length - from > LONG + 2) {
     if (!WITHIN_BASE64.test(text.slice(from, from + LONG))) return false
     from += LONG

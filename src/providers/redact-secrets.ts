@@ -1,8 +1,8 @@
-/** Takes out of a text, which may be megabytes long, each word that looks like some vendor’s key. */
+/** Removes each word that looks like some vendor’s key from a text, which may be megabytes long. */
 import type { Steps } from '../lib/steps.ts'
 import { withoutKeys } from './redact.ts'
 
-/** No key is as long. */
+/** Characters per step; no key is as long. */
 const PIECE = 128 * 1024
 
 export function* redactSecrets(text: string): Steps<string> {
@@ -17,7 +17,7 @@ export function* redactSecrets(text: string): Steps<string> {
   return pieces.join('')
 }
 
-/** No key is cut: they have no other signs than these, and one behind `Bearer` ends at the next space or quote. */
+/** Chooses an end that cuts no key: keys consist of these characters only, and one after `Bearer` ends at the next space or quote. */
 const endOfPiece = (text: string, from: number): number => {
   const most = from + PIECE
   let to = most

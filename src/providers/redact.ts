@@ -1,31 +1,34 @@
-/** The part of a provider's own words that may be shown: our credential and everything that looks like one is taken out of them. */
+/** Makes a provider's own words fit to be shown: our credential and everything that looks like one is removed. */
 import { cutText } from '../lib/cut-text.ts'
 import type { Target } from './provider.ts'
 
-/** The look of some vendor's keys. */
+/** Patterns of vendors' keys. */
 const KEYS = [
   String.raw`\b(?:sk|pk|rk|gsk|xai|pb|csk|hf|r8|fw|pplx|nvapi|tgp)[-_][A-Za-z0-9_-]{12,}`,
   String.raw`\bAIza[A-Za-z0-9_-]{20,}`,
   String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
   String.raw`\bBearer\s+[^\s"']+`,
-  // Who we are at the provider.
+  // Our organisation or project at the provider.
   String.raw`\b(?:org|proj)[-_][A-Za-z0-9]{12,}`,
 ].join('|')
 
-/** A signed token, or a beginning of one that no dot follows. To be read once and passed over: it may hold the same beginning thousands of times. */
+/**
+ * A signed token, or the beginning of one that no dot follows. Such a beginning is matched too, so that it is scanned only once: a text may
+ * hold it thousands of times.
+ */
 const TOKEN = String.raw`\beyJ[A-Za-z0-9_-]{10,}(\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)?)?`
 
 const SECRETS = new RegExp(`${TOKEN}|${KEYS}`, 'g')
 const KEYS_ALONE = new RegExp(KEYS, 'g')
 const MARK = '[redacted]'
 
-/** The text with a mark for each word that looks like some vendor's key, in time linear in its length. */
+/** Replaces each word that looks like some vendor's key with a mark, in time linear in the length of the text. */
 export const withoutKeys = (text: string): string =>
   text.replace(SECRETS, (found: string, rest: string | undefined) =>
     found.startsWith('eyJ') && rest === undefined ? found.replace(KEYS_ALONE, MARK) : MARK,
   )
 
-/** An event of a stream may be megabytes; nothing behind this is ever shown. */
+/** An event of a stream may be megabytes; nothing after this many characters is ever shown. */
 const READ_MAX = 64 * 1024
 
 export const redact = (reported: string, { apiKey }: Pick<Target, 'apiKey'>): string => {
@@ -46,7 +49,7 @@ const formsOf = (secret: string): readonly string[] => {
   return [secret, json, json.replaceAll('/', String.raw`\/`), encodeURIComponent(secret), base64, bytes.toString('base64url'), hex]
 }
 
-/** The beginning of a text, of at most this many bytes in UTF-8; no character is split. */
+/** The beginning of a text, at most this many bytes of UTF-8; no character is split. */
 export const beginningOf = (text: string, mostBytes: number): string =>
   Buffer.byteLength(text) <= mostBytes
     ? text

@@ -1,4 +1,4 @@
-/** Every dialect that the service speaks to providers, in one visible place. To add one: a folder beside these, and a line here. */
+/** Every dialect in which the service speaks to providers. To add one, add a folder beside these and a line here. */
 import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { countAnthropicTokens } from './anthropic/count-tokens.ts'
@@ -44,7 +44,7 @@ const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
   sandbox: namingTools(sandboxProvider, { own: null, formFor: () => null }),
 }
 
-/** Dialects whose providers count tokens for the asking. */
+/** Dialects whose providers count tokens on request. */
 const COUNTERS: Readonly<Partial<Record<ProviderDialect, TokenCounter>>> = {
   anthropic: namingCountedTools(countAnthropicTokens, ANTHROPIC_TOOLS),
 }
@@ -52,7 +52,7 @@ const COUNTERS: Readonly<Partial<Record<ProviderDialect, TokenCounter>>> = {
 export interface ProviderRegistry {
   adapterFor(dialect: ProviderDialect): ProviderAdapter
   counterFor(dialect: ProviderDialect): TokenCounter | null
-  /** Vectors in place of an answer; for providers that have them. */
+  /** Makes vectors instead of an answer, at providers that have them. */
   readonly embeddings: ProviderAdapter
 }
 

@@ -1,6 +1,6 @@
 /**
- * The facts in an error body from any provider: `{error: {code, type, message}}` and its looser cousins. Where a
- * router wraps the error of another, the innermost one speaks.
+ * Reads the facts from an error body of any provider: `{error: {code, type, message}}` and its looser variants. If a router wraps the error
+ * of another provider, the innermost error is used.
  */
 import { ERROR_TYPES, type ErrorType } from '../errors.ts'
 import { isObject, jsonIn, textsIn } from '../lib/json.ts'
@@ -11,18 +11,18 @@ export interface ReportedError {
   /** The provider's names for the fault, the most precise first: its code, its kind, its status as a word. */
   readonly words: readonly string[]
   readonly message: string | null
-  /** A number of 400 to 599 inside the body. */
+  /** A status of 400 to 599 inside the body. */
   readonly status: number | null
   /** The field at fault. */
   readonly param: string | null
-  /** The name that an upstream of our own kind has for it. */
+  /** The error type, if the upstream is a gateway that uses our names for types. */
   readonly type: ErrorType | null
-  /** Why content was flagged, and which, where it was and they say so. */
+  /** Why content was flagged, and which content, if the provider says so. */
   readonly reasons: readonly string[]
   readonly flaggedInput: string | null
 }
 
-/** A body, or an event; `type` of the latter names the event and not the error. */
+/** Reads a body or an event; the `type` of an event names the event and not the error. */
 export const readReportedError = (body: unknown): ReportedError => read(body, WRAPPERS_MAX)
 
 const WRAPPERS_MAX = 3
@@ -54,15 +54,15 @@ const errorOfBase = (base: unknown): Json | null => {
   return failed === null ? null : { code: failed['status_code'], message: failed['status_msg'] }
 }
 
-/** MiniMax ends each answer with a `base_resp`, whose `status_code` is 0 where all is well. */
+/** MiniMax ends each answer with a `base_resp`, whose `status_code` is 0 if all is well. */
 export const failedBase = (base: unknown): Json | null =>
   isObject(base) && typeof base['status_code'] === 'number' && base['status_code'] !== 0 ? base : null
 
-/** Groq's word for why it stopped a stream early, beside no choices (its API reference, `x_groq.error`). */
+/** Groq's reason for stopping a stream early, in a chunk without choices (its API reference, `x_groq.error`). */
 export const groqError = (groq: unknown): Json | null =>
   isObject(groq) && typeof groq['error'] === 'string' && groq['error'] !== '' ? { message: groq['error'] } : null
 
-/** Google's OpenAI endpoint, for one, sends its error in a list. */
+/** Some send their error in a list, for example Google's OpenAI endpoint. */
 const envelopeOf = (body: unknown): Json => {
   if (Array.isArray(body)) return envelopeOf((body as unknown[]).find((entry) => isObject(entry) && 'error' in entry))
   return isObject(body) ? body : {}
@@ -79,7 +79,7 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
     typeof word === 'string' && word !== '' ? [word] : typeof word === 'number' ? [String(word)] : [],
   )
   return {
-    // A bare status says the least.
+    // A bare status says the least, so it goes last.
     words: [...words.filter((word) => !isFailure(Number(word))), ...words.filter((word) => isFailure(Number(word)))],
     message:
       sentenceOf(error['message']) ?? sentenceOf(envelope['error']) ?? sentenceOf(error['detail']) ?? sentenceOf(envelope['message']),
@@ -93,13 +93,13 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
 
 const isFailure = (status: number): boolean => Number.isInteger(status) && status >= 400 && status < 600
 
-/** The `type` of an event, or of an envelope, names these and not the error. */
+/** Values of `type` on an event or an envelope that do not name the error. */
 const EVENTS: ReadonlySet<unknown> = new Set(['error', 'response.error'])
 
-/** A response that failed says so in the same member in which others name their error. */
+/** Values of `status` that name the state of a response, in the member in which others name their error. */
 const STATES: ReadonlySet<unknown> = new Set(['failed', 'cancelled', 'in_progress'])
 
-/** A sentence, or what servers build of the findings of their validation: `{detail: [{loc, msg}]}`. */
+/** A sentence, or one built from the findings of a server's validation: `{detail: [{loc, msg}]}`. */
 const sentenceOf = (value: unknown): string | null => {
   if (typeof value === 'string') return value.trim() === '' ? null : value
   if (isObject(value)) return sentenceOf(value['detail'])
@@ -112,7 +112,7 @@ const sentenceOf = (value: unknown): string | null => {
   return findings.length === 0 ? null : findings.slice(0, 3).join('; ')
 }
 
-/** The error behind a router's own, as the router reports it: as an object, or as text that is a sentence where it is no JSON. */
+/** The error that a router's own error wraps: as an object, or as text, which is taken as a sentence if it is not JSON. */
 const wrapped = (metadata: Json, message: string | null): unknown => {
   const raw = metadata['raw']
   if (isObject(raw) || Array.isArray(raw)) return raw
@@ -120,7 +120,7 @@ const wrapped = (metadata: Json, message: string | null): unknown => {
     const parsed = jsonIn(raw)
     return isObject(parsed) || Array.isArray(parsed) ? parsed : message === null || isEmptyPhrase(message) ? raw.trim() : null
   }
-  // Some put the whole body of the other's answer into their sentence.
+  // Some put the whole body of the other provider's answer into their sentence.
   const start = message === null ? -1 : message.search(/[[{]/)
   if (message === null || start < 0 || start > PREFIX_MAX) return null
   const parsed = jsonIn(message.slice(start))
@@ -133,13 +133,13 @@ const PREFIX_MAX = 200
 export const isEmptyPhrase = (message: string): boolean =>
   /^(?:provider returned error|upstream (?:request failed|error)|error)\.?$/i.test(message.trim())
 
-/** Azure's verdict on each of its categories. */
+/** The categories that Azure's filter flagged. */
 const filtered = (result: unknown): string[] =>
   isObject(result)
     ? Object.entries(result).flatMap(([category, verdict]) => (isObject(verdict) && verdict['filtered'] === true ? [category] : []))
     : []
 
-/** An upstream of our kind that complains of a credential or of credits means ours with it, not the client's with us. */
+/** If an upstream gateway of our kind complains about a credential or credits, it means ours, not the client's. */
 const typeOfRouter = (reported: unknown): ErrorType | null => {
   const type = ERROR_TYPES.find((known) => known === reported)
   return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type

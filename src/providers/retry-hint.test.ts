@@ -15,7 +15,7 @@ describe('a wait in headers', () => {
     [{ 'retry-after-ms': '1500' }, 2],
     [{ 'retry-after-ms': '200', 'retry-after': '9' }, 1],
     [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
-    // OpenAI, Groq: which of them is used up is told beside it.
+    // OpenAI, Groq: the `remaining` headers show which quota is used up.
     [
       {
         'x-ratelimit-remaining-requests': '3',
@@ -28,7 +28,7 @@ describe('a wait in headers', () => {
     [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '20ms' }, 1],
     [{ 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-requests': '1h' }, undefined],
     [{ 'x-ratelimit-reset-requests': '1h' }, undefined],
-    // A moment instead of a time.
+    // A moment instead of a duration.
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW + 12_000) }, 12],
     [{ 'x-ratelimit-reset': String(NOW / 1000 + 12) }, 12],
     [{ 'x-ratelimit-reset': '45' }, 45],

@@ -1,13 +1,13 @@
-/** How long a provider asks to wait, in whole seconds, from whichever of its ways of saying so it uses. */
+/** Reads how long a provider asks to wait, in whole seconds, from any of the ways in which providers say so. */
 
-/** A longer wait is no help to a client: it is as good as none. */
+/** A longer wait is no help to a client, so it counts as no hint. */
 const MOST_SECONDS = 999_999_999
 
-/** From the headers of a response; undefined where they say nothing that makes sense. */
+/** Reads the headers of a response; undefined if they have no sensible value. */
 export const retryHint = (headers: Headers, nowMs: number): number | undefined =>
   milliseconds(headers.get('retry-after-ms')) ?? retryAfter(headers.get('retry-after'), nowMs) ?? resetOf(headers, nowMs)
 
-/** From a sentence: `Please try again in 6m0.5s.`, `Please retry in 34.07s.`, `Wait 20 seconds and retry.` */
+/** Reads a sentence: `Please try again in 6m0.5s.`, `Please retry in 34.07s.`, `Wait 20 seconds and retry.` */
 export const retryHintInText = (message: string | null): number | undefined => {
   const reported = message === null ? null : SENTENCE.exec(message.slice(0, SAID_MAX))
   return reported?.[1] === undefined ? undefined : duration(reported[1])
@@ -24,7 +24,7 @@ const whole = (seconds: number): number | undefined =>
 const milliseconds = (text: string | null): number | undefined =>
   text !== null && /^\s*\d{1,12}(?:\.\d+)?\s*$/.test(text) ? whole(Number(text) / 1000) : undefined
 
-/** Either of its two forms, seconds or a date. */
+/** Reads either form of the header, seconds or a date. */
 const retryAfter = (text: string | null, nowMs: number): number | undefined => {
   if (text === null) return undefined
   if (/^\s*\d{1,9}(?:\.\d+)?\s*$/.test(text)) return whole(Number(text))
@@ -42,14 +42,17 @@ const duration = (text: string): number | undefined => {
 
 const SECONDS_OF: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
 
-/** `x-ratelimit-reset-tokens`, `anthropic-ratelimit-requests-reset`: they count where what they are of is used up; the longest of them. */
+/**
+ * The longest wait of headers such as `x-ratelimit-reset-tokens` and `anthropic-ratelimit-requests-reset`. A header counts only if its
+ * quota is used up, as the matching `remaining` header says.
+ */
 const resetOf = (headers: Headers, nowMs: number): number | undefined => {
   const waits: number[] = []
   for (const [name, value] of headers) {
     const remaining = remainingHeader(name)
     if (remaining === null) continue
     const left = headers.get(remaining)
-    // One without a name for what it counts is about the request itself.
+    // A header that does not name what it counts is about the request itself.
     if (left === null ? !/^(?:x-)?ratelimit-reset$/.test(name) : Number(left) > 0) continue
     const wait = resetTime(value.trim(), nowMs)
     if (wait !== undefined) waits.push(wait)
@@ -62,7 +65,7 @@ const remainingHeader = (name: string): string | null => {
   return /^anthropic-ratelimit-.+-reset$/.test(name) ? name.replace(/-reset$/, '-remaining') : null
 }
 
-/** A duration, a number of seconds, a moment in seconds or milliseconds since 1970, or a date. */
+/** Reads a duration, a number of seconds, a moment in seconds or milliseconds since 1970, or a date. */
 const resetTime = (text: string, nowMs: number): number | undefined => {
   if (/^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/.test(text)) return duration(text)
   if (/^\d{1,13}(?:\.\d+)?$/.test(text)) {

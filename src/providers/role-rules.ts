@@ -1,13 +1,13 @@
 /**
- * The demands that servers of open models make on the roles of messages. They render a conversation with a template that came with
- * the model, and many templates refuse one that every vendor takes. Which one is loaded shows in its refusals only.
+ * Rules of servers of open models for the roles of messages. Such servers render a conversation with a template that came with the model,
+ * and many templates refuse a conversation that every vendor takes. Only its refusals show which template is loaded.
  */
 import type { GatewayError } from '../errors.ts'
 import { vendorOf } from './vendors.ts'
 
 /**
- * `system-first`: one system message, before all others. `no-developer`: the role `developer` is not known.
- * `alternating`: no two messages of the user in a row.
+ * `system-first`: a single system message, before all others. `no-developer`: the role `developer` is unknown. `alternating`: no two
+ * messages of the user in a row.
  */
 export type RoleRule = 'system-first' | 'no-developer' | 'alternating'
 
@@ -17,10 +17,10 @@ interface Endpoint {
   readonly upstreamModel: string
 }
 
-/** Rules that the refusals of endpoints taught. */
+/** Rules learnt from the refusals of endpoints. */
 export interface LearntRoleRules {
   find(endpoint: Endpoint): readonly RoleRule[]
-  /** Only once a request that keeps the rules was answered. */
+  /** Call it only once a request that keeps the rules was answered. */
   remember(endpoint: Endpoint, rules: ReadonlySet<RoleRule>): void
 }
 
@@ -28,9 +28,9 @@ const NOTHING_LEARNT: readonly RoleRule[] = []
 
 const ENDPOINTS_MAX = 1000
 
-/** In memory: another process, or one that is started again, is refused once more and knows. */
+/** Kept in memory: another process, or a restarted one, is refused once more and then knows. */
 export const createLearntRoleRules = (): LearntRoleRules => {
-  /** The longest known first. */
+  /** In the order in which they were learnt, the oldest first. */
   const known = new Map<string, readonly RoleRule[]>()
   return {
     find: (endpoint) => (known.size === 0 ? NOTHING_LEARNT : (known.get(keyOf(endpoint)) ?? NOTHING_LEARNT)),
@@ -48,8 +48,8 @@ export const createLearntRoleRules = (): LearntRoleRules => {
 const keyOf = ({ provider, baseUrl, upstreamModel }: Endpoint): string => JSON.stringify([provider, baseUrl, upstreamModel])
 
 /**
- * Says whether it is a server with unknown templates: its refusals may teach rules, and it may know roles and parts
- * that its dialect does not name. Known vendors keep to what is written of them.
+ * Says whether it is a server with unknown templates: its refusals may teach rules, and it may know roles and parts that its dialect does
+ * not name. Known vendors are taken at the word of their documentation.
  */
 export const hasOwnTemplates = (provider: string): boolean => {
   const { accepts, systemFirst } = vendorOf(provider)
@@ -58,7 +58,7 @@ export const hasOwnTemplates = (provider: string): boolean => {
 
 export const vendorRules = (provider: string): readonly RoleRule[] => (vendorOf(provider).systemFirst ? ['system-first'] : [])
 
-/** None for a refusal of anything else. */
+/** The rules that a refusal teaches; none for a refusal of anything else. */
 export const rulesReportedBy = ({ message }: GatewayError): readonly RoleRule[] =>
   SENTENCES.find(([sentence]) => sentence.test(message))?.[1] ?? []
 
@@ -72,7 +72,7 @@ const SENTENCES: readonly (readonly [RegExp, readonly RoleRule[]])[] = [
     ['system-first'],
   ],
   [/(?:multiple|more than one|several) system (?:message|prompt)s?\b/i, ['system-first']],
-  // Ministral: "Only user, assistant and tool roles are supported, got system." Pydantic, where the dialect is Messages.
+  // Ministral: "Only user, assistant and tool roles are supported, got system." Pydantic, for the Messages dialect.
   [/roles are supported, got system\b|input should be 'user' or 'assistant'/i, ['system-first']],
   // Serde: "unknown variant `developer`, expected one of …". Pydantic: "Input should be 'system', …". Qwen: "Unexpected message role."
   [/unknown variant\W{0,3}developer\b|input should be '(?:system|user)'|unexpected (?:message )?role|got developer\b/i, ['no-developer']],

@@ -1,7 +1,7 @@
 /**
- * The way out to addresses that are not the operator's own word: https to the open internet only, or http too where that is open. A name is resolved once,
- * every address of it is checked, and the connection goes to a checked one, so that a name which answers differently the
- * next time gains nothing. Redirects are followed by the same rules, a few of them (docs/contract/operating.md#addresses).
+ * The way out to addresses that do not come from the operator: https to the open internet only, or also http if that is allowed. A name is
+ * resolved once, every address of it is checked, and the connection goes to a checked one, so a name that resolves differently the next
+ * time gains nothing. A few redirects are followed, by the same rules (docs/contract/operating.md#addresses).
  */
 import { lookup as systemLookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
@@ -13,7 +13,7 @@ import { isPublicAddress } from '../lib/safe-address.ts'
 import { type ContentCoding, decodeBounded, readCodings, TooManyBytes } from './content-coding.ts'
 import { retryHint } from './retry-hint.ts'
 
-/** The request was not made, or its answer not read; `message` says why, without the answer's own words. */
+/** The request was not made, or its answer was not read; `message` says why, without quoting the answer. */
 export class UnsafeRequest extends Error {
   override readonly name = 'UnsafeRequest'
   readonly kind: RequestFault
@@ -24,35 +24,35 @@ export class UnsafeRequest extends Error {
   }
 }
 
-/** `size`: there is more of the answer than is wanted. `policy`: the asker's own `refuse` said so. */
+/** `size`: the answer is longer than `maxBytes`. `policy`: the request's own `refuse` refused the address. */
 export type RequestFault = 'address' | 'connection' | 'redirects' | 'size' | 'policy'
 
 export interface SafeRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Null asks for what is there (GET). */
+  /** Null sends a GET request. */
   readonly body: string | Uint8Array | null
-  /** How a body is sent; absent: POST. */
+  /** The method for a body; absent: POST. */
   readonly method?: 'POST' | 'PUT'
-  /** In all: names, connections, redirects, answer. */
+  /** The time limit for everything: name lookup, connections, redirects, answer. */
   readonly timeoutMs: number
-  /** As sent, and as decoded. */
+  /** Applies to the answer as sent and as decoded. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
-  /** How many redirects are followed; absent: three. */
+  /** The most redirects that are followed; absent: three. */
   readonly redirects?: number
-  /** Why an address, the first or that of a redirect, is not to be asked; null: it may be. */
+  /** Returns the reason why an address, the first one or that of a redirect, must not be requested; null if it may be. */
   readonly refuse?: (url: URL) => string | null
-  /** Says whether the answer may be compressed. */
+  /** The answer may be compressed. */
   readonly compressed?: boolean
 }
 
 export interface SafeResponse {
   readonly status: number
   readonly contentType: string | null
-  /** How long it asks to wait, where it does. */
+  /** The wait that the answer asks for, if any. */
   readonly retryAfterSeconds?: number
-  /** Where the last redirect led to. */
+  /** The address after the last redirect. */
   readonly url: string
   readonly bytes: Buffer
   /** The bytes, read as UTF-8. */
@@ -61,18 +61,20 @@ export interface SafeResponse {
 
 export interface SafeFetchParts {
   readonly clock: Clock
-  /** `host` or `host:port`: these may be private, and spoken to without TLS. */
+  /** Hosts as `host` or `host:port` that may have private addresses and be spoken to without TLS. */
   readonly trustedHosts: readonly string[]
-  /** The setting that names them: refusals mention it. Null where there is none. */
+  /** The name of the setting that lists them, for refusals to mention. Null if there is none. */
   readonly trustedBy: string | null
-  /** Says whether the open internet may be spoken to without TLS. */
+  /** Allows http without TLS to the open internet. */
   readonly plainHttp?: boolean
   readonly resolve?: (host: string) => Promise<readonly string[]>
-  /** The last step of the way to a checked address, for networks that stand in for the internet; absent: the address itself. */
+  /**
+   * Maps a checked address to the one that is connected to, for test networks that stand in for the internet; absent: the address itself.
+   */
   readonly dial?: (address: string, port: number) => { readonly address: string; readonly port: number }
 }
 
-/** Sends its body, where there is one. Throws UnsafeRequest, and `provider_overloaded` where this machine gives no connection. */
+/** Throws UnsafeRequest, or `provider_overloaded` if this machine has no connection left. */
 export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>
 
 const HOPS_MAX = 3
@@ -162,7 +164,7 @@ const checkedUrl = (text: string, rules: Rules): URL => {
   return url
 }
 
-/** Every address must be public: which of them is used is not for the name's owner to choose. */
+/** Every address must be public, so that the name's owner cannot choose which of them is used. */
 const checkedAddress = async (url: URL, rules: Rules, resolve: (host: string) => Promise<readonly string[]>): Promise<string> => {
   const host = bare(url.hostname)
   const isLiteral = parseIpv4(host) !== null || parseIpv6(host) !== null
@@ -196,7 +198,7 @@ const send = (
 ): Promise<{ response: SafeResponse; location: string | null }> =>
   new Promise((resolve, reject) => {
     const family = address.includes(':') ? 6 : 4
-    // Loaded on first use: few services send such requests, and both take long to load.
+    // Loaded on first use: few services send such requests, and both modules take long to load.
     const client = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
     const request = client.request(
       url,
@@ -210,7 +212,7 @@ const send = (
           ...(method !== 'GET' ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
         },
         signal,
-        // The checked address, whatever the name says by now.
+        // Connects to the checked address, whatever the name resolves to by now.
         lookup: (_host, options, done) => (options.all === true ? done(null, [{ address, family }]) : done(null, address, family)),
       },
       (message) => {
@@ -237,8 +239,8 @@ const send = (
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * As browsers do it: only 307 and 308 keep method and body. Another host, or the same one in plain text after TLS, gets no header of
- * the first request but the content type.
+ * Follows browsers: only 307 and 308 keep method and body. For another host, or the same one in plain text after TLS, all headers of the
+ * first request but the content type are removed.
  */
 const redirected = (from: Hop, status: number, url: URL): Hop => {
   const keeps = status === 307 || status === 308

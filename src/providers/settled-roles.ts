@@ -1,4 +1,7 @@
-/** A conversation whose roles keep the rules of a server's template (role-rules.ts), in a client's own JSON and in the middle. */
+/**
+ * Changes the roles of a conversation so that it keeps the rules of a server's template (role-rules.ts), both in a client's own JSON and in
+ * the canonical form.
+ */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Message, Prompt } from '../canonical/prompt.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -13,11 +16,11 @@ type Rules = ReadonlySet<RoleRule>
 
 export interface Settled<Request> {
   readonly request: Request
-  /** Words of the system stand elsewhere than the client put them. */
+  /** System messages were moved from where the client put them. */
   readonly moved: boolean
 }
 
-/** Null where the prompt keeps the rules. */
+/** Null if the prompt keeps the rules already. */
 export const settledPrompt = (prompt: Prompt, rules: Rules): Settled<Prompt> | null => {
   const given = prompt.messages
   const system = given.filter(isSystem)
@@ -33,7 +36,7 @@ export const settledPrompt = (prompt: Prompt, rules: Rules): Settled<Prompt> | n
   return messages === given ? null : { request: { ...prompt, messages }, moved }
 }
 
-/** Null where the body keeps the rules. */
+/** Null if the body keeps the rules already. */
 export function* settledBody(dialect: ClientDialect, body: JsonBody, rules: Rules): Steps<Settled<JsonBody> | null> {
   const settled = yield* SETTLERS[dialect](body, rules)
   return settled === null ? null : { request: yield* body.changing(settled.request), moved: settled.moved }
@@ -58,7 +61,7 @@ const isBehindOthers = (messages: readonly WithRole[]): boolean => {
   return first >= 0 && messages.slice(first).some(isSystem)
 }
 
-/** The same list where no two messages of the user stand in a row. */
+/** Returns the same list if no two messages of the user are adjacent. */
 const joinNeighbours = <One extends WithRole>(
   messages: readonly One[],
   join: (neighbours: readonly [One, ...One[]]) => One,
@@ -90,7 +93,7 @@ function* settledChat(body: JsonBody, rules: Rules): Steps<Settled<JsonChanges> 
   return turns === given ? null : { request: { messages: listOf(turns) }, moved }
 }
 
-/** The dialect has a place for the words of the system: `instructions`. */
+/** In this dialect system messages can go into `instructions`. */
 function* settledInput(body: JsonBody, rules: Rules): Steps<Settled<JsonChanges> | null> {
   const items = yield* turnsOf(body, 'input')
   const system = items.filter(isSystem)
@@ -142,7 +145,7 @@ const turnOf = (role: string, content: JsonValue): Turn => ({ role, content, tex
 
 const listOf = (turns: readonly Pick<Turn, 'text'>[]): string => `[${turns.map(({ text }) => text).join(',')}]`
 
-/** One string where it is all text, a paragraph each: many of these servers take nothing else for words of the system. */
+/** One string with a paragraph for each part if all parts are text: many of these servers take nothing else in a system message. */
 const joinedContent = (turns: readonly Turn[]): JsonValue => {
   const parts = turns.flatMap(({ content }): readonly JsonValue[] =>
     Array.isArray(content) ? content : typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [],

@@ -1,7 +1,7 @@
 /**
- * Gives a server a conversation whose roles its template takes, on both lanes. Where nothing is known of the server, its
- * refusal shows the rule: the same attempt goes out a second time in a form that keeps it, and what then was answered is
- * remembered, so that the next request keeps it at once.
+ * Brings a conversation into roles that the server's template takes, on both lanes. If nothing is known of the server, its refusal shows
+ * the rule: the same attempt is sent a second time in a form that keeps the rule. If that is answered, the rule is remembered, so that the
+ * next request keeps it at once.
  */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { TakeFrames } from '../canonical/event.ts'
@@ -13,7 +13,7 @@ import type { Attempt, ProviderAdapter } from './provider.ts'
 import { hasOwnTemplates, type RoleRule, rulesReportedBy, vendorRules } from './role-rules.ts'
 import { settledBody, settledPrompt } from './settled-roles.ts'
 
-/** `own`: the clients that speak the provider's dialect. */
+/** `own`: the client dialect that the provider speaks. */
 export const settlingRoles =
   (adapter: ProviderAdapter, own: ClientDialect): ProviderAdapter =>
   async (attempt, context, take) => {
@@ -23,7 +23,7 @@ export const settlingRoles =
     const known = new Set([...written, ...(context.roleRules?.find(target) ?? [])])
     const warn = once(attempt.warn)
     let rules: ReadonlySet<RoleRule> = known
-    /** Null where the request keeps the rules. */
+    /** Null if the request keeps the rules already. */
     const withinRules = (reported: boolean): Attempt | null | Promise<Attempt | null> =>
       rules.size === 0 ? null : encoded(withRules({ ...attempt, warn }, rules, own, reported), attempt, context)
     let settled = (await withinRules(rules.size > written.length)) ?? { ...attempt, warn }
@@ -44,7 +44,10 @@ export const settlingRoles =
     }
   }
 
-/** Null where it answered. It has a connection of its own: one whose answer was cut off is of no further use. */
+/**
+ * Returns the refusal, or null if the server answered. Each try has a connection of its own, since one whose answer was cut off cannot be
+ * used again.
+ */
 const refusalOf = async (adapter: ProviderAdapter, attempt: Attempt, ...rest: TailOf<ProviderAdapter>): Promise<GatewayError | null> => {
   const outer = attempt.connection.signal
   const connection = new AbortController()
@@ -71,7 +74,7 @@ const beginning =
     return take(frames)
   }
 
-/** Null where the request keeps the rules. `reported`: the client gets a warning even where nothing changes its place. */
+/** Null if the request keeps the rules already. `reported`: the client gets a warning even if no message is moved. */
 function* withRules(attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, reported: boolean): Steps<Attempt | null> {
   const { call, target, warn } = attempt
   const native = passesAsWritten(call, own)
@@ -89,7 +92,7 @@ function* withRules(attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientD
   return prompt === null ? attempt : { ...attempt, call: { ...call, prompt: () => prompt.request } }
 }
 
-/** The request is encoded again: no warning about it is given twice. */
+/** The request is encoded again after a refusal; no warning about it is given twice. */
 const once = (warn: Attempt['warn']): Attempt['warn'] => {
   const reported = new Set<string>()
   return (warning: Warning) => {

@@ -1,6 +1,6 @@
 /**
- * The least that spoken output comes to, in characters of text, for an answer whose provider counts nothing: 20 tokens a second
- * (OpenAI; Google counts 25), of four characters each. A second has 24,000 samples of two bytes, and fewer bytes where it is compressed.
+ * The least that spoken output counts for, in characters of text, if the provider reports no count: 20 tokens a second (OpenAI; Google
+ * counts 25), of four characters each. A second has 24,000 samples of two bytes, and fewer bytes if it is compressed.
  */
 export const spokenCharacters = (base64: string): number => Math.ceil(base64.length / BASE64_OF_CHARACTER)
 

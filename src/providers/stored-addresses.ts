@@ -1,19 +1,19 @@
 import type { Steps } from '../lib/steps.ts'
 
 /**
- * Addresses of media that mean something only to the account behind the credential of a provider: a file that was uploaded to Google
- * (https://ai.google.dev/gemini-api/docs/files), an object of a bucket (`gs://…`), an upload of Moonshot's (`ms://…`).
+ * Recognises addresses of media that mean something only to the account behind a provider's credential: a file that was uploaded to Google
+ * (https://ai.google.dev/gemini-api/docs/files), an object of a bucket (`gs://…`), an upload to Moonshot (`ms://…`).
  */
 export const isStoredAddress = (address: string): boolean => {
-  // Readers of addresses pass over such white space.
+  // URL parsers ignore such white space.
   if (!SCHEME.test(address.slice(0, HEAD).replaceAll(/[\t\n\r]/g, ''))) return false
   const { protocol, hostname } = URL.parse(address) ?? {}
   return protocol === undefined || !PUBLIC.has(protocol) || FILES_OF_GOOGLE.test(hostname ?? '')
 }
 
 /**
- * Says whether JSON text may hold one, with its slashes and the white space before it as JSON may write them. It looks back from
- * slashes behind a colon, which are rarer than quotes; where there are very many, the answer is yes.
+ * Says whether JSON text may hold such an address, with the escapes of slashes and of leading white space that JSON allows. It searches for
+ * slashes after a colon, which are rarer than quotes, and looks back from them; if there are very many, the answer is yes.
  */
 export const mayHoldStoredAddress = (json: string): boolean => {
   if (GOOGLE.test(json)) return true
@@ -27,7 +27,7 @@ export const mayHoldStoredAddress = (json: string): boolean => {
   return false
 }
 
-/** The same for text of any length, a piece at a time. */
+/** Like `mayHoldStoredAddress`, for text of any length, a piece at a time. */
 export function* lookForStoredAddress(json: string): Steps<boolean> {
   for (let from = 0; from < json.length; from += PIECE) {
     if (from > 0) yield
@@ -36,25 +36,25 @@ export function* lookForStoredAddress(json: string): Steps<boolean> {
   return false
 }
 
-/** Characters that are searched in one step. */
+/** Characters searched in one step. */
 const PIECE = 512 * 1024
-/** More characters than slashes, or a name of Google's, take behind the end of a piece. */
+/** Characters read past the end of a piece: more than the slashes or the name of Google's host take. */
 const SLASHES_MAX = 16
 
 const GOOGLE = /googleapis/i
 const SLASHES = /:(?:\\?\/){2}/g
 const LOOKED_AT_MAX = 10_000
-/** A scheme other than that of a public address, behind a quote or white space. Line ends within a scheme are passed over too. */
+/** A scheme other than that of a public address, after a quote or white space. Line ends within a scheme are skipped too. */
 const FOREIGN_SCHEME = /(?:["\s]|\\[bfnrt]|\\u00[012][0-9a-f])(?!https?$)[a-z](?:\\[nrt]|[a-z0-9+._-]){0,30}$/i
-/** As many characters as it takes. */
+/** The most characters that FOREIGN_SCHEME matches. */
 const SCHEME_MAX = 67
 const FIRST_IN_STRING = /"(?:\s|\\[bfnrt]|\\u00[012][0-9a-f])*(?!https?$)[a-z](?:\\[nrt]|[a-z0-9+._-]){0,30}$/i
 
-/** Data and plain base64 have none. */
+/** Data URLs and plain base64 do not match. */
 // oxlint-disable-next-line no-control-regex
 const SCHEME = /^[\s\0-\x1f]*(?!data:)[a-z][a-z0-9+._-]{0,30}:/i
 const HEAD = 256
-/** Each of its characters, the quote before it among them, may be written as an escape of six. */
+/** The most characters of JSON text for HEAD: each of its characters, and the quote before them, may be an escape of six. */
 const HEAD_AS_WRITTEN = 6 * (HEAD + 1)
 const PUBLIC: ReadonlySet<string> = new Set(['http:', 'https:'])
 const FILES_OF_GOOGLE = /(?:^|\.)generativelanguage(?:\.[a-z0-9-]+)?\.googleapis\.com\.?$/

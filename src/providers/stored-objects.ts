@@ -1,7 +1,7 @@
 /**
- * Files, vector stores, containers and skills that a request names by their ids: they are stored in the account behind the credential
- * that the provider is asked with. The operator's account belongs to no one client, so no request reaches into it; a key of the
- * customer's own reaches what is the customer's (docs/contract/responses.md#nothing-is-stored).
+ * Refuses files, vector stores, containers and skills that a request names by their ids: they are stored in the account behind the
+ * credential with which the provider is asked. The operator's account belongs to no single client, so no request may reach into it; with a
+ * key of the customer's own, a request reaches what is the customer's (docs/contract/responses.md#nothing-is-stored).
  */
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -12,7 +12,7 @@ import { noFile } from './no-file.ts'
 import { isStoredAddress, lookForStoredAddress } from './stored-addresses.ts'
 import type { Target } from './provider.ts'
 
-/** Throws `invalid_request` naming the first. `conversation`: where the dialect keeps it. */
+/** Throws `invalid_request` naming the first such object. `conversation`: the member in which the dialect keeps the conversation. */
 export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 'input', target: Target): Steps<void> {
   if (target.storedObjects === true || !(yield* mayHold(body.searchable))) return
   yield
@@ -32,7 +32,7 @@ export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 
   refuseTools(body.value('tools'), 'tools', providerName)
 }
 
-/** The same for the tools alone, where the conversation is translated. */
+/** Like `refuseStoredObjects` for the tools alone, when the conversation is translated. */
 export const refuseStoredInTools = (body: JsonBody, { storedObjects, providerName }: Target): void => {
   if (storedObjects !== true && NAMED.test(body.rawSearchable('tools') ?? '')) refuseTools(body.value('tools'), 'tools', providerName)
 }
@@ -57,7 +57,7 @@ interface Found<Value> {
   readonly value: Value
 }
 
-/** Returns what `find` finds first: in the parts that were said, or in those that a tool returned. */
+/** Returns the first result of `find`: among the parts of the message, or among those that a tool returned. */
 const findIn = <Value>(item: Readonly<Record<string, unknown>>, at: string, find: (part: unknown) => Value | null): Found<Value> | null => {
   for (const member of ['content', 'output']) {
     const parts = item[member]
@@ -93,7 +93,7 @@ const refuseTools = (tools: unknown, at: string, providerName: string): void => 
   }
 }
 
-/** Tools whose members are the client's words, and those that this service runs itself. */
+/** Tools whose members hold the client's own words, and tools that this service runs itself. */
 const OWN_NAMES = /^(?:function|custom|namespace|mcp)$|^(?:service|openrouter):/
 
 const objectIn = (value: unknown, at: string): string | null => {
@@ -113,7 +113,7 @@ const firstPlace = (inner: readonly (readonly [string, unknown])[]): string | nu
 }
 
 const isNaming = (name: string, value: unknown): boolean => {
-  // A skill of the provider's own has a name, one of an account an id.
+  // A skill of the provider has a name; a skill stored in an account has an id.
   if (name === 'skill_id') return typeof value === 'string' && value.startsWith('skill_')
   return IDS.has(name) ? isId(value) : LISTS.has(name) && listOf(value).length > 0
 }

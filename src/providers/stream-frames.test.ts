@@ -22,7 +22,7 @@ const target: Target = {
 
 const CUT = 'thrown provider_unavailable: Acme ended the stream before the answer was complete.'
 
-/** A dialect of three words: `"end"` and `"fail"` are those two, all else is text. */
+/** A dialect with three kinds of events: `"end"`, `"fail"`, and text for everything else. */
 const reader: EventReader = {
   read(body, _, frames) {
     if (body === 'fail') throw new GatewayError('server', 'Told.')
@@ -126,7 +126,7 @@ test('a dialect without a word for its end gets it when the bytes end', async ()
 describe('large answers', () => {
   const encoder = new TextEncoder()
 
-  /** Reads these pieces, with each turn of others told to `inTurn`; what is heard is a batch for each call. */
+  /** Reads the pieces and calls `inTurn` at each turn of other requests; `heard` has an element for each batch. */
   const readAll = async (
     pieces: readonly Uint8Array[],
     { words = reader, inTurn = () => undefined, taken = () => undefined }: Partial<Listening> = {},

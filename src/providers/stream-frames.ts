@@ -1,4 +1,4 @@
-/** Reads an answer that comes as server-sent events: when it counts, when it is over and what breaks it, for every dialect alike. */
+/** Reads an answer that comes as server-sent events, alike for every dialect: what counts, when the answer is over, and what breaks it. */
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import { parseExact } from '../lib/exact-json.ts'
@@ -11,42 +11,47 @@ import { requireFewParts } from './parts-of-answer.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
-/** The reading of one stream by a dialect. */
+/** How a dialect reads one stream. */
 export interface EventReader {
-  /** Adds to `frames` what an event says; `body` is its parsed data. Throws the failure that it reports once the frames are added. */
+  /**
+   * Adds to `frames` what an event says; `body` is its parsed data. If the event reports a failure, throws it after the frames are added.
+   */
   read(body: unknown, event: SseEvent, frames: Frame[]): void
-  /** The same for a large event, where a part of that takes longer than a step does. */
+  /** Like `read`, for a large event of which a part takes longer to read than one step. */
   readInSteps?(body: unknown, event: SseEvent, frames: Frame[]): Steps<void>
-  /** The frame of an event that is like one before it but for a piece of what the model says; null for any other, which is parsed. */
+  /**
+   * The frame of an event that differs from an earlier one only in a piece of the model's output; null for any other event, which is then
+   * parsed.
+   */
   alike?(event: SseEvent): Frame | null
-  /** Says whether the event just read ends the stream, so that nothing behind it counts. `finished`: the model has ended. */
+  /** Says whether the event just read ends the stream, so that nothing after it counts. `finished`: the model has ended. */
   stopped?(finished: boolean): boolean
-  /** For a dialect that never says that it ended: whether the answer ends if the bytes do. */
+  /** For a dialect that never says that it ended: returns whether the answer is complete if the bytes end now. */
   mayEnd?(): boolean
-  /** The frame that then ends it. Throws where that end is a failure. */
+  /** The frame that then ends the answer. Throws if that end is a failure. */
   ending?(): Frame
   /**
-   * For a dialect whose streams end with the marker: the frame that ends an answer whose model never said that it ended;
-   * null where nothing came before the marker. Behind it the use may still follow.
+   * For a dialect whose streams end with the marker: the frame that ends an answer whose model never said that it ended; null if nothing
+   * came before the marker. The usage may still follow the marker.
    */
   endMarked?(): Frame | null
-  /** How long to wait for what may come behind the model's end, where a second is not enough. */
+  /** How long to wait for what may come after the model's end, if a second is not enough. */
   readonly patienceMs?: number
   /**
-   * For a dialect with several answers in one stream: behind the end of the first, others that began go on, or as many as were asked for
-   * did not begin yet; null where none is left.
+   * For a dialect with several answers in one stream, after the end of the first: `begun` if others that began are still going on,
+   * `expected` if fewer began than were asked for; null if none is left.
    */
   unfinished?(): 'begun' | 'expected' | null
 }
 
-/** All dialects end with it or with nothing: routers write the marker of one in the streams of another. */
+/** All dialects end with this marker or with nothing: routers write the marker of one dialect into the streams of another. */
 const END_MARKER = '[DONE]'
 
 /**
- * Hands over a batch of frames for each piece that holds any. Once the model has ended the answer is whole, whether the stream ends
- * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream reports is thrown after
- * what came before it in the same piece, which still counts. Others get their turn between the parts of a large piece, and within
- * a large event, which goes on by itself.
+ * Passes on a batch of frames for each piece that holds any. Once the model has ended, the answer is whole, whether the stream then ends
+ * well, breaks or falls silent. Before that, each of these throws; a failure that the upstream reports is thrown after what came before it
+ * in the same piece, which still counts. Other requests get their turn between the parts of a large piece, and within a large event, which
+ * is passed on by itself.
  */
 export const streamFrames = async (
   response: UpstreamResponse,
@@ -60,11 +65,11 @@ export const streamFrames = async (
   const sse = new SseDecoder()
   /** The model has ended its first answer. */
   let ended = false
-  /** It has ended all of them. */
+  /** The model has ended all its answers. */
   let finished = false
-  /** The use was reported. */
+  /** The usage was reported. */
   let counted = false
-  /** The marker of the end has come. */
+  /** The end marker has come. */
   let marked = false
   let stopped = false
   let frames: Frame[] = []
@@ -119,7 +124,7 @@ export const streamFrames = async (
     finished ||= (ended && (reader.unfinished?.() ?? null) === null) || reader.mayEnd?.() === true
   }
 
-  /** Null where the answer was over before the failure came. */
+  /** Null if the answer was over before the failure came. */
   const inTime = (thrown: unknown): Thrown | null => ((marked || finished) && thrown instanceof GatewayError ? null : new Thrown(thrown))
 
   const pieces = response.pieces()
@@ -136,7 +141,7 @@ export const streamFrames = async (
       try {
         events = withinLimits(() => sse.push(piece))
       } catch (thrown) {
-        // An answer that is whole stays it, whatever the upstream does to the rest of its stream (docs/contract/streams.md#ends).
+        // A complete answer stays complete, whatever the upstream does to the rest of its stream (docs/contract/streams.md#ends).
         if (finished && thrown instanceof GatewayError) stopped = true
         else failure = new Thrown(thrown)
       }
@@ -153,7 +158,7 @@ export const streamFrames = async (
         else {
           if (isLarge) await handOver()
           failure = isLarge ? await readInTurns(event, said) : read(event, parsed(event, target), said)
-          // Anything that an upstream sends after its end is not part of the answer, but for the use where it was not reported before.
+          // Anything that an upstream sends after its end is not part of the answer, except the usage if it was not reported before.
           if (marked) said = usesIn(said)
         }
         counted ||= hold(said, 'usage', before)
@@ -171,18 +176,18 @@ export const streamFrames = async (
   }
   const last = stopped || finished ? null : withinLimits(() => sse.end())
   if (last !== null && last.data !== END_MARKER) {
-    // A last event without its blank line counts only where it is the end of the answer (docs/contract/streams.md#reading-providers).
+    // A last event without its blank line counts only if it is the end of the answer (docs/contract/streams.md#reading-providers).
     const failure = last.data.length > LARGE_BYTES ? await readInTurns(last, frames) : read(last, parsed(last, target), frames)
     if (failure !== null && !(failure.thrown instanceof GatewayError)) throw failure.thrown
     if (finished) await take(frames)
   }
-  // Some servers give one answer, however many are asked for.
+  // Some servers give only one answer, however many are asked for.
   finished ||= ended && reader.unfinished?.() === 'expected'
   if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
   if (reader.ending !== undefined && reader.mayEnd?.() === true) await take([reader.ending()])
 }
 
-/** It is thrown later, once what came before it has gone on. */
+/** Holds an error to be thrown later, once what came before it was passed on. */
 class Thrown {
   readonly thrown: unknown
 
@@ -191,7 +196,7 @@ class Thrown {
   }
 }
 
-/** The value, or what reading it threw. */
+/** Returns the value, or a Thrown with the error of reading it. */
 const parsed = ({ data }: SseEvent, target: Target): unknown => {
   try {
     return checked(data, parseExact(data), target)

@@ -1,7 +1,7 @@
 /**
- * Calls of tools that take any text. OpenAI's dialects have them (`custom`); everywhere else a call takes JSON. So such a
- * tool is offered to other providers as a function of one string, and its calls come back as the text in it; and a call
- * of one that reaches a client who did not declare it so is a call of such a function; its id shows what it was.
+ * Handles calls of tools that take free text. OpenAI's dialects have such tools (`custom`); everywhere else a call takes JSON. So such a
+ * tool is offered to other providers as a function with one string, and its calls come back as the text in that string. If a custom call
+ * reaches a client that did not declare its tool as custom, it becomes a call of such a function, whose id shows what it was.
  */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { ModelEvent, TakeFrames } from '../canonical/event.ts'
@@ -11,13 +11,13 @@ import { ArgumentsScan } from '../lib/arguments-scan.ts'
 import { isObject } from '../lib/json.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
 
-/** Letters, digits and `_` only: every dialect takes it. */
+/** Letters, digits and `_` only, which every dialect takes in an id. */
 const MARK = 'pb1_text_'
 
-/** The prompt with the calls that were marked as what they were. */
+/** Returns the prompt with marked calls restored to custom calls. */
 export const withTextCalls = (prompt: Prompt): Prompt => mapParts(prompt, readMarked)
 
-/** The prompt for a provider whose tools take JSON only. */
+/** Returns the prompt for a provider whose tools take only JSON. */
 export const withoutTextCalls = (prompt: Prompt, warn: (warning: Warning) => void): Prompt => {
   const tools = prompt.tools.map((tool) => (tool.type === 'custom' ? functionOf(tool, warn) : tool))
   return mapParts({ ...prompt, tools }, (part) => {
@@ -27,7 +27,7 @@ export const withoutTextCalls = (prompt: Prompt, warn: (warning: Warning) => voi
   })
 }
 
-/** The parameters of a function that stands for such a tool. */
+/** The arguments of a function that stands for such a tool. */
 export const argumentsOfText = (input: string): string => JSON.stringify({ input })
 
 const mapParts = (prompt: Prompt, map: (part: Part) => Part): Prompt => ({
@@ -62,7 +62,7 @@ export const functionOf = ({ name, description, grammar, at }: CustomTool, warn:
   }
 }
 
-/** The text in the arguments of such a function; what is no such object is the text itself. */
+/** The text in the arguments of such a function; arguments of another form are taken as the text itself. */
 const inputOf = (json: string): string => {
   try {
     const value: unknown = JSON.parse(json)
@@ -73,15 +73,15 @@ const inputOf = (json: string): string => {
 }
 
 interface Telling {
-  /** The clients that speak the dialect. */
+  /** The client dialect that the provider speaks; null if none. */
   readonly own?: ClientDialect | null
-  /** The client's tools that this provider gets as functions. */
+  /** The names of the client's custom tools that this provider gets as functions. */
   readonly ownDeclared?: (attempt: Attempt) => ReadonlySet<string>
-  /** Its providers may make such calls undeclared. */
+  /** The dialect's providers may make such calls undeclared. */
   readonly makesThem?: boolean
 }
 
-/** The adapter of a dialect, whose calls come as the client declared their tools. */
+/** Wraps the adapter of a dialect so that calls come back in the form in which the client declared their tools. */
 export const restoringTextCalls =
   (adapter: ProviderAdapter, { own = null, ownDeclared = () => NONE, makesThem = false }: Telling = {}): ProviderAdapter =>
   (attempt, context, take) => {
@@ -98,13 +98,15 @@ const declaredIn = ({ tools }: Prompt): ReadonlySet<string> => new Set(tools.fla
 const reportedAs = (declared: ReadonlySet<string>, take: TakeFrames): TakeFrames => {
   const calls = textCalls(declared)
   return (frames) => {
-    // Nearly every batch has no part in a call.
+    // Nearly every batch contains no part of a call.
     const untouched = calls.idle() && !frames.some(({ events }) => events.some(({ type }) => type === 'tool-call'))
     return take(untouched ? frames : frames.map(({ events }) => ({ events: events.flatMap(calls.restore) })))
   }
 }
 
-/** A call that changes its form, while its pieces come. `text`: from arguments to text, which is known when they are whole. */
+/**
+ * A call whose form is changed while its pieces arrive. `text`: from JSON arguments to text, which is known only once they are complete.
+ */
 interface OpenCall {
   readonly index: number
   readonly to: 'text' | 'json'
@@ -113,15 +115,15 @@ interface OpenCall {
 }
 
 interface TextCalls {
-  /** The events that one becomes. */
+  /** Returns the events that replace an event. */
   readonly restore: (event: ModelEvent) => readonly ModelEvent[]
-  /** No call that changes its form is open. */
+  /** No call whose form is changed is open. */
   idle(): boolean
 }
 
 const textCalls = (declared: ReadonlySet<string>): TextCalls => {
   let open: OpenCall | null = null
-  /** The text that was woven into a call whose arguments are not whole yet. */
+  /** Events that came while the open call's arguments were incomplete, beginning with one of another call. */
   let waiting: ModelEvent[] = []
 
   const close = (): ModelEvent[] => {

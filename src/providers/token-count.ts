@@ -1,13 +1,15 @@
-/** More than any model can use in one answer is a fault of the sender, not a bill. */
+/** A higher count than any model can reach in one answer is a fault of the sender, not a bill. */
 const TOKENS_MAX = 1_000_000_000
 
-/** A count that a provider reports: zero where it reports none, null where what it reports cannot be one. */
+/** Reads a count that a provider reports: zero if it reports none, null if the value cannot be a count. */
 export const tokenCount = (value: unknown): number | null => {
   if (value === undefined || value === null) return 0
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null
 }
 
-/** The sane part of a sum of counts. `unreported`: the first, which every answer has, is absent, or one of them cannot be a count. */
+/**
+ * The sum of the valid counts. `unreported`: the first count, which every answer should have, is absent, or one of them cannot be a count.
+ */
 export const reportedTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly unreported: boolean } => {
   const counts = [first, ...others].map(tokenCount)
   return {
@@ -17,8 +19,8 @@ export const reportedTotal = (first: unknown, ...others: readonly unknown[]): { 
 }
 
 /**
- * A total split by parts that it includes. Null where they cannot be: one is no count, or together they are
- * more than the whole. Then nothing is known but the total.
+ * Reads the parts into which a total is split. Null if they cannot be right, because one is no count or their sum exceeds the total; then
+ * only the total is known.
  */
 export const partsOf = (total: number, reported: readonly unknown[]): readonly number[] | null => {
   const parts: number[] = []
@@ -32,8 +34,8 @@ export const partsOf = (total: number, reported: readonly unknown[]): readonly n
   return sum > total ? null : parts
 }
 
-/** True where one of these counts cannot be one: then the bill is an estimate. */
+/** True if one of these values cannot be a count: then the bill is an estimate. */
 export const isSenseless = (...reported: readonly unknown[]): boolean => reported.some((value) => tokenCount(value) === null)
 
-/** A count beside the total; zero for what cannot be one. */
+/** A count that is not part of the total; zero if the value cannot be a count. */
 export const sideCount = (value: unknown): number => tokenCount(value) ?? 0

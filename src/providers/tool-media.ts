@@ -1,12 +1,15 @@
-/** Pictures and files that a tool returned, for dialects whose results hold text only: they follow, and say whose they are. */
+/**
+ * Handles pictures and files that a tool returned, for dialects whose results hold only text: they follow in the next message, introduced
+ * by the name of the tool.
+ */
 import type { Part } from '../canonical/prompt.ts'
 
 type ToolResult = Extract<Part, { type: 'tool-result' }>
 
-/** Names of the tools that were called, by the ids of the calls. */
+/** Names of the called tools, by the ids of their calls. */
 export type ToolNames = ReadonlyMap<string, string>
 
-/** A result of media alone would be empty: it says that they follow. */
+/** A result that holds only media would be empty, so it gets a text that announces them. */
 export const withWords = (result: ToolResult, tools: ToolNames): ToolResult =>
   result.text.trim() !== '' || (result.media ?? []).length === 0 ? result : { ...result, text: announced(tools.get(result.callId)) }
 

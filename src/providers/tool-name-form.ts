@@ -1,7 +1,7 @@
-/** The alphabet of tool names, for those who refuse others. */
+/** The form of tool names at providers that refuse other names. */
 export interface ToolNameForm {
   readonly lawful: RegExp
-  /** Finds in JSON text a member `name` that may be of another form. */
+  /** Matches, in JSON text, a member `name` that may be of another form. */
   readonly unlawfulMember: RegExp
 }
 
@@ -10,10 +10,10 @@ const form = (pattern: string): ToolNameForm => ({
   unlawfulMember: new RegExp(`"name"\\s*:\\s*"(?!(?:${pattern})")`),
 })
 
-/** OpenAI and those who followed: "^[a-zA-Z0-9_-]{1,64}$". Anthropic and Bedrock (ToolSpecification) say the same. */
+/** OpenAI and its followers: "^[a-zA-Z0-9_-]{1,64}$". Anthropic and Bedrock (ToolSpecification) say the same. */
 export const DASHED = form('[a-zA-Z0-9_-]{1,64}')
 
-/** Amazon Nova takes a dash, and then fails to call the tool: "Model produced invalid sequence as part of ToolUse". */
+/** Amazon Nova accepts a dash, but then fails to call the tool: "Model produced invalid sequence as part of ToolUse". */
 export const UNDASHED = form('[a-zA-Z0-9_]{1,64}')
 
 /** platform.moonshot.ai, "Tool use"; Google, FunctionDeclaration: "must start with a letter or an underscore", for all of its APIs. */

@@ -7,7 +7,7 @@ import { sentNames as namesInSteps, type ToolName, type ToolNameRules } from './
 
 const sentNames = (own: readonly ToolName[], rules: ToolNameRules) => atOnce(namesInSteps(own, rules))
 
-/** Names that are alike once they are cut or cleaned, and ones that look as if they had been. */
+/** Names that become alike once they are cut or cleaned, and names that look like the result. */
 const word = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 80 }),
   fc.constantFrom('a.b', 'a/b', 'a:b', 'a b', 'a_b', 'a__b', '__proto__', 'constructor', '', '7up', '-x', '\ud800', '\ud801', '["a","b"]'),

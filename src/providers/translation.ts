@@ -1,4 +1,4 @@
-/** The material of an encoder: the prompt, its settings as far as the dialect has a word for them, and a place for losses. */
+/** The input of an encoder: the prompt, those of its settings that the dialect has a word for, and functions that report losses. */
 import type { Part, Prompt } from '../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -19,20 +19,23 @@ import { type Losses, lossesTo } from './losses.ts'
 
 export interface Translation extends Losses {
   readonly prompt: Prompt
-  /** The value to carry over; undefined where the request leaves it open or the loss table drops it. */
+  /** The value to carry over; undefined if the request does not set it or the loss table drops it. */
   setting<Name extends SettingName>(name: Name): SettingValues[Name] | undefined
 }
 
 interface Wants {
   readonly takesText?: boolean
   readonly takesOwnPictures?: boolean
-  /** Fields without a word in the middle that reach the provider as they were written. */
+  /** Fields without a canonical form that reach the provider as they were written. */
   readonly carried?: JsonObject
 }
 
 type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities' | 'storedObjects'>
 
-/** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. `takesOwnPictures`: its assistant shows pictures. */
+/**
+ * Reports all losses of the settings at once. Throws `invalid_request` for a setting that is refused. `takesText`: the provider has tools
+ * that take free text. `takesOwnPictures`: messages of its assistant may hold pictures.
+ */
 export function* translate(
   given: Prompt,
   dialect: TranslatedDialect,
@@ -75,8 +78,8 @@ export function* translate(
 }
 
 /**
- * The others refuse a call without a result also where it ends the conversation. Known vendors of this one do too, which is
- * seen to with the rest of their rules (openai-chat/message-rules.ts); servers of open models get what the client sent.
+ * All dialects but this one refuse a call without a result even at the end of the conversation. Known vendors of this one do too, which the
+ * rest of their rules takes care of (openai-chat/message-rules.ts); servers of open models get what the client sent.
  */
 const OPEN_ENDED: TranslatedDialect = 'openai-chat'
 
@@ -87,7 +90,7 @@ const refuseStoredMedia = ({ messages }: Prompt, providerName: string): void => 
         if ('url' in media && isStoredAddress(media.url)) refuseName(at, providerName)
 }
 
-/** Parts that a request brings beside the assistant's words. */
+/** Parts of messages of every role but the assistant's. */
 const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: string }[] =>
   messages.flatMap(({ role, parts, at = 'messages' }) =>
     role === 'assistant'
@@ -95,7 +98,7 @@ const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: s
       : parts.flatMap((part) => (part.type === 'tool-result' ? [part, ...(part.media ?? [])] : [part])).map((part) => ({ part, at })),
   )
 
-/** A limit of output above what there is asks for as much as there is. */
+/** A limit of output above the maximum is lowered to the maximum. */
 const withinLimits = (settings: Settings, target: Addressee, warn: (warning: Warning) => void): Settings => {
   const { maxOutputTokens: asked } = settings
   const most = asked === undefined ? null : outputWithin(asked.value, asked.field, { target, warn })

@@ -1,6 +1,6 @@
 /**
- * A conversation for the dialects that have a system prompt and alternating turns of user and assistant (Messages,
- * Converse): what goes where, whatever their blocks look like.
+ * Arranges a conversation for the dialects with a system prompt and alternating turns of user and assistant (Messages, Converse),
+ * independent of the form of their blocks.
  */
 import type { Message, Prompt } from '../canonical/prompt.ts'
 import { textSize } from '../canonical/text-size.ts'
@@ -11,7 +11,7 @@ import { firstWords, lastWords, tellSystemAlone } from './lacking-turns.ts'
 export interface Turn<Block> {
   readonly role: 'user' | 'assistant' | 'system'
   readonly blocks: readonly Block[]
-  /** Where the turn begins in the request. */
+  /** The client's path of the place at which the turn begins in the request. */
   readonly at: string
 }
 
@@ -24,9 +24,9 @@ interface TurnContext {
   readonly prompt: Pick<Prompt, 'messages'>
   readonly target: { readonly upstreamModel: string }
   readonly rules: {
-    /** Says whether the model knows a system message between turns. */
+    /** The model knows a system message between turns. */
     readonly systemTurns: boolean
-    /** Says whether the model goes on with the beginning of an answer. */
+    /** The model continues the beginning of an answer. */
     readonly prefill: boolean
   }
   lose(field: string, message: string): void
@@ -35,25 +35,25 @@ interface TurnContext {
 
 interface Blocks<Block> {
   readonly encode: (message: Message) => Steps<readonly Block[]>
-  /** The type of a block that holds a tool's result. */
+  /** The type of a block with a tool's result. */
   readonly resultType: string
-  /** The types of blocks that hold thinking. */
+  /** The types of blocks with thinking. */
   readonly thinking: ReadonlySet<string>
-  /** The text of a block of text; null of any other. */
+  /** The text of a text block; null for any other block. */
   readonly textOf: (block: Block) => string | null
-  /** A block of text; where one is given, that one with another text. */
+  /** A new text block; if one is given, that block with another text. */
   readonly withText: (text: string, block?: Block) => Steps<Block>
-  /** The provider itself was at work in the turn, and goes on with it. */
+  /** The provider itself was at work in the turn, and continues it. */
   readonly isPaused?: (turn: Turn<Block>) => boolean
-  /** The things that a turn of this dialect still needs. */
+  /** Adds what a turn of this dialect still needs. */
   readonly complete?: (turn: Turn<Block>) => Turn<Block>
 }
 
 /**
- * System messages at the beginning are the system prompt. Later ones keep their places, for to hoist them would change
- * the beginning of the prompt and miss its cache on every turn (docs/contract/requests.md#order-of-messages): as a
- * `system` turn where the model knows one and the place is a lawful one, else as text of the user's turn that stands
- * there. Throws `invalid_prompt` where there is nothing to answer.
+ * System messages at the beginning become the system prompt. Later ones keep their places, since to move them to the front would change the
+ * beginning of the prompt and miss its cache on every turn (docs/contract/requests.md#order-of-messages): each becomes a `system` turn if
+ * the model knows one and allows it there, else text of the user's turn at that place. Throws `invalid_prompt` if there is nothing to
+ * answer.
  */
 export function* arrangeTurns<Block extends { readonly type: string }>(
   context: TurnContext,
@@ -80,13 +80,13 @@ export function* arrangeTurns<Block extends { readonly type: string }>(
   return { system: [], turns: [{ role: 'user', blocks: system, at }] }
 }
 
-/** The conversation ends with the beginning of an answer, which the model is to go on with. */
+/** Says whether the conversation ends with the beginning of an answer, which the model has to continue. */
 export const isPrefilled = <Block>(turns: readonly Turn<Block>[], isPaused: (turn: Turn<Block>) => boolean = () => false): boolean => {
   const last = turns.at(-1)
   return last?.role === 'assistant' && !isPaused(last)
 }
 
-/** A turn of the assistant must not end in thinking; the beginning of an answer holds none, and does not end in white space. */
+/** A turn of the assistant must not end in thinking. The beginning of an answer must hold no thinking and must not end in white space. */
 function* withLawfulAnswers<Block extends { readonly type: string }>(
   turns: readonly Turn<Block>[],
   { thinking, textOf, withText, isPaused = () => false }: Blocks<Block>,
@@ -110,7 +110,7 @@ function* withLawfulAnswers<Block extends { readonly type: string }>(
   return [...lawful.slice(0, -1), { ...begun, blocks: [...begun.blocks.slice(0, -1), yield* withText(said, last)] }]
 }
 
-/** The user has the first word, and the last one before a model that does not go on with the beginning of an answer. */
+/** The user must have the first turn, and also the last one for a model that does not continue the beginning of an answer. */
 function* withUserAtEnds<Block>(
   turns: readonly Turn<Block>[],
   { withText, isPaused }: Blocks<Block>,
@@ -139,7 +139,7 @@ function* turnOf<Block>(message: Message, { encode }: Blocks<Block>): Steps<Turn
   return { role: role === 'developer' ? 'system' : role, blocks: yield* encode(message), at }
 }
 
-/** Neighbours of one role are one turn; what has nothing left to say is none. */
+/** Adjacent turns of one role are joined; turns without blocks are removed. */
 const joined = <Block>(pieces: readonly Turn<Block>[]): readonly Turn<Block>[] => {
   const turns: (Turn<Block> & { readonly blocks: Block[] })[] = []
   for (const piece of pieces) {
@@ -151,7 +151,7 @@ const joined = <Block>(pieces: readonly Turn<Block>[]): readonly Turn<Block>[] =
   return turns
 }
 
-/** A system turn follows a user's and comes last or before the assistant's: anywhere else it is refused. */
+/** A system turn must follow a user's turn and be the last or come before the assistant's: anywhere else it is refused. */
 const settled = <Block>(turns: readonly Turn<Block>[], context: TurnContext): readonly Turn<Block>[] =>
   turns.map((turn, index) => {
     if (turn.role !== 'system') return turn
@@ -161,7 +161,7 @@ const settled = <Block>(turns: readonly Turn<Block>[], context: TurnContext): re
     return { ...turn, role: 'user' }
   })
 
-/** The results of tools have to stand before all else that the user says. */
+/** Results of tools have to come before everything else in the user's turn. */
 const resultsFirst = <Block extends { readonly type: string }>(turn: Turn<Block>, resultType: string): Turn<Block> => {
   const results = turn.blocks.filter(({ type }) => type === resultType)
   return turn.role === 'user' && results.length > 0

@@ -1,4 +1,4 @@
-/** The outcome for a part that a provider cannot be given. */
+/** Refuses or leaves out a part that cannot be given to a provider. */
 import type { Message, Part } from '../canonical/prompt.ts'
 import { noFile } from './no-file.ts'
 import type { Target } from './provider.ts'
@@ -23,8 +23,8 @@ const WORDS: Readonly<Partial<Record<Part['type'], string>>> = {
 const FILE_KINDS: ReadonlySet<string> = new Set(['file', 'input_file', 'image', 'input_image', 'document'])
 
 /**
- * A part that somebody asks the model about must not be missing from the request: that is refused, naming the part. What the
- * model said itself, and what means nothing without its provider, is left out and reported. `why` follows the provider's name.
+ * A part that the client asks the model about must not be missing from the request, so it is refused, naming the part. A part of the
+ * assistant, or one that means nothing without its provider, is left out and reported. `why` follows the provider's name.
  */
 export const uncarried = (
   part: Part,
@@ -40,7 +40,7 @@ export const uncarried = (
   else refuse(place, `${providerName} ${why}, and without it the request would be another one.`)
 }
 
-/** Sound and film for a model that is known not to take them: some servers pass over what they do not know. */
+/** Refuses audio and video for a model that is known not to take them, because some servers ignore what they do not know. */
 export const refuseUnread = (
   part: Part,
   place: Place,

@@ -1,4 +1,4 @@
-/** Large `data:` URLs of percent escapes, which an encoder would decode in one go, become base64 in steps. */
+/** Converts large percent-escaped `data:` URLs, which an encoder would decode in one go, to base64 in steps. */
 import type { Part } from '../canonical/prompt.ts'
 import type { GatewayError } from '../errors.ts'
 import { inBase64, isDataUrl } from '../lib/data-url.ts'
@@ -6,10 +6,10 @@ import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { mediaOf, withAddresses } from './load-media.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
 
-/** Shorter ones are left to the encoder. */
+/** Shorter URLs are left to the encoder. */
 const LONG = 64 * 1024
 
-/** `malformed`: the failure where the escapes are not well formed; without it they are text as it stands. */
+/** `malformed`: makes the error for escapes that are not well formed; without it such escapes are taken as plain text. */
 export const withUnescapedMedia = async (
   attempt: Attempt,
   { turn }: Pick<ProviderContext, 'turn'>,

@@ -1,4 +1,4 @@
-/** Audio and video in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
+/** Refuses audio and video in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
 import type { Part } from '../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { lookForName } from '../lib/may-name.ts'
@@ -8,12 +8,12 @@ import { refuseUnread } from './uncarried.ts'
 
 type Context = Parameters<typeof refuseUnread>[2]
 
-/** A search of the JSON text, so that nothing is parsed for it in vain. */
+/** Searches the JSON text, so that it is parsed only if necessary. */
 export function* mayHoldUnsupportedMedia(text: string, { inputModalities }: Pick<Target, 'inputModalities'>): Steps<boolean> {
   return (inputModalities ?? null) !== null && (yield* lookForName(MEDIA_TYPES, text))
 }
 
-/** `field`: where the list stands. Throws `invalid_request` naming the message. */
+/** `field`: the path of the list. Throws `invalid_request` naming the message. */
 export const refuseUnsupportedMedia = (messages: readonly JsonValue[], field: string, context: Context): void => {
   for (const [index, message] of messages.entries()) {
     if (!isObject(message) || message['role'] === 'assistant') continue
@@ -29,7 +29,7 @@ const MEDIA_TYPES = /"(?:input_audio|video_url|input_video)"/
 
 const VIDEO: Part = { type: 'video', url: '' }
 
-/** By the type of the part in a request. */
+/** The kind of a part, by its type in a request. */
 const MEDIA_PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ['input_audio', { type: 'audio', data: '', format: '' }],
   ['video_url', VIDEO],

@@ -110,7 +110,7 @@ describe('pieces', () => {
     await pieces.next()
     response.complete()
     pieces.close()
-    expect(clock.waiting).toBe(1) // what is left to read has its deadline
+    expect(clock.waiting).toBe(1) // reading the rest has a deadline
     const first = provider.last
     await first.done()
     let over = false
@@ -157,7 +157,7 @@ describe('pieces', () => {
       clock.advance(limitMs - 1)
       await provider.last.piece('more')
       expect(textOf(await more)).toBe('more')
-      clock.advance(IDLE_MS) // the client's time, not the provider's
+      clock.advance(IDLE_MS) // time that the client took, which is not the provider's silence
       const next = pieces.next()
       clock.advance(1)
       expect(await next).toBeNull()
@@ -256,7 +256,7 @@ test('a request that was aborted before it began is not sent', async () => {
 describe('a connection that is reset before a byte of an answer', () => {
   const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 60_000, idleMs: IDLE_MS }
 
-  /** How often the provider is asked where it resets the first request `afterMs` after it was sent, and answers any other. */
+  /** Returns how often the provider is asked if it resets the first request `afterMs` after it was sent, and answers any other. */
   const asked = async (reached: (reachability: Reachability) => void, afterMs = 0) => {
     const clock = createFakeClock()
     const reachability = createReachability({ clock, connectMs: 5000, probe: probeNothing })

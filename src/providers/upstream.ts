@@ -1,6 +1,6 @@
 /**
- * The one way out: HTTP to providers, with our own deadlines. Redirects are never followed, so that a credential goes
- * nowhere but to the address that the operator wrote. One of the few files that may touch the runtime (ARCHITECTURE.md).
+ * Sends HTTP requests to providers, with our own deadlines. Redirects are never followed, so that a credential goes only to the address
+ * that the operator wrote. One of the few files that may use the runtime directly (ARCHITECTURE.md).
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -12,11 +12,11 @@ import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { Unreached, type Reachability } from './reachability.ts'
 
 export interface UpstreamTimeouts {
-  /** Until the response headers, connecting included, when a stream was asked for. */
+  /** Until the response headers, connecting included, if a stream was asked for. */
   readonly streamHeadersMs: number
-  /** The same for a whole answer, whose headers come when the model is done. */
+  /** Until the headers of a whole answer, which come when the model is done. */
   readonly wholeHeadersMs: number
-  /** Between two pieces of a body. */
+  /** The longest silence between two pieces of a body. */
   readonly idleMs: number
 }
 
@@ -25,15 +25,15 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
-  /** The most bytes of the answer's body; absent: its reader keeps none of it. */
+  /** The most bytes of the answer's body; absent: no limit, since its reader does not keep the body. */
   readonly mostBytes?: number | undefined
-  /** Its signal ends the request; the deadlines here abort it. Used for nothing else. */
+  /** Its signal ends the request, and the deadlines here abort it. It must not be used for another request. */
   readonly connection: AbortController
 }
 
 export const bodyText = (body: UpstreamRequest['body']): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
-/** The same body, to be read for a few of its members. */
+/** Wraps the body for reading a few of its members. */
 export function* wireBody(body: UpstreamRequest['body']): Steps<JsonBody> {
   if (typeof body !== 'string')
     return body.byteLength <= LARGE_BYTES ? JsonBody.ofBytes(body, UNLIMITED) : yield* JsonBody.readingBytes(body, UNLIMITED)
@@ -45,23 +45,26 @@ export function* wireBody(body: UpstreamRequest['body']): Steps<JsonBody> {
 export interface UpstreamResponse {
   readonly status: number
   readonly headers: Headers
-  /** The pieces as they arrive. To be called once. */
+  /** The pieces as they arrive. May be called only once. */
   pieces(): PieceReader
   /**
-   * The answer is complete: what may come behind it is waited for no longer than `patienceMs` in all (a second by
-   * default), and closing its pieces now leaves the connection to be used again, once its last bytes have come.
+   * Says that the answer is complete: anything after it is waited for no longer than `patienceMs` in all (a second by default), and closing
+   * its pieces now keeps the connection for reuse, once its last bytes have come.
    */
   complete(patienceMs?: number): void
-  /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
+  /** The whole body as text; throws `provider_unavailable` for more than `maxBytes`. */
   text(maxBytes: number): Promise<string>
-  /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, where the status says enough. */
+  /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, whose status says enough. */
   beginning(maxBytes: number): Promise<string>
 }
 
 export interface PieceReader {
-  /** The next piece; null at the end. Throws `provider_unavailable` on a cut, `timeout` on silence; behind `complete` both are the end. */
+  /**
+   * The next piece; null at the end. Throws `provider_unavailable` if the connection breaks and `timeout` on silence; after `complete` both
+   * count as the end.
+   */
   next(): Promise<Uint8Array | null>
-  /** Nothing more is wanted: before the end this closes the connection. After the end it does nothing. */
+  /** Stops reading: before the end this closes the connection, after the end it does nothing. */
   close(): void
 }
 
@@ -84,7 +87,7 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachab
         keepalive,
         redirect: 'manual',
         signal: connection.signal,
-        // Ours are the only deadlines: the runtime's own default would end slow reasoning calls.
+        // Ours are the only deadlines: the runtime's default timeout would end slow reasoning calls.
         timeout: false,
       })
     const sentMs = clock.monotonicMs()
@@ -104,7 +107,7 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachab
   },
 })
 
-/** The time that a host reports, whatever else it answers to a HEAD request; null where it reports none. Rejects where no host answers. */
+/** The `date` header of a host's answer to a HEAD request, whatever its status; null if there is none. Rejects if no host answers. */
 export const dateOf = async (url: string, withinMs: number, clock: Clock): Promise<string | null> => {
   const connection = new AbortController()
   const cancel = clock.after(withinMs, () => connection.abort(new Error(`no answer within ${withinMs / 1000} s`)))
@@ -116,12 +119,12 @@ export const dateOf = async (url: string, withinMs: number, clock: Clock): Promi
   }
 }
 
-/** A connection that a provider closes while it lies idle shows it in the moment of its next use. */
+/** If a provider closes an idle connection, this shows within so many milliseconds of its next use. */
 const REUSE_RACE_MS = 1000
 
 /**
- * Says whether a request probably met a connection that was being closed: it was reset at once, without a byte of an answer.
- * It is sent once more, on a connection of its own; no other provider and no client hears of it
+ * Says whether a request probably met a connection that was being closed: it was reset at once, without a byte of an answer. It is sent
+ * once more, on a connection of its own; no other provider is tried and no client hears of it
  * (docs/contract/failover.md#reused-connections).
  */
 const isReuseRace = (thrown: unknown, afterMs: number): boolean => {
@@ -149,7 +152,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
         if (reader === undefined || ended) return end()
         try {
           silence.listen()
-          // Pieces that come meanwhile are read as one. Behind the end few come.
+          // Pieces that come in the meantime are read as one. After the end few come.
           if (!patience.began()) await joinCohort()
           const { done, value } = await patience.during(reader)
           silence.pause()
@@ -160,7 +163,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
           throw tooLarge(mostBytes)
         } catch (thrown) {
           end()
-          // A fault behind a complete answer took nothing from it (docs/contract/streams.md#ends), unless the answer is wanted no more.
+          // A fault after a complete answer changes nothing (docs/contract/streams.md#ends), unless the client no longer wants the answer.
           if (!patience.began() || (connection.signal.aborted && !patience.expired())) throw transportError(thrown, connection.signal)
           return null
         }
@@ -168,7 +171,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       close() {
         if (ended) return
         end()
-        // The connection must not go on sending.
+        // Without this the provider would go on sending.
         if (patience.began() && reader !== undefined) void readAway(reader, connection, clock)
         else connection.abort()
       },
@@ -194,8 +197,8 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       return text + decoder.decode()
     },
     async text(maxBytes) {
-      // A small body that says its length beforehand is read in one go: a reader's loop costs more than it does, and makes of a large
-      // one many steps. An answer that is compressed, though that was not asked for, does not show its length.
+      // A small body with a known length is read in one go, which costs less than a reader's loop; for a large one the loop splits the work
+      // into many steps. A compressed answer, which was not asked for, does not show its length.
       const { headers } = response
       if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= Math.min(maxBytes, LARGE_BYTES))
         return readWhole(response, connection, clock, idleMs)
@@ -204,7 +207,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
   }
 }
 
-/** More than `maxBytes` is `provider_unavailable`. */
+/** Throws `provider_unavailable` for more than `maxBytes`. */
 export const joinedText = async (pieces: PieceReader, maxBytes: number): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ''
@@ -224,7 +227,7 @@ export const joinedText = async (pieces: PieceReader, maxBytes: number): Promise
 const tooLarge = (bytes: number): GatewayError =>
   new GatewayError('provider_unavailable', `The provider's response is larger than ${bytes} bytes.`)
 
-/** The end of a stream usually comes with its last event; a connection where it does not is not worth waiting for. */
+/** The end of a stream usually comes with its last event; a connection on which it does not is not worth waiting for. */
 const BEHIND_END_MS = 1000
 const READ_AWAY_PIECES = 16
 
@@ -232,13 +235,13 @@ interface Patience {
   begin(patienceMs?: number): void
   began(): boolean
   expired(): boolean
-  /** Reads: without a limit of its own before `begin`, after it for what is left. */
+  /** Reads without a time limit before `begin`, and within the time that is left after it. */
   during(reader: BytesReader): ReturnType<BytesReader['read']>
 }
 
 type BytesReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
 
-/** Only the waiting counts, so that a slow client loses nothing that the provider has still to say. */
+/** Only time spent waiting counts, so that a slow client loses nothing that the provider still has to send. */
 const createPatience = (clock: Clock, expire: () => void): Patience => {
   let leftMs: number | null = null
   let expired = false
@@ -271,7 +274,7 @@ const readAway = async (reader: { read(): Promise<{ done: boolean }> }, connecti
     for (let piece = 0; piece < READ_AWAY_PIECES; piece += 1) if ((await reader.read()).done) return
     connection.abort()
   } catch {
-    // Broken, or not ended in time. The answer was complete before, so this is not reported.
+    // The rest broke off or did not end in time. The answer was complete before, so this is not reported.
   } finally {
     cancelDeadline()
   }
@@ -291,14 +294,14 @@ const readWhole = async (response: Response, connection: AbortController, clock:
 }
 
 interface Silence {
-  /** From now on the provider is waited for. */
+  /** Starts counting: from now on we wait for the provider. */
   listen(): void
-  /** Something came; what the consumer does with it is not the provider's silence. */
+  /** Stops counting: a piece came, and the time that its consumer takes is not the provider's silence. */
   pause(): void
   stop(): void
 }
 
-/** Calls `expire` once the provider was waited for, for `idleMs`. One timer a stream, re-armed when it fires, not for each piece. */
+/** Calls `expire` once we have waited `idleMs` for the provider. One timer per stream, set again when it fires and not for each piece. */
 const watchSilence = (clock: Clock, idleMs: number, expire: () => void): Silence => {
   let sinceMs: number | null = null
   const check = (): void => {
@@ -318,7 +321,10 @@ const watchSilence = (clock: Clock, idleMs: number, expire: () => void): Silence
   }
 }
 
-/** Why a connection failed: our own reason where we ended it, else that the provider could not be reached or broke off. */
+/**
+ * The error for a failed connection: our own reason if we ended it, else that the provider could not be reached or the connection broke
+ * off.
+ */
 const transportError = (thrown: unknown, signal: AbortSignal): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
   if (signal.aborted && signal.reason instanceof GatewayError) return signal.reason
@@ -335,9 +341,9 @@ const codeOf = (thrown: unknown): string | null => {
   return typeof code === 'string' ? code : null
 }
 
-/** Failures of the name, the address or the certificate: each comes before the first byte of a request. */
+/** Failures of name lookup, connecting or the certificate, all of which come before the first byte of a request. */
 const UNREACHED =
   /^(?:ENOTFOUND|EAI_\w+|EDNS\w*|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH|DOWN)|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|\w*(?:CERT|SIGNATURE|ISSUER|CRL|SELF_SIGNED)\w*)$/
 
-/** Says whether a request failed before any of it had left. */
+/** Says whether a request failed before any of it was sent. */
 export const nothingSent = (error: GatewayError): boolean => error.cause instanceof Unreached

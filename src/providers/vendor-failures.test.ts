@@ -1,4 +1,4 @@
-/** Bodies that each vendor really sends, and what they mean: one row for each way in which a vendor words a fault. */
+/** Bodies that vendors really send, and the errors that they become: one row for each way in which a vendor words a fault. */
 import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -24,7 +24,7 @@ const target: Target = {
   maxCompletionTokens: null,
 }
 
-/** Status, body, type; then the provider's code and its reason, where they are to be shown. */
+/** Status, body, type; then the provider's code and its reason, if they must be shown. */
 type Row = readonly [number, object | string, ErrorType, (string | undefined)?, (string | RegExp)?]
 
 const openai = (message: string, type: string | null, code: string | number | null, param: string | null = null): object => ({
@@ -817,7 +817,7 @@ const SENTENCES: readonly (readonly [string, ErrorType])[] = [
   ['账号已被锁定:存在违规行为', 'provider_unavailable'],
   ['模型 glm-9 不存在或已下线', 'not_found'],
   ['输入内容涉敏', 'content_policy_violation'],
-  // Near the sentences above, and about something else.
+  // Similar to the sentences above, but about something else.
   ['Request too large for x on tokens per min (TPM): Limit 6000, Requested 7000. Input tokens exceed it.', 'rate_limit_exceeded'],
   ['Tokens per minute limit exceeded - too many tokens processed.', 'rate_limit_exceeded'],
   ['每分钟 tokens 数超过限制', 'rate_limit_exceeded'],

@@ -1,21 +1,21 @@
 /**
- * Tools that the service cannot run: a vendor runs them, or has trained its models for them. An endpoint has one where the tool
- * goes to it as it was written, and is known there (docs/contract/tools.md#who-runs-a-tool).
+ * Tools that the service cannot run: either a vendor runs them, or it has trained its models for them. An endpoint has such a tool if the
+ * tool is passed on to it as it was written and is known there (docs/contract/tools.md#who-runs-a-tool).
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import { rulesOf } from './anthropic/model-rules.ts'
 import { openAiModel } from './openai-model.ts'
 import { isKnownVendor } from './vendors.ts'
 
-/** The endpoint that is to have the tool. */
+/** The endpoint that is asked to have the tool. */
 export interface ToolHolder {
   /** Our slug of the provider, and its name of the model. */
   readonly provider: string
   readonly upstreamModel: string
-  /** The dialect that it is asked in, and that of the client. */
+  /** The dialect in which it is asked, and that of the client. */
   readonly dialect: string
   readonly client: ClientDialect
-  /** The request is written anew for it, even in the client's dialect: tools of the service run beside, say. */
+  /** The request is rewritten for the endpoint, even in the client's dialect, for example because tools of the service run beside it. */
   readonly rewritten: boolean
 }
 
@@ -25,11 +25,11 @@ type Declared = Readonly<Record<string, unknown>>
 /** Says whether only vendors have a tool of this type. */
 export const isVendorTool = (type: string): boolean => ruleOf(type) !== undefined
 
-/** To be asked for types that only vendors have. */
+/** Call it only for types for which `isVendorTool` is true. */
 export const hasVendorTool = (type: string, declared: Declared, holder: ToolHolder): boolean =>
   ruleOf(type)?.(type, declared, holder) === true || hasInChat(type, holder)
 
-/** Says whether a tool of Responses needs nothing of the client's, so that it works where the client is not shown its calls. */
+/** Says whether a tool of Responses needs nothing from the client, so that it works even if the client is not shown its calls. */
 export const runsByItself = (type: string, { require_approval: approval }: Declared): boolean =>
   BY_ITSELF.has(type) || (type === 'mcp' && approval === 'never')
 
@@ -46,14 +46,14 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   ],
   [
     /^computer(?:_use_preview)?$/,
-    // docs.x.ai, "Tools": xAI has those above and no computer.
+    // docs.x.ai, "Tools": xAI has the tools above but no computer.
     (type, _, holder) =>
       holder.dialect === 'openai-responses' &&
       isRelayed(holder) &&
       holder.provider !== 'xai' &&
       !openAiModel(holder.upstreamModel).refusedTools.test(type),
   ],
-  // Claude knows them by heart and the client runs them, whichever interface it speaks.
+  // Claude is trained on these tools and the client runs them, whichever interface the client speaks.
   [
     /^(?:text_editor|computer|memory)_\d{8}$/,
     (_, __, holder) => holder.dialect === 'anthropic' && (isClaude(holder) || isStrangers(holder)),
@@ -70,10 +70,10 @@ const DIALECTS: Readonly<Record<ClientDialect, string>> = { chat: 'openai-chat',
 
 const isClaude = ({ upstreamModel }: ToolHolder): boolean => rulesOf(upstreamModel).claude
 
-/** The tools of an operator's own server are not known; it gets what its client wrote. */
+/** The tools of an operator's own server are unknown, so it gets what the client wrote. */
 const isStrangers = (holder: ToolHolder): boolean => isRelayed(holder) && !isKnownVendor(holder.provider)
 
-/** Chat Completions has no word for such tools, and some of its servers have one: console.groq.com/docs/code-execution. */
+/** Chat Completions defines no such tools, but some of its servers have one: console.groq.com/docs/code-execution. */
 const hasInChat = (type: string, holder: ToolHolder): boolean =>
   holder.dialect === 'openai-chat' &&
   isRelayed(holder) &&

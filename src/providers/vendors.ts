@@ -1,7 +1,6 @@
 /**
- * The particulars of each vendor of the Chat Completions and Responses dialects. A fact is here because requests fail,
- * or a setting is passed over in silence, without it; what a vendor takes as OpenAI does needs no word. Found by the
- * provider's slug.
+ * The particulars of each vendor of the Chat Completions and Responses dialects. A fact is listed here because without it requests fail or
+ * a setting is silently ignored; what a vendor takes as OpenAI does is not listed. Rows are found by the provider's slug.
  */
 import { DASHED, DASHED_WORD } from './tool-name-form.ts'
 import type { ClientDialect } from '../canonical/call.ts'
@@ -21,7 +20,7 @@ const EITHER_LIMIT: readonly OutputLimit[] = ['max_tokens', 'max_completion_toke
 const NEWER_LIMIT: readonly OutputLimit[] = ['max_completion_tokens', 'max_tokens']
 const OLDER_LIMIT: readonly OutputLimit[] = ['max_tokens']
 
-/** A server of the operator's own, say: everything is passed on, in the words that most servers know. */
+/** For example a server of the operator's own: everything is passed on, in the form that most servers know. */
 const UNKNOWN: Vendor = {
   keyHeader: 'authorization',
   accepts: 'everything',
@@ -59,7 +58,7 @@ const UNKNOWN: Vendor = {
   embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'input_type', 'user']) },
 }
 
-/** Families of fields. What every vendor takes: */
+/** Families of fields. BASIC is what every vendor takes. */
 const BASIC = ['temperature', 'top_p', 'response_format']
 const TOOLS = ['tools', 'tool_choice']
 const PARALLEL = 'parallel_tool_calls'
@@ -84,7 +83,7 @@ const RESPONSES = [
   'prompt_cache_key',
 ]
 
-/** The fields that a vendor accepts in each dialect that it has, and what else is known of it. */
+/** The fields that a vendor accepts in each dialect that it speaks, and what else is known about it. */
 type Facts = Partial<Omit<Vendor, 'accepts'> & Readonly<Record<ClientDialect, readonly string[]>>>
 
 const vendor = ({ chat, responses, messages, ...facts }: Facts): Vendor => ({
@@ -104,7 +103,7 @@ const OPENAI = {
   chat: [
     'response_format',
     ...TOOLS,
-    // Older words for tools.
+    // The older names for tools.
     'functions',
     'function_call',
     'n',
@@ -135,16 +134,16 @@ const OPENAI = {
   embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'user']) },
 } as const satisfies Facts
 
-/** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be reported. */
+/** A self-hosted server. None of these refuses what it does not know, so whatever it ignores must be reported. */
 const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
-/** Kimi models that think unless told not to, and sample as they see fit. */
+/** Kimi models that think unless thinking is turned off, and whose sampling is fixed. */
 const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['openai', vendor(OPENAI)],
 
-  // docs.claude.com, "Create a Message"; how to think has rules of the models (anthropic/model-rules.ts).
+  // docs.claude.com, "Create a Message"; for thinking the models have rules of their own (anthropic/model-rules.ts).
   [
     'anthropic',
     vendor({
@@ -166,7 +165,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // platform.minimax.io, "Compatible Anthropic API": it passes over top_k, stop_sequences, service_tier and context_management.
+  // platform.minimax.io, "Compatible Anthropic API": it ignores top_k, stop_sequences, service_tier and context_management.
   ['minimax', vendor({ messages: ['temperature', 'top_p', 'metadata', ...TOOLS] })],
 
   // Azure OpenAI v1 reference, "Authentication": a key goes in api-key. Its base URL may carry ?api-version=.
@@ -253,9 +252,9 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // api-docs.deepseek.com/guides/thinking_mode: the toggle, the efforts, and 400 where the thinking of a turn with calls
-  // does not come back. /guides/json_mode: no schemas. The developer role is answered with "unknown variant". "Thinking mode
-  // does not support this tool_choice": all but auto and none.
+  // api-docs.deepseek.com/guides/thinking_mode: the toggle, the efforts, and 400 if the thinking of a turn with calls does not come back.
+  // /guides/json_mode: no schemas. The developer role is answered with "unknown variant". "Thinking mode does not support this
+  // tool_choice": all but auto and none.
   [
     'deepseek',
     vendor({
@@ -271,8 +270,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // docs.x.ai: chat completions are function calling only (Live Search was withdrawn). "Model grok-4.5 does not support
-  // parameter presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name."
+  // docs.x.ai: chat completions take function calls only (Live Search was withdrawn). "Model grok-4.5 does not support parameter
+  // presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name."
   [
     'xai',
     vendor({
@@ -354,9 +353,9 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // platform.moonshot.ai, "Use Kimi thinking models": 400 where the thinking of a turn with calls is missing or empty, or
-  // an effort stands beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside
-  // thinking; from K2.5 on sampling is fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5.
+  // platform.moonshot.ai, "Use Kimi thinking models": 400 if the thinking of a turn with calls is missing or empty, or if an effort stands
+  // beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside thinking; from K2.5 on sampling is
+  // fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5.
   [
     'moonshot',
     vendor({
@@ -424,12 +423,12 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // docs.vllm.ai, "OpenAI-compatible server": its extra parameters are the open samplers' and go beside the others. "Interleaved
-  // thinking": `reasoning` comes back; the older name is passed over (github.com/vllm-project/vllm/issues/38488).
+  // docs.vllm.ai, "OpenAI-compatible server": its extra parameters are the open samplers' and go beside the others. "Interleaved thinking":
+  // `reasoning` comes back; the older name is ignored (github.com/vllm-project/vllm/issues/38488).
   ['vllm', vendor({ ...LOCAL, thinkingBack: { field: 'reasoning', filler: null } })],
 
-  // github.com/ggml-org/llama.cpp/tools/server/README.md: the native names of /completion are accepted here too. Its templates
-  // read `reasoning_content`, which its own pages send back (pull/21249).
+  // github.com/ggml-org/llama.cpp/tools/server/README.md: the native names of /completion are accepted here too. Its templates read
+  // `reasoning_content`, which its own web pages send back (pull/21249).
   [
     'llamacpp',
     vendor({

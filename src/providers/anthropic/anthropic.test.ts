@@ -180,7 +180,7 @@ describe('failures', () => {
     const verdicts: string[] = []
     const expected: string[] = []
     for (let cut = 0; cut <= bytes.length; cut += 1) {
-      // Without a length or chunks the end of the connection is the end of the body: the meanest cut there is.
+      // Without a length or chunks, the end of the connection is the end of the body: the worst kind of cut.
       const { error, events } = await ask(async (exchange) => {
         await exchange.send(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n${bytes.slice(0, cut)}`)
         exchange.end()

@@ -1,4 +1,4 @@
-/** Any upstream that speaks Anthropic's Messages. */
+/** The adapter for all upstreams that speak Anthropic's Messages. */
 import { type Call } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject, jsonIn } from '../../lib/json.ts'
@@ -30,25 +30,25 @@ export const anthropic = jsonAdapter((attempt, context) => {
   }
 })
 
-/** Anthropic fetches by https, and of files PDFs. */
+/** Anthropic fetches only https: addresses, and of files only PDFs. */
 const translatedBody = async (attempt: Attempt, context: ProviderContext): Promise<Body> => {
   const loaded = await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, ({ url }) => /^http:/i.test(url))
   return encoded(anthropicWire(loaded), attempt, context)
 }
 
-/** Operators write the address with the version of the API or without it. */
+/** Operators write the address with or without the version of the API. */
 export const messagesUrl = (baseUrl: string): string => {
   const base = baseUrl.replace(/\/+$/, '')
   return base.endsWith('/v1') ? `${base}/messages` : `${base}/v1/messages`
 }
 
-/** The key, and which version of the API the request is written for. */
+/** The key, and the version of the API for which the request is written. */
 export const ownHeaders = ({ call, target }: Attempt): Record<string, string> => ({
   ...versionHeaders(call),
   ...(target.apiKey === null ? {} : { 'x-api-key': target.apiKey }),
 })
 
-/** A client of this dialect chooses the version that its request is written for, and any client the betas. */
+/** A client of this dialect chooses the version of the API for its request, and any client may choose betas. */
 const versionHeaders = ({ passHeaders }: Call): Record<string, string> => ({ 'anthropic-version': API_VERSION, ...passHeaders })
 
 const eventReader = ({ call, target }: Attempt, native: boolean): EventReader => {
@@ -64,7 +64,7 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
       if (event['type'] === 'error' || name === 'error' || isObject(event['error'])) throw anthropicFailure(200, data, target)
       if (!KNOWN_EVENTS.has(event['type'])) return
       if (event['type'] === 'message_start') {
-        // A proxy that asks again in the middle begins a second answer, whose blocks would grow out of those of the first.
+        // A proxy that retries in the middle of a stream begins a second answer, whose blocks would be appended to those of the first.
         if (said) throw unusable(target, 'began a second answer before the first was complete.')
         if (started) return
         started = true
@@ -88,7 +88,10 @@ const wholeFrame = ({ text, body }: WholeAnswer, { call, target }: Attempt, nati
   return { events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) }
 }
 
-/** A client finds the call of a result by its id, which Kimi gives to two calls at times. True where any was changed. */
+/**
+ * Makes ids of calls distinct: clients find the call of a result by its id, and Kimi sometimes gives two calls the same. True if any was
+ * changed.
+ */
 const mendIds = (blocks: readonly unknown[], distinct: (id: string) => string): boolean => {
   let changed = false
   for (const block of blocks) {
@@ -101,7 +104,7 @@ const mendIds = (blocks: readonly unknown[], distinct: (id: string) => string): 
   return changed
 }
 
-/** The input of a call is an object in this dialect; some servers write its text. True where any was changed. */
+/** The input of a call is an object in this dialect, but some servers send it as text. True if any was changed. */
 const mendInputs = (blocks: readonly unknown[]): boolean => {
   let changed = false
   for (const block of blocks) {

@@ -1,4 +1,7 @@
-/** The API refuses a request with more than four marks of what to cache, or with a long-lived one behind another, and coding agents mark as they please. */
+/**
+ * Limits cache marks: the API refuses a request with more than four of them, or with a long-lived one after a short-lived one, and coding
+ * agents ignore these limits.
+ */
 import { editElementsInSteps, editMembers, rawMember, readMembers } from '../../lib/json-splice.ts'
 import { includesInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -6,15 +9,15 @@ import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks }
 import type { Attempt } from '../provider.ts'
 
 export interface MarkedTexts {
-  /** JSON texts, where there are any. */
+  /** JSON texts, if present. */
   readonly tools: string | undefined
   readonly system: string | undefined
   readonly messages: string | undefined
-  /** The mark of the request as a whole, which is one of them. */
+  /** The mark of the request as a whole, which counts as one of the four. */
   readonly cache_control: string | undefined
 }
 
-/** Returns the texts in which a mark changes. */
+/** Returns only the texts in which a mark changes. */
 export function* settleCacheMarks(
   { cache_control: whole, ...texts }: MarkedTexts,
   { target, warn }: Pick<Attempt, 'target' | 'warn'>,
@@ -37,7 +40,7 @@ export function* settleCacheMarks(
     return isKept(position) ? lawful(mark) : null
   }
   const given = { ...texts, cache_control: whole }
-  // In the order in which the model reads them.
+  // The edits run in the order in which the model reads the texts.
   const changed = {
     tools: yield* editMarks(texts.tools, edit),
     system: yield* editMarks(texts.system, edit),
@@ -48,7 +51,7 @@ export function* settleCacheMarks(
   return Object.fromEntries(Object.entries(changed).filter(([name, text]) => text !== given[name as keyof typeof given]))
 }
 
-/** A search of the text, for the lane that does not parse. */
+/** Searches the text, so that a request within the limits is not parsed. */
 export function* mayBreakMarks(text: string): Steps<boolean> {
   if (!(yield* includesInSteps(text, `"${NAME}"`))) return false
   const most = (yield* includesInSteps(text, '"1h"')) ? 1 : MARKS_MAX
@@ -70,7 +73,7 @@ function* countMarks(text: string | undefined): Steps<number> {
 
 type Edit = (mark: string) => string | null
 
-/** A list of blocks, messages or tools, with each of its marks as it is edited; null removes it. */
+/** Applies `edit` to each mark of a list of blocks, messages or tools; null removes the mark. */
 function* editMarks<Text extends string | undefined>(text: Text, edit: Edit): Steps<Text | string> {
   return text?.startsWith('[') === true ? yield* editElementsInSteps(text, (one) => editMark(one, edit)) : text
 }

@@ -1,7 +1,7 @@
 /**
- * A JSON Schema as constrained decoding takes it: objects are closed, and keywords that it cannot hold a model to are
- * told to the model in the description instead. Source: the API's page on structured outputs ("JSON Schema limitations",
- * "Schema complexity limits") and its SDK's helper.
+ * Converts a JSON Schema for constrained decoding: objects are closed, and keywords that cannot be enforced are given to the model in the
+ * description instead. Source: the API's page on structured outputs ("JSON Schema limitations", "Schema complexity limits") and its SDK's
+ * helper.
  */
 import { isObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
@@ -13,17 +13,20 @@ export interface ClosedSchema {
   readonly schema: Schema
   /** The keywords that are no longer enforced, each once. */
   readonly loosened: readonly string[]
-  /** Parameters that may be absent, and parameters of more than one type, wherever they are. */
+  /** The numbers of optional parameters and of parameters with more than one type, at any depth. */
   readonly optional: number
   readonly unions: number
 }
 
-/** The parts that no grammar can be made of, as the end of a sentence. */
+/** Why no grammar can be made of a schema, as the end of a sentence. */
 export interface Unenforceable {
   readonly obstacle: string
 }
 
-/** `of`: an object without members is a tool that takes nothing, or an answer of any members. `growth`: of the whole request. */
+/**
+ * `of`: an object without members is allowed for a tool, where it means no arguments, but not for a format, where it means any members.
+ * `growth`: of the whole request.
+ */
 export const closeSchema = (root: Schema, of: 'tool' | 'format', growth: Growth): ClosedSchema | Unenforceable => {
   if (of === 'format' && isOpenMap(root)) return OPEN_MAP
   const survey = createSurvey(root)
@@ -45,14 +48,17 @@ const OPEN_MAP = { obstacle: 'objects whose members have any name' }
 const TOO_DEEP = { obstacle: 'references that lead from one to the next so often' }
 const TOO_LARGE = { obstacle: 'schemas that become this large when they are written out' }
 
-/** References that lead from one to the next. */
+/** The most references that may lead from one to the next. */
 const NESTED_REFERENCES_MAX = 100
 
-/** Counts what a schema holds, with all that it refers to, each time that it does. Looks at each schema once, however many refer to it. */
+/**
+ * Counts the optional and union parameters of a schema and of all that it refers to, once for each reference. Each schema is visited only
+ * once, however many references lead to it.
+ */
 const createSurvey = (
   root: Schema,
 ): { of(schema: Schema, references: number): Counts | Unenforceable; readonly used: ReadonlySet<Schema> } => {
-  /** Undefined for a schema that is being looked at. */
+  /** Undefined for a schema that is being visited. */
   const known = new Map<Schema, Counts | Unenforceable | undefined>()
   const used = new Set<Schema>()
 
@@ -64,7 +70,7 @@ const createSurvey = (
     return references > NESTED_REFERENCES_MAX ? TOO_DEEP : of(target, references)
   }
 
-  /** `references`: those that were followed to get there. */
+  /** `references`: the number of references that were followed to get there. */
   const of = (schema: Schema, references: number): Counts | Unenforceable => {
     if (known.has(schema)) return known.get(schema) ?? RECURSION
     known.set(schema, undefined)
@@ -96,13 +102,13 @@ const createSurvey = (
 const isUnion = (schema: Schema): boolean =>
   Array.isArray(schema['type']) || Array.isArray(schema['anyOf']) || Array.isArray(schema['oneOf'])
 
-/** Closed, it would always be empty. */
+/** A closed object of this kind would always be empty. */
 const isOpenMap = (schema: Schema): boolean =>
   schema['type'] === 'object' && schema['additionalProperties'] === undefined && !SHAPES.some((keyword) => schema[keyword] !== undefined)
 
 const SHAPES = ['properties', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const']
 
-/** The schemas directly inside, but for definitions, which count where they are referred to. */
+/** The schemas directly inside, except definitions, which count where they are referred to. */
 const schemasIn = (schema: Schema): Schema[] => {
   const { properties } = schema
   const inLists = [...HOLDS_SCHEMAS].flatMap((keyword) => {
@@ -115,14 +121,14 @@ const schemasIn = (schema: Schema): Schema[] => {
 interface Closing {
   readonly root: Schema
   readonly loosened: Set<string>
-  /** The targets of references that are followed from the root; a definition that is none of them goes no further. */
+  /** The targets of references that are followed from the root; a definition that is not among them is left out. */
   readonly used: ReadonlySet<Schema>
   readonly growth: Growth
-  /** There was no room to write out a reference. */
+  /** A reference could not be written out because the limit of `growth` was reached. */
   isTooLarge: boolean
 }
 
-/** The same object where nothing changes, so that its text is not written again. */
+/** Returns the same object if nothing changes, so that its text is not written again. */
 const closed = (given: Schema, closing: Closing): Schema => {
   if (closing.isTooLarge) return given
   const schema = withoutReferencesInAllOf(given, closing)
@@ -149,7 +155,7 @@ const isSameObject = (one: Schema, other: Schema): boolean => {
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
 }
 
-/** Generators write `allOf: [{$ref}]` to put a description beside a reference; `allOf` may hold no references. */
+/** Generators write `allOf: [{$ref}]` to put a description beside a reference, but `allOf` may not hold references. */
 const withoutReferencesInAllOf = (schema: Schema, closing: Closing): Schema => {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf)) return schema
@@ -177,7 +183,7 @@ const isEnforced = (keyword: string, value: unknown): boolean => {
   return !UNENFORCED.has(keyword)
 }
 
-/** Looking ahead and behind, boundaries of words, and references back. */
+/** Lookahead and lookbehind, word boundaries, and back-references. */
 const NO_PATTERN = /\(\?<?[=!]|\\[bB1-9]|\\k</
 
 const UNENFORCED: ReadonlySet<string> = new Set([
@@ -198,7 +204,7 @@ const UNENFORCED: ReadonlySet<string> = new Set([
 
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 
-/** Keywords whose value holds schemas: by name, in a list, or one. Every other value is data. */
+/** Converts the schemas in a keyword's value: by name, in a list, or a single one. Every other value is data. */
 const inside = (keyword: string, value: unknown, closing: Closing): unknown => {
   const each = (schema: unknown): unknown => (isObject(schema) ? closed(schema, closing) : schema)
   if ((DEFINITIONS.has(keyword) || keyword === 'properties') && isObject(value)) {

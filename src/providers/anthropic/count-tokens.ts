@@ -1,4 +1,4 @@
-/** Anthropic's own count of what a request would cost in input tokens: the same request without what only an answer needs. */
+/** Asks Anthropic for its own count of a request's input tokens, with the same request without the fields that only an answer needs. */
 import { passesAsWritten } from '../../canonical/call.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { isObject, type JsonChanges } from '../../lib/json.ts'
@@ -12,7 +12,7 @@ import { encodeAnthropicRequest } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
 import { relayChanges } from './relay-request.ts'
 
-/** The fields that the counting endpoint takes; it refuses anything else. */
+/** The fields that the counting endpoint takes; it refuses all others. */
 const COUNTED: ReadonlySet<string> = new Set([
   'messages',
   'model',
@@ -67,6 +67,6 @@ const readCount = (text: string): number | null => {
     const body: unknown = JSON.parse(text)
     return isObject(body) && typeof body['input_tokens'] === 'number' ? body['input_tokens'] : null
   } catch {
-    return null // the caller says so
+    return null // the caller reports it
   }
 }

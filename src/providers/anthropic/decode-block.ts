@@ -1,4 +1,4 @@
-/** One content block, as it opens, grows and closes. */
+/** Decodes one content block: its beginning, its pieces and its end. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
@@ -15,7 +15,7 @@ interface Opened {
   readonly decoder: BlockDecoder
 }
 
-/** The place before a block: `calls` and UTF-16 units of text so far; `modelId`: the model that thinks. */
+/** `before`: the calls and the UTF-16 units of text before the block. `modelId`: the model that thinks. */
 export const openBlock = (block: Json, before: { readonly calls: number; readonly textLength: number }, modelId: string): Opened => {
   switch (block['type']) {
     case 'text':
@@ -29,14 +29,14 @@ export const openBlock = (block: Json, before: { readonly calls: number; readonl
     case 'tool_use':
       return openToolUse(block, before.calls)
     default:
-      // The provider's own tools and everything that comes after them: what the model makes of them is in its text.
+      // The provider's own tools, and block types that are newer than this release: what the model makes of them is in its text.
       return { events: [{ type: 'unknown', kind: textOf(block['type']) }], decoder: SILENT }
   }
 }
 
 const SILENT: BlockDecoder = { delta: () => [], close: () => [] }
 
-/** A block's sources come before its text; they are sources of that text, so they wait for its end. */
+/** The sources of a block come before its text but refer to it, so they wait for its end. */
 const openText = (block: Json, textStart: number): Opened => {
   const citations: Json[] = Array.isArray(block['citations']) ? block['citations'].filter(isObject) : []
   const opened = said('text', block['text'])
@@ -75,7 +75,7 @@ const openThinking = (block: Json, modelId: string): Opened => {
   }
 }
 
-/** Arguments come in pieces, or whole with the block's beginning; a call without any has an empty object. */
+/** Arguments come in pieces, or whole at the beginning of the block; a call without any has an empty object. */
 const openToolUse = (block: Json, index: number): Opened => {
   const id = textOf(block['id']) || `call_${index}`
   const opened: ModelEvent = { type: 'tool-call', index, id, name: textOf(block['name']) }
@@ -101,7 +101,7 @@ const said = (type: 'text' | 'reasoning', value: unknown): ModelEvent[] => {
   return text === '' ? [] : [{ type, text }]
 }
 
-/** Sources on the web have an address; those in the client's own documents have none that another dialect could name. */
+/** Sources on the web have an address; those in the client's own documents have none that another dialect could express. */
 const citation = (reported: Json, place: { readonly start: number; readonly end: number }): ModelEvent => {
   const url = textOf(reported['url']) || textOf(reported['source'])
   if (url === '') return { type: 'unknown', kind: textOf(reported['type']) }

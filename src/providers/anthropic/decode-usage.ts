@@ -1,14 +1,17 @@
-/** Counts of tokens, sent twice in a stream: the later counts are cumulative and replace the earlier (docs/contract/budgets.md#usage). */
+/**
+ * Reads token counts, which a stream sends twice: the later counts are cumulative and replace the earlier ones
+ * (docs/contract/budgets.md#usage).
+ */
 import { addedUsage, usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The start of a stream names a number of output tokens, and none of them was said yet. */
+/** The start of a stream reports a number of output tokens although nothing has been said yet, so it is ignored. */
 export const startedUsage = (reported: Json): Json => ({ ...reported, output_tokens: undefined })
 
-/** The counts that are known after `later`: absent members of it, zeros and what cannot be a count leave what was reported before. */
+/** The counts known after `later`: members that are absent, zero or not a valid count leave the earlier value. */
 export const mergeUsage = (earlier: Json, later: Json): Json => ({
   ...earlier,
   ...Object.fromEntries(
@@ -26,7 +29,7 @@ export const decodeUsage = (usage: Json): Usage => {
   const reported = usage['cache_creation_input_tokens']
   const input = reportedTotal(usage['input_tokens'], usage['cache_read_input_tokens'], reported, hour, minutes)
   const read = sideCount(usage['cache_read_input_tokens'])
-  // The end of a stream repeats the sum, not the split.
+  // The end of a stream repeats the sum, but not the split by lifetime.
   const written = tokenCount(reported) === 0 ? sideCount(hour) + sideCount(minutes) : sideCount(reported)
   const written1h = Math.min(sideCount(hour), written)
   const details = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}
@@ -51,7 +54,7 @@ export const decodeUsage = (usage: Json): Usage => {
   })
 }
 
-/** The counts at the top leave out the calls that shortened the conversation (the SDK's `BetaUsage.iterations`). */
+/** The top-level counts leave out the calls that compacted the conversation (the SDK's `BetaUsage.iterations`). */
 const compactionOf = (iterations: unknown): Usage | null => {
   const calls: unknown[] = Array.isArray(iterations) ? iterations : []
   return calls.reduce<Usage | null>((sum, call) => {
@@ -61,7 +64,7 @@ const compactionOf = (iterations: unknown): Usage | null => {
   }, null)
 }
 
-/** The fast speed is a tier by another name; where the reported speed is the standard one, so is the tier. */
+/** The fast speed is a tier under another name; if the reported speed is the standard one, so is the tier. */
 const tierOf = ({ speed, service_tier: tier }: Json): string | null => {
   if (speed === 'fast') return 'fast'
   if (speed === 'standard' && tier !== 'priority') return 'default'

@@ -1,4 +1,6 @@
-/** Messages as upstreams speak it, whole or as stream events, in the language of the middle. Tolerant: only what means something is read. */
+/**
+ * Decodes Messages from upstreams, whole or as stream events, into the canonical form. It is tolerant: it reads only what means something.
+ */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
@@ -15,7 +17,9 @@ export interface MessagesDecoder {
   message(message: Json): ModelEvent[]
 }
 
-/** `modelId`: our id of the model that answers. `keeps`: the model may have to get its turn back. */
+/**
+ * `modelId`: our id of the model that answers. `keeps`: the blocks are kept as they came, because the model may have to get its turn back.
+ */
 export const createMessagesDecoder = (modelId: string, keeps = false): MessagesDecoder => {
   const kept = keeps ? new KeptBlocks() : null
   const open = new Map<number, BlockDecoder>()
@@ -75,7 +79,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
         return [start(message), ...used(isObject(message['usage']) ? startedUsage(message['usage']) : null)]
       }
       case 'content_block_start': {
-        // Imitations leave blocks open. Thinking ends before what it led to, or its signature would be lost.
+        // Imitations leave blocks open. Thinking must be closed before the block that follows it, or its signature would be lost.
         const ended = closeAll(thinking)
         kept?.open(index, event['content_block'])
         const { events, decoder } = begin(event['content_block'])
@@ -121,7 +125,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   }
 }
 
-/** Events that say something, by this release's knowledge; others are not passed on, strict clients stumble over them. */
+/** Events that this release knows; others are not passed on, because strict clients fail on them. */
 export const KNOWN_EVENTS: ReadonlySet<unknown> = new Set([
   'message_start',
   'content_block_start',
@@ -134,7 +138,7 @@ export const KNOWN_EVENTS: ReadonlySet<unknown> = new Set([
 const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
-  // The turn is not over: the client is to send it back, so that the model goes on.
+  // The turn is not over: the client has to send it back, so that the model continues it.
   pause_turn: 'length',
   compaction: 'length',
   max_tokens: 'length',

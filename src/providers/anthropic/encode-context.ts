@@ -1,4 +1,4 @@
-/** The context of every part of the encoder. */
+/** The context that all parts of the encoder share. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import type { Attempt, Target } from '../provider.ts'
@@ -9,16 +9,16 @@ import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
 
 export interface EncodeContext extends Translation, ModelContext {
-  /** The dialect of the client: warnings name its fields. */
+  /** The client's dialect, whose field names warnings use. */
   readonly dialect: ClientDialect
   readonly grammar: GrammarBudget
 }
 
-/** The view that the rules of a model work with, whether the request was translated or came in this dialect. */
+/** The view of a request for the rules of a model, whether the request was translated or came in this dialect. */
 export interface ModelContext extends Pick<Translation, 'setting' | 'lose' | 'mapped'> {
   readonly target: Target
   readonly rules: ModelRules
-  /** The field that the client wrote a setting in. */
+  /** The client's field for a setting. */
   fieldOf(name: SettingName): string
 }
 

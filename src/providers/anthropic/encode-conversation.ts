@@ -1,4 +1,4 @@
-/** A conversation as the `system` prompt and the turns of user and assistant. */
+/** Encodes a conversation as the `system` prompt and the turns of user and assistant. */
 import type { Steps } from '../../lib/steps.ts'
 import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
 import type { Block } from '../message-blocks.ts'
@@ -10,7 +10,9 @@ export type Turn = AnyTurn<Block>
 export const encodeConversation = (context: EncodeContext): Steps<Conversation<Block>> =>
   arrangeTurns<Block>(context, { ...BLOCK_FORM, encode: (message) => encodeParts(message, context) })
 
-/** Results of tools were sent, and the calls before them do not begin with thinking, which a model that thinks wants back. */
+/**
+ * Says whether results of tools were sent although the turn with their calls does not begin with thinking, which a thinking model requires.
+ */
 export const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
   const last = turns.findLast(({ role }) => role !== 'system')
   if (last?.role !== 'user' || !last.blocks.some(({ type }) => type === BLOCK_FORM.resultType)) return false

@@ -1,13 +1,13 @@
-/** The form of an answer: a schema that it is held to, or, where there is none, words for the model. */
+/** Encodes the format of an answer: a schema that the provider enforces, or else instructions for the model. */
 import type { Prompt } from '../../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import { JSON_WORDS, schemaWords } from '../json-words.ts'
 import type { EncodeContext } from './encode-context.ts'
 
 export interface EncodedFormat {
-  /** Held to by the provider. */
+  /** Enforced by the provider. */
   readonly schema?: Readonly<Record<string, unknown>>
-  /** A sentence at the end of the system prompt. */
+  /** A sentence to put at the end of the system prompt. */
   readonly words?: string
 }
 
@@ -15,7 +15,7 @@ type FormatContext = Pick<EncodeContext, 'dialect' | 'target' | 'grammar' | 'map
 
 const FIELDS = { chat: 'response_format', responses: 'text.format', messages: 'output_config.format' } as const
 
-/** `schemas`: the model can be held to one. */
+/** `schemas`: the provider can enforce schemas for this model. */
 export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedFormat => {
   const { outputFormat } = context.prompt
   if (outputFormat.type === 'text') return {}

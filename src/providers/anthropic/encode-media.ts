@@ -1,4 +1,4 @@
-/** Pictures and documents as blocks. Null for what the dialect has no block for. */
+/** Encodes pictures and documents as blocks. Null for media that the dialect has no block for. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import { cacheMember } from './encode-context.ts'
 import { readDataUrl } from '../../lib/data-url.ts'
@@ -14,7 +14,7 @@ export const imageBlock = (url: string, cache?: CacheMark): MediaBlock | null =>
     : null
 }
 
-/** A PDF, plain text of any kind, a picture, or an address, which has to be that of a PDF. */
+/** Takes a PDF, plain text of any kind, a picture, or an address, which has to be that of a PDF. */
 export const documentBlock = (url: string, filename: string | null, cache?: CacheMark): MediaBlock | null => {
   const data = readDataUrl(url)
   const title = filename === null ? {} : { title: filename }

@@ -1,4 +1,4 @@
-/** The parts of a message in the words of Messages. */
+/** Encodes the parts of a message as Messages blocks. */
 import type { Message } from '../../canonical/prompt.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import { editMembers } from '../../lib/json-splice.ts'
@@ -8,14 +8,14 @@ import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { documentBlock, imageBlock } from './encode-media.ts'
 import { isImitation } from './model-rules.ts'
 
-/** The types of blocks that Claude's own tools have. */
+/** Matches the types of blocks of Claude's own tools. */
 export const OF_PROVIDER = /^(?:server_tool_use|mcp_tool_use|compaction)$|._tool_result$/
 
-/** The facts of the blocks that the order of turns depends on. */
+/** The properties of blocks on which the order of turns depends. */
 export const BLOCK_FORM = {
   resultType: 'tool_result',
   thinking: new Set(['thinking', 'redacted_thinking']),
-  /** The provider's own tools were at work, or it cut the turn short to go on with it. */
+  /** The provider's own tools were at work, or it interrupted the turn to continue it later. */
   isPaused: ({ blocks }: { readonly blocks: readonly Block[] }): boolean => blocks.some(({ type }) => OF_PROVIDER.test(type)),
   textOf: ({ type, json, text }: Block): string | null =>
     type === 'text' ? (text ?? (JSON.parse(json) as { readonly text: string }).text) : null,
@@ -30,7 +30,7 @@ export function* encodeParts(message: Message, context: EncodeContext): Steps<re
   const { provider, modelId } = context.target
   if (own?.provider !== provider || own.modelId !== modelId)
     return yield* encodeInWords(message, context, isImitation(context.target) ? IMITATORS_WORDS : WORDS)
-  // The calls go as they do in every turn, so that their results find them.
+  // Calls are written as in every other turn, so that the ids of their results match.
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [WORDS.toolUse(part)] : [])).reverse()
   return own.blocks.flatMap((block) => (block.type === 'tool_use' ? calls.splice(-1) : [block]))
 }
@@ -66,19 +66,19 @@ const WORDS: BlockWords<Block> = {
   },
 }
 
-/** Its clients know unsigned thinking as the dialect's SDKs write it. */
+/** For models other than Claude: they take unsigned thinking back in the form in which the dialect's SDKs write it. */
 const IMITATORS_WORDS: BlockWords<Block> = { ...WORDS, unsigned: (thinking) => block({ type: 'thinking', thinking, signature: '' }) }
 
 function* block(value: Readonly<Record<string, unknown>>): Steps<Block> {
   return { type: String(value['type']), json: yield* writeInSteps(value) }
 }
 
-/** The end of an object that has these members too. */
+/** The end of a JSON object with these members added. */
 const withMembers = (members: object): string => {
   const text = JSON.stringify(members).slice(1)
   return text === '}' ? text : `,${text}`
 }
 
-/** The dialect's ids are letters, digits, `_` and `-`; those of other makers (`functions.f:0`) are rewritten, call and result alike. */
+/** The dialect's ids are letters, digits, `_` and `-`; those of other makers (`functions.f:0`) are rewritten, alike in call and result. */
 export const toolUseId = (id: string): string =>
   id.replaceAll(/[^a-zA-Z0-9_-]/g, (character) => `_${(character.codePointAt(0) ?? 0).toString(16)}`) || '_'

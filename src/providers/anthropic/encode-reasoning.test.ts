@@ -18,29 +18,29 @@ describe('max_tokens', () => {
 
 describe('reasoning', () => {
   test.each<[ReasoningSetting, string, object | undefined, string | undefined, readonly string[]]>([
-    // A budget for models that take one.
+    // Models that take a budget.
     [{ effort: 'high' }, 'claude-sonnet-4-5', { type: 'enabled', budget_tokens: 16_384 }, undefined, []],
     [{ enabled: true }, 'claude-sonnet-4-5', { type: 'enabled', budget_tokens: 8192 }, undefined, []],
     [{ maxTokens: 2000 }, 'claude-opus-4-6', { type: 'enabled', budget_tokens: 2000 }, undefined, []],
     [{ maxTokens: 12 }, 'claude-sonnet-4-5', { type: 'enabled', budget_tokens: 1024 }, undefined, ['mapped_field reasoning']],
     [{ effort: 'low', exclude: true }, 'claude-sonnet-4-5', { type: 'enabled', budget_tokens: 4096, display: 'omitted' }, undefined, []],
     [{ effort: 'low', exclude: true }, 'MiniMax-M3', { type: 'enabled', budget_tokens: 4096 }, undefined, []],
-    // An effort for those that decide themselves.
+    // Models that take an effort and decide the budget themselves.
     [{ effort: 'medium' }, 'claude-opus-4-6', { type: 'adaptive' }, 'medium', []],
     [{ effort: 'xhigh' }, 'claude-opus-4-6', { type: 'adaptive' }, 'high', ['mapped_field reasoning']],
     [{ effort: 'xhigh' }, 'claude-opus-5-5', { type: 'adaptive', display: 'summarized' }, 'xhigh', []],
     [{ effort: 'minimal' }, 'claude-opus-5-5', { type: 'adaptive', display: 'summarized' }, 'low', ['mapped_field reasoning']],
     [{ maxTokens: 2000 }, 'claude-opus-5', { type: 'adaptive', display: 'summarized' }, undefined, ['mapped_field reasoning']],
     [{ enabled: true, exclude: true }, 'claude-opus-5', { type: 'adaptive', display: 'omitted' }, undefined, []],
-    // Only what is shown.
+    // A wish only to show thinking.
     [{ summary: 'auto' }, 'claude-opus-5', { type: 'adaptive', display: 'summarized' }, undefined, []],
     [{ summary: 'auto' }, 'claude-sonnet-4-5', undefined, undefined, []],
-    // Off.
+    // Thinking turned off.
     [{ effort: 'none' }, 'claude-sonnet-4-5', undefined, undefined, []],
     [{ enabled: false }, 'claude-opus-5', { type: 'disabled' }, undefined, []],
     [{ effort: 'none' }, 'claude-sonnet-5-5', { type: 'between_tools' }, undefined, ['mapped_field reasoning']],
     [{ effort: 'none' }, 'claude-opus-5-5', undefined, 'low', ['mapped_field reasoning']],
-    // Not at all.
+    // A model that does not think.
     [{ effort: 'high' }, 'claude-3-5-haiku-20241022', undefined, undefined, ['unsupported_field reasoning']],
   ])('%j to %s', (reasoning, model, thinking, effort, reported) => {
     const { sent, ...encoded } = encode({ settings: settingsOf({ reasoning }) }, { model })
@@ -90,7 +90,7 @@ describe('reasoning', () => {
     const settings = settingsOf({ reasoning: { effort: 'low' } })
     expect(encode({ messages, tools: [f], settings }).reported).toEqual(['unsupported_field reasoning'])
     expect(encode({ messages, tools: [f], settings }, { model: 'claude-opus-4-6' }).reported).toEqual([])
-    // Others than Claude begin where they are asked to.
+    // Models other than Claude can begin to think in the middle of a tool loop.
     const { sent, reported } = encode({ messages, tools: [f], settings }, { model: 'glm-4.7', provider: 'acme' })
     expect([sent['thinking'], reported]).toEqual([{ type: 'enabled', budget_tokens: 4096 }, []])
   })

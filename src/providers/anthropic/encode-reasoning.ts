@@ -1,29 +1,32 @@
-/** How much the model may say, and how much of that may be thinking. */
+/** Encodes how much the model may say, and how much of that may be thinking. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { effortBeside, nearestEffort } from '../effort.ts'
 import type { Target } from '../provider.ts'
 import type { ModelContext } from './encode-context.ts'
 
 export interface EncodedReasoning {
-  /** `max_tokens`, which the dialect requires: thinking counts towards it. */
+  /** `max_tokens`, which the dialect requires; thinking counts towards it. */
   readonly maxTokens: number
   readonly thinking?: Readonly<Record<string, unknown>>
   /** `output_config.effort`. */
   readonly effort?: string
 }
 
-/** Where neither the request nor the catalogue names a cap. */
+/** Used if neither the request nor the catalogue names a cap. */
 const MAX_TOKENS = 8192
 
-/** The dialect requires a cap; who names none means as much as there is. */
+/** The dialect requires a cap; a client that names none gets the maximum. */
 export const defaultMaxTokens = (target: Target): number => target.maxCompletionTokens ?? MAX_TOKENS
 
 export const BUDGET_MIN = 1024
 
-/** The share of the cap that thinking gets, so that an answer follows the thinking. */
+/** The share of the cap that thinking may use, so that room is left for an answer. */
 const BUDGET_SHARE = 0.8
 
-/** The budget that an effort is worth to models that take one; with MAX_TOKENS beside it all fit the smallest of their caps, 32,000. */
+/**
+ * The budget for each effort, for models that take only budgets. Together with MAX_TOKENS all of them fit the smallest cap of these models,
+ * 32,000.
+ */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 1024, low: 4096, medium: 8192, high: 16_384, xhigh: 22_000, max: 22_000 }
 
 export interface Around {
@@ -35,7 +38,7 @@ export interface Around {
   readonly unthoughtLoop: boolean
 }
 
-/** One rule: a request for thinking is served by what the model understands, and gives way to a cap or to a tool that was demanded. */
+/** A request for thinking is encoded in the way that the model understands, unless a cap or a demanded tool makes thinking impossible. */
 export const encodeReasoning = (context: ModelContext, around: Around): EncodedReasoning => {
   const { rules, target } = context
   const reasoning = context.setting('reasoning')
@@ -44,7 +47,7 @@ export const encodeReasoning = (context: ModelContext, around: Around): EncodedR
   const field = context.fieldOf('reasoning')
   const asked = askedOf(reasoning)
   if (reasoning === undefined || asked === 'none') {
-    // Thinking that is shown can be asked of a model that thinks anyway.
+    // Even if thinking is not asked for, a model that thinks anyway can be asked to show it.
     return reasoning === undefined || rules.thinkingOff === 'silence'
       ? { maxTokens }
       : { maxTokens, thinking: adaptive(reasoning, context) }
@@ -99,11 +102,11 @@ const adaptive = (reasoning: ReasoningSetting, context: ModelContext): Readonly<
 
 const displayMember = ({ exclude }: ReasoningSetting, { rules }: ModelContext): { display?: string } => {
   if (exclude !== true) return rules.display === 'hidden' ? { display: 'summarized' } : {}
-  // Thinking that another model shows all the same is left out on its way to the client (formats/hide-thinking.ts).
+  // For such a model, thinking is removed on its way to the client (formats/hide-thinking.ts).
   return rules.display === 'unknown' ? {} : { display: 'omitted' }
 }
 
-/** The same effort, or the nearest below it that the model knows; the lowest where there is none below. */
+/** The same effort, or the nearest lower one that the model knows; its lowest if none is lower. */
 const effortMember = (effort: string | undefined, field: string, { rules, target, mapped }: ModelContext): { effort?: string } => {
   const lowest = rules.efforts[0]
   if (effort === undefined || lowest === undefined) return {}
@@ -124,7 +127,7 @@ const budgeted = (
 ): EncodedReasoning => {
   const { rules, target, lose, mapped } = context
   const wanted = Math.max(BUDGET_MIN, reasoning.maxTokens ?? BUDGETS[reasoning.effort ?? 'medium'] ?? BUDGET_MIN)
-  // A cap is a promise on cost: the budget shrinks to fit it, it does not grow.
+  // A cap is a promise on cost: the budget shrinks to fit it, and the cap does not grow.
   const maxTokens = cap ?? target.maxCompletionTokens ?? MAX_TOKENS + wanted
   const obstacle = unthoughtLoop
     ? unthought(target)

@@ -1,4 +1,4 @@
-/** temperature, top_p, top_k and the stop sequences, as far as the model takes them. */
+/** Encodes temperature, top_p, top_k and the stop sequences, as far as the model takes them. */
 import type { SettingName } from '../../canonical/settings.ts'
 import type { ModelContext } from './encode-context.ts'
 
@@ -8,7 +8,7 @@ export interface EncodedSampling {
   readonly top_k?: number | undefined
 }
 
-/** With a budget for thinking the dialect leaves no room but for top_p at its upper end. */
+/** While a model thinks, the only sampling setting that the dialect allows is a top_p of at least this. */
 const TOP_P_WITH_THINKING = 0.95
 
 export const encodeSampling = (context: ModelContext, thinks: boolean): EncodedSampling => {
@@ -19,7 +19,7 @@ export const encodeSampling = (context: ModelContext, thinks: boolean): EncodedS
     return undefined
   }
   if (rules.sampling === 'none') {
-    // The defaults may be said, so to leave them out loses nothing.
+    // Such a model samples with the defaults, so leaving those out loses nothing.
     if (given.temperature !== undefined && given.temperature !== 1) drop('temperature', 'takes no temperature')
     if (given.topP !== undefined && given.topP !== 1) drop('topP', 'takes no top_p')
     if (given.topK !== undefined) drop('topK', 'takes no top_k')
@@ -43,7 +43,7 @@ export const encodeSampling = (context: ModelContext, thinks: boolean): EncodedS
   }
 }
 
-/** The other dialects go up to 2. */
+/** The other dialects allow up to 2. */
 const heldTo1 = (context: ModelContext): number | undefined => {
   const temperature = context.setting('temperature')
   if (temperature === undefined || temperature <= 1) return temperature
@@ -51,7 +51,7 @@ const heldTo1 = (context: ModelContext): number | undefined => {
   return 1
 }
 
-/** The sequences that end an answer: the dialect refuses one without a visible character. */
+/** The stop sequences without those that have no visible character, which the dialect refuses. */
 export const seenStops = (context: ModelContext): readonly string[] | undefined => {
   const stop = context.setting('stop')
   const kept = stop?.filter((sequence) => sequence.trim() !== '')

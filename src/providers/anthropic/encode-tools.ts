@@ -1,4 +1,4 @@
-/** Tools, and whether the model has to call one. */
+/** Encodes tools, and whether the model has to call one. */
 import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { SCHEMA_UNITS, startPace, type Steps } from '../../lib/steps.ts'
@@ -54,7 +54,7 @@ function* encodeList(context: EncodeContext): Steps<unknown[]> {
   return tools
 }
 
-/** Tools that Claude knows by heart and the client runs: their calls are those of any function. */
+/** Tools that Claude was trained on and the client runs: their calls are like those of any function. */
 const CLAUDES_OWN = /^(?:bash|text_editor|computer|memory)_\d{8}$/
 
 const ownTool = ({ knownToClaude }: FunctionTool, { rules }: EncodeContext): JsonObject | null =>
@@ -79,7 +79,7 @@ export type SchemaContext = Pick<EncodeContext, 'grammar' | 'target' | 'lose' | 
   readonly rules: Pick<ModelRules, 'structuredOutputs'>
 }
 
-/** The schema of a tool, in a form that the API takes, and whether the model is held to it. */
+/** The schema of a tool in a form that the API takes, and whether it is enforced. */
 export const inputSchema = (
   given: Readonly<Record<string, unknown>>,
   isAsked: boolean,

@@ -1,4 +1,4 @@
-/** Prompts to encode, and what becomes of them. */
+/** Makes prompts and encodes them. */
 import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
@@ -62,7 +62,7 @@ export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded =
   return { text, sent: JSON.parse(text) as Sent, warnings, reported: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 
-/** A request of a client that speaks the dialect itself. */
+/** Encodes a request of a client that speaks the dialect itself. */
 export const relay = (body: string, given: Given = {}): { text: string; reported: readonly string[] } => {
   const reported: string[] = []
   const warn = ({ code, field }: Warning): void => void reported.push(`${code} ${field}`)

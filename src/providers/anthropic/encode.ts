@@ -1,4 +1,7 @@
-/** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
+/**
+ * Encodes a request for an upstream that speaks Messages. The request of a client of the same dialect is not translated: see
+ * relay-request.ts.
+ */
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -21,7 +24,7 @@ import { relayChanges } from './relay-request.ts'
 import { keepAcceptedFields } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
 
-/** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
+/** Returns JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export function* encodeAnthropicRequest(attempt: Attempt): Steps<string> {
   if (!passesAsWritten(attempt.call, 'messages')) return yield* translated(yield* encodeContext(attempt), attempt)
   const changes = yield* relayChanges(attempt)
@@ -42,7 +45,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   yield* refusePlainAddresses(attempt, false)
   const { stream } = attempt.call
   const { system, turns } = yield* encodeConversation(context)
-  // Before the tools: what is left of the grammar is theirs.
+  // Before the tools, which get what is left of the grammar.
   const { schema, words } = encodeFormat(context, context.rules.structuredOutputs)
   const { tools, toolChoice, forced } = yield* encodeTools(context)
   const { maxTokens, thinking, effort } = encodeReasoning(context, {
@@ -73,7 +76,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
 
-/** The fields that the provider accepts; the others are reported under the client's own names. */
+/** Keeps the fields that the provider accepts; the others are reported under the client's own names. */
 const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: EncodeContext, attempt: Attempt): JsonObject => {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, JsonValue][]
   const paths = [...settingFields('messages')].map(([name, [field]]) => [field, context.fieldOf(name)])
@@ -86,13 +89,13 @@ const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: Enco
 
 const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]}`
 
-/** The dialect has no place for what a format says of itself but its schema. */
+/** The dialect has no field for the description of a format, so it goes into the schema. */
 const described = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): unknown => {
   const description = outputFormat.type === 'json-schema' ? outputFormat.description : undefined
   return description === undefined || schema['description'] !== undefined ? schema : { ...schema, description }
 }
 
-/** The dialect has one name for the end user. */
+/** The dialect has a single field for the end user. */
 const encodeUser = (context: EncodeContext): string | undefined => {
   const [user, other] = [context.setting('user'), context.setting('safetyIdentifier')]
   if (user !== undefined && other !== undefined && user !== other)

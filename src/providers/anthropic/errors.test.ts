@@ -48,7 +48,7 @@ test.each<[number, string, ErrorType]>([
   [529, body('overloaded_error', 'Overloaded'), 'provider_overloaded'],
   [529, '', 'provider_overloaded'],
   [502, '<html>Bad gateway</html>', 'provider_unavailable'],
-  // Within a stream or a body of status 200.
+  // Errors inside a stream or a body of status 200.
   [200, body('overloaded_error', 'Overloaded'), 'provider_overloaded'],
   [200, body('api_error', 'Internal server error'), 'server'],
   [200, body('rate_limit_error'), 'rate_limit_exceeded'],
@@ -56,7 +56,7 @@ test.each<[number, string, ErrorType]>([
   [200, body('authentication_error'), 'provider_unavailable'],
   [200, body('novel_error'), 'unmapped'],
   [200, 'not json', 'provider_unavailable'],
-  // From an upstream of our own kind.
+  // Errors of an upstream that is a gateway with our names for types.
   [400, body('invalid_request_error', 'x', { error_type: 'max_tokens_exceeded' }), 'max_tokens_exceeded'],
   [401, body('authentication_error', 'x', { error_type: 'authentication' }), 'provider_unavailable'],
 ])('%p %s is %s', (status, text, type) => {

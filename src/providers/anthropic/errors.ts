@@ -1,4 +1,4 @@
-/** Failures of Messages upstreams as typed errors. Source: the API's page on errors, and the sentences that it does not list. */
+/** Turns failures of Messages upstreams into typed errors. Source: the API's page on errors, and error sentences that it does not list. */
 import type { GatewayError } from '../../errors.ts'
 import { jsonIn } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
@@ -6,7 +6,7 @@ import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
 import { readReportedError, type ReportedError } from '../reported-error.ts'
 
-/** `status` is that of the response, or 200 for an error inside a body or a stream. */
+/** `status`: that of the response; 200 for an error inside a body or a stream. */
 export const anthropicFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError => {
   const reported = readReportedError(jsonIn(bodyText))
   const kind = reported.words.map((word) => KINDS.get(word)).find((known) => known !== undefined)
@@ -22,14 +22,14 @@ const kindOf = (reported: ReportedError, named: FailureKind | null, status: numb
   (status === 400 && ELEMENT.test(reported.message ?? '') ? 'invalid_prompt' : null) ??
   (status === null ? (reported.words.length > 0 ? 'unmapped' : 'provider_unavailable') : kindOfStatus(status))
 
-/** `messages.0.content.1: …`, and rules for the turns as a whole. */
+/** `messages.0.content.1: …`, and errors about the turns as a whole. */
 const ELEMENT = /^messages\.\d+|^messages: (?:roles|first|final|text|at least)/
 
-/** By `error.type`. The `status` is what goes with it outside of a stream; without a `kind` the response's status speaks. */
+/** By `error.type`. `status`: the status that goes with it outside of a stream. Without a `kind`, the response's status decides. */
 const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind?: FailureKind }> = new Map([
-  // It is also what statuses come under that have no kind of their own.
+  // It is also used for statuses that have no type of their own.
   ['invalid_request_error', { status: 400 }],
-  // The credential, its rights and its account are ours.
+  // The credential, its rights and its account are this service's.
   ['authentication_error', { status: 401, kind: 'our_account' }],
   ['billing_error', { status: 402, kind: 'our_account' }],
   ['permission_error', { status: 403, kind: 'our_account' }],

@@ -1,16 +1,19 @@
-/** How much of a request can be held to schemas: all of them together are one grammar, whose size has limits (structured outputs, "Schema complexity limits"). */
+/**
+ * Limits how much of a request can be held to schemas: all of them together form one grammar, whose size is limited (structured outputs,
+ * "Schema complexity limits").
+ */
 import { createGrowth } from '../../lib/json-size.ts'
 import { closeSchema, type ClosedSchema, type Unenforceable } from './closed-schema.ts'
 
 export interface GrammarBudget {
-  /** The schema as the grammar takes it, or why that has no place for it. The first to ask is served first. */
+  /** Returns the schema as the grammar takes it, or why there is no room for it. First come, first served. */
   take(schema: Readonly<Record<string, unknown>>, of: 'tool' | 'format'): ClosedSchema | Unenforceable
 }
 
 const STRICT_TOOLS_MAX = 20
 const OPTIONAL_MAX = 24
 const UNIONS_MAX = 16
-/** Characters that references may add to all schemas, where they have to be written out. */
+/** The most characters that writing out references may add to all schemas together. */
 const GROWTH_MAX = 100_000
 
 export const createGrammarBudget = (): GrammarBudget => {

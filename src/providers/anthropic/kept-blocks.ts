@@ -1,4 +1,4 @@
-/** The content blocks of a turn as Claude wrote them: a turn in which its own tools were at work goes back to it so. */
+/** Keeps the content blocks of a turn as Claude wrote them: a turn in which its own tools were at work goes back to it unchanged. */
 import type { OwnBlock } from '../../canonical/prompt.ts'
 import { isObject, objectIn, textOf } from '../../lib/json.ts'
 import { editMembers } from '../../lib/json-splice.ts'
@@ -7,14 +7,14 @@ import { OF_PROVIDER } from './encode-parts.ts'
 
 interface OpenBlock {
   readonly block: Record<string, unknown>
-  /** The input of a call, in the pieces that came behind the block's beginning. */
+  /** The input of a call, from the pieces that came after the block's beginning. */
   input: string
 }
 
 export class KeptBlocks {
   /** By their index in the answer. */
   readonly #blocks = new Map<number, OpenBlock>()
-  /** Something came that cannot be put together. */
+  /** A piece came that cannot be joined. */
   #isUntold = false
 
   open(index: number, block: unknown): void {
@@ -27,17 +27,17 @@ export class KeptBlocks {
     if (open === undefined || !isObject(delta) || !grown(open, delta)) this.#isUntold = true
   }
 
-  /** Undefined where no tool of Claude's own was at work, or the turn cannot be written in its words. */
+  /** Undefined if no tool of Claude's own was at work, or if the turn cannot be reproduced. */
   blocks(): readonly OwnBlock[] | undefined {
     const all = [...this.#blocks].toSorted(([a], [b]) => a - b).map(([, one]) => one)
     if (this.#isUntold || !all.some(({ block }) => OF_PROVIDER.test(textOf(block['type'])))) return undefined
     if (all.some(({ input }) => input !== '' && objectIn(input) === null)) return undefined
-    // The API says empty text now and then, and does not take it back.
+    // The API sometimes sends empty text, but does not accept it back.
     return all.filter(({ block }) => block['type'] !== 'text' || isVisible(textOf(block['text']))).map(ownBlock)
   }
 }
 
-/** False for a piece of a kind that is not known. */
+/** False for a piece of an unknown kind. */
 const grown = (open: OpenBlock, delta: Readonly<Record<string, unknown>>): boolean => {
   const { block } = open
   switch (delta['type']) {

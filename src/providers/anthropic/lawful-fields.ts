@@ -1,4 +1,4 @@
-/** Rules of the API for fields beside the conversation, for a client's own request and a translated one alike. */
+/** Rules of the API for fields other than the conversation, for a client's own request and a translated one alike. */
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import { refuseChoice } from '../demanded-tool.ts'
 import type { EditableFields } from '../editable-fields.ts'
@@ -14,7 +14,7 @@ export const keepLawful = (fields: EditableFields, context: ModelContext): void 
 
 const USER_ID_MAX = 256
 
-/** One member of it is known; an identifier only has to be the same each time. */
+/** Only the member `user_id` is known. It only has to stay the same, so one that is too long is hashed. */
 const keepMetadata = (fields: EditableFields, { target, lose }: ModelContext): void => {
   const metadata = fields.value('metadata')
   if (!isObject(metadata)) return
@@ -26,7 +26,7 @@ const keepMetadata = (fields: EditableFields, { target, lose }: ModelContext): v
   else fields.put('metadata', { user_id: sent })
 }
 
-/** No two tools may have one name. */
+/** No two tools may have the same name. */
 const keepUniqueTools = (fields: EditableFields, context: ModelContext): void => {
   const tools = fields.value('tools')
   if (!Array.isArray(tools)) return
@@ -35,7 +35,7 @@ const keepUniqueTools = (fields: EditableFields, context: ModelContext): void =>
   if (kept.length < tools.length) fields.put('tools', kept)
 }
 
-/** Says whether no tool before had the name; a tool without one is new. */
+/** The returned function says whether no earlier tool had the name; a tool without a name counts as new. */
 export const firstOfItsName = ({ lose }: Pick<ModelContext, 'lose'>): ((name: unknown, at: string) => boolean) => {
   const names = new Set<string>()
   return (name, at) => {
@@ -45,7 +45,7 @@ export const firstOfItsName = ({ lose }: Pick<ModelContext, 'lose'>): ((name: un
   }
 }
 
-/** A choice wants tools, and one by name the tool. */
+/** A choice requires tools, and a choice by name requires that tool. */
 const keepChoice = (fields: EditableFields, { lose }: ModelContext): void => {
   const [tools, choice] = [fields.value('tools'), fields.value('tool_choice')]
   if (!isObject(choice)) return
@@ -60,7 +60,7 @@ const keepChoice = (fields: EditableFields, { lose }: ModelContext): void => {
     refuseChoice(name)
 }
 
-/** To clear the thinking of earlier turns is refused where there is none: for a request whose thinking is settled. */
+/** Clearing the thinking of earlier turns is refused if the model does not think. Call it once the `thinking` field is final. */
 export const keepEdits = (fields: EditableFields, { rules, target, lose }: ModelContext): void => {
   const management = fields.value('context_management')
   const edits = isObject(management) ? management['edits'] : undefined

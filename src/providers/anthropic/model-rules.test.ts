@@ -5,7 +5,7 @@ import { rulesOf, type ModelRules } from './model-rules.ts'
 type Row = [string, ModelRules['sampling'], ModelRules['thinking'], ModelRules['thinkingOff'], ModelRules['forcedTools'], boolean]
 
 test.each<Row>([
-  // model, sampling, thinking, how it is kept from it, forced tools, system turns
+  // model, sampling, thinking, how thinking is turned off, forced tools, system turns
   ['claude-3-opus-20240229', 'all', 'none', 'silence', 'without-thinking', false],
   ['claude-3-5-haiku-20241022', 'all', 'none', 'silence', 'without-thinking', false],
   ['us.anthropic.claude-3-7-sonnet-20250219-v1:0', 'all', 'budget', 'silence', 'without-thinking', false],

@@ -1,33 +1,35 @@
 /**
- * The rules of a model for a Messages request. The dialect is one, the models are not: each generation of Claude refuses
- * with a 400 what the one before it took. Sources: Anthropic's migration guides, its pages on thinking, effort,
- * structured outputs and mid-conversation system messages, and the refusals themselves.
+ * The rules of a model for a Messages request. There is one dialect, but each generation of Claude refuses with a 400 what the one before
+ * it took. Sources: Anthropic's migration guides, its pages on thinking, effort, structured outputs and mid-conversation system messages,
+ * and the refusals themselves.
  */
 import type { Target } from '../provider.ts'
 
 export interface ModelRules {
   readonly claude: boolean
-  /** The sampling that it takes, of temperature, top_p and top_k: everything, temperature or top_p but not both, or nothing but the defaults. */
+  /** Which of temperature, top_p and top_k it takes: `all`; temperature or top_p but not both (`one`); or only the defaults (`none`). */
   readonly sampling: 'all' | 'one' | 'none'
-  /** How thinking is asked for: not at all, with a budget of tokens, in either way, or only `adaptive` with an effort. */
+  /** How thinking is asked for: not at all, with a budget of tokens, in either way, or only as `adaptive` with an effort. */
   readonly thinking: 'none' | 'budget' | 'either' | 'adaptive'
-  /** The way to keep the model from thinking. `silence`: it does not think unless it is asked to. */
+  /** How to keep the model from thinking. `silence`: it does not think unless it is asked to. */
   readonly thinkingOff: 'silence' | 'disabled' | 'between_tools' | 'never'
-  /** `display` says whether thinking is readable. `hidden`: it is not, unless asked for. */
+  /** The effect of `display`, which says whether thinking is readable. `hidden`: it is not readable unless asked for. */
   readonly display: 'unknown' | 'shown' | 'hidden'
-  /** `output_config.effort`, lowest first. */
+  /** The values of `output_config.effort`, lowest first. */
   readonly efforts: readonly string[]
   /** Says whether a call of a tool can be demanded. */
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
-  /** A message of role `system` may stand between the turns. */
+  /** A message with the role `system` may come between the turns. */
   readonly systemTurns: boolean
-  /** It goes on with the beginning of an answer, where that is the last message. */
+  /** It continues the beginning of an answer, if that is the last message. */
   readonly prefill: boolean
-  /** `output_config.format`, and `strict` tools. */
+  /** Takes `output_config.format`, and `strict` tools. */
   readonly structuredOutputs: boolean
 }
 
-/** By the provider's own name of the model. What is not a Claude is taken for an imitation of the dialect's first form. */
+/**
+ * Chosen by the provider's own name of the model. A model that is not a Claude is taken for an imitation of the dialect's first version.
+ */
 export const rulesOf = (upstreamModel: string): ModelRules => {
   const model = claudeNamed(upstreamModel.toLowerCase())
   if (model === null) return IMITATION
@@ -47,8 +49,8 @@ export const rulesOf = (upstreamModel: string): ModelRules => {
 }
 
 /**
- * Says whether another model than Claude speaks the dialect here: its server signs no thinking, and takes what was thought as text
- * (decisions/0132). Anthropic's own models are none, whatever their names, nor is what calls itself a Claude.
+ * Says whether a model other than Claude speaks the dialect here: its server signs no thinking, and takes thinking back as text
+ * (decisions/0132). Models at Anthropic itself are never imitations, nor is any model with Claude in its name.
  */
 export const isImitation = ({ provider, upstreamModel }: Pick<Target, 'provider' | 'upstreamModel'>): boolean =>
   provider !== 'anthropic' && !/claude/i.test(upstreamModel)
@@ -88,9 +90,9 @@ const forcedTools = (family: string, version: number): ModelRules['forcedTools']
   return version >= refusedFrom ? 'never' : 'always'
 }
 
-/** `claude-opus-4-5-20251101` is opus 405, `claude-3-7-sonnet-…` sonnet 307, with any vendor's words before and behind. */
+/** `claude-opus-4-5-20251101` is opus 405, `claude-3-7-sonnet-…` sonnet 307, with any words of a vendor before and after. */
 const claudeNamed = (name: string): { family: string; version: number } | null => {
-  // The one model whose name has no number; it came with opus 4.7.
+  // The only model whose name has no number; it was released with opus 4.7.
   if (name.includes('claude-mythos-preview')) return { family: 'preview', version: 407 }
   const { family, major, minor } = NEW_NAME.exec(name)?.groups ?? OLD_NAME.exec(name)?.groups ?? {}
   return family === undefined || major === undefined ? null : { family, version: Number(major) * 100 + Number(minor ?? 0) }

@@ -1,10 +1,10 @@
-/** The schema of a tool's input as the API takes it: one of an object, which says so and has no alternatives at its top. */
+/** The schema of a tool's input in a form that the API takes: that of an object, with `type` and without alternatives at the top level. */
 import { isObject, textsIn } from '../../lib/json.ts'
 import { resolvePointer } from '../../lib/json-pointer.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The same schema where nothing has to change. */
+/** Returns the same schema if nothing has to change. */
 export const objectSchema = (schema: Schema, field: string, mapped: (field: string, message: string) => void): Schema => {
   const combined = COMBINATORS.filter((keyword) => Array.isArray(schema[keyword]))
   if (combined.length > 0) {
@@ -22,13 +22,16 @@ const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const
 
 type Combinator = (typeof COMBINATORS)[number]
 
-/** All members that any branch knows, the first to know one counting; required is what each input has to have. */
+/**
+ * One schema with the properties of all branches, of which the first to define a name counts; required are only those that every valid
+ * input has.
+ */
 const merged = (schema: Schema, combined: readonly Combinator[]): Schema => {
   const own = isObject(schema['properties']) ? schema['properties'] : {}
   const required = new Set(textsIn(schema['required']))
   const known: Schema[] = [own]
   for (const keyword of combined) {
-    // A branch that is referred to many times says nothing more than once.
+    // A branch that is referred to many times adds nothing after the first time.
     const branches = [...new Set(branchesOf(schema[keyword], schema))]
     for (const { properties } of branches) if (isObject(properties)) known.push(properties)
     const names = branches.map((branch) => new Set(textsIn(branch['required'])))

@@ -1,4 +1,4 @@
-/** Pictures and documents by `http:` addresses: Anthropic reads `https:` ones only. */
+/** Refuses pictures and documents with `http:` addresses: Anthropic reads only `https:` ones. */
 import { isObject, listOf } from '../../lib/json.ts'
 import { spellsNames } from '../../lib/may-name.ts'
 import { startPace, type Steps } from '../../lib/steps.ts'
@@ -16,7 +16,7 @@ export function* refusePlainAddresses({ call, target }: Attempt, native: boolean
   if (at !== undefined && at !== null) refuse(at, `${target.providerName} reads https: addresses and data: URLs, and no http: ones.`)
 }
 
-/** An unknown server may read others. */
+/** An unknown server may read other addresses. */
 const readsHttpsOnly = ({ provider, upstreamModel }: Attempt['target']): boolean =>
   provider === 'anthropic' || (isKnownVendor(provider) && rulesOf(upstreamModel).claude)
 
@@ -34,7 +34,7 @@ function* firstInBody(body: Attempt['call']['body']): Steps<string | null> {
   return null
 }
 
-/** A search of JSON text, in which the address may stand behind white space. */
+/** Searches JSON text, in which white space may come before the address. */
 function* mayHoldPlain(json: string): Steps<boolean> {
   HTTP.lastIndex = 0
   const isStep = startPace()

@@ -242,7 +242,7 @@ describe('files by their ids', () => {
   })
 })
 
-/** Conversations that are in order, in the layouts of many programs. */
+/** Conversations without faults, in the JSON layouts of various programs. */
 const lawful = fc
   .array(
     fc.record({

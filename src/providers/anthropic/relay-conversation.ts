@@ -1,7 +1,6 @@
 /**
- * The conversation of a client that speaks Messages, by the same rules as a translated one (turns.ts): its blocks go
- * through them as parts with only the kind and the ids read. A message that comes out as it went in keeps its
- * text, to the byte.
+ * Relays the conversation of a client that speaks Messages by the same rules as a translated one (turns.ts): its blocks go through these
+ * rules as parts of which only the type and the ids are read. A message that does not change keeps its text, byte for byte.
  */
 import { openProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
@@ -19,7 +18,7 @@ import { isImitation, rulesOf } from './model-rules.ts'
 
 export interface RelayedConversation {
   readonly turns: readonly Turn<Block>[]
-  /** JSON texts of what has to change. */
+  /** JSON texts of the members that have to change. */
   readonly changes: { readonly messages?: string; readonly system?: string }
 }
 
@@ -35,7 +34,7 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
   const rules = rulesOf(target.upstreamModel)
   const sources = yield* readMessages(given.messages, { attempt, claude: rules.claude })
   if (sources === null) {
-    // The reader of prompts names what is wrong; what it accepts is newer than this release.
+    // The reader of prompts throws an error that names the fault. If it accepts the conversation, that is newer than this release.
     if (rules.claude) call.prompt()
     return { turns: [], changes: {} }
   }
@@ -61,7 +60,10 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
   return { turns: arranged.turns, changes: yield* changesOf(arranged.turns, arranged.system, sources, given.system) }
 }
 
-/** Its conversation is taken at its client's word, but for the thinking of others and for calls that every server refuses (decisions/0132). */
+/**
+ * A conversation with an imitation of Claude is passed on as its client wrote it, except for the thinking of other models and calls that
+ * every server refuses (decisions/0132).
+ */
 const ofImitation = (given: readonly Source[], lawful: readonly Message[]): RelayedConversation => {
   const sources = given.map((source, index): Source => {
     const message = lawful[index] ?? source.message
@@ -79,9 +81,9 @@ const ofImitation = (given: readonly Source[], lawful: readonly Message[]): Rela
 interface Source {
   readonly text: string
   readonly message: Message
-  /** The blocks that go on, in their order. */
+  /** The blocks that are passed on, in their order. */
   readonly blocks: readonly Block[]
-  /** Not all of them do, or not as they were written. */
+  /** Some blocks were left out or changed. */
   readonly changed: boolean
 }
 
@@ -99,7 +101,7 @@ interface Reading {
 
 const roleOf = ({ role }: Message): Turn<Block>['role'] => (role === 'developer' ? 'system' : role)
 
-/** Null where a message is none that this release knows. */
+/** Null if this release does not know the form of a message. */
 function* readMessages(text: string, reading: Reading): Steps<readonly Source[] | null> {
   if (!text.startsWith('[')) return null
   const sources: Source[] = []
@@ -113,10 +115,10 @@ function* readMessages(text: string, reading: Reading): Steps<readonly Source[] 
   return sources
 }
 
-/** A message, its content, a block of it. */
+/** The depth of the trees: a message, its content, a block of it. */
 const TO_BLOCKS = 3
 
-/** The text of an object, and those of its members. */
+/** The text of an object, and the texts of its members. */
 interface Texts {
   readonly json: string
   readonly members: ReadonlyMap<string, string>
@@ -156,7 +158,7 @@ function* readMessage(text: string, tree: JsonTree, index: number, reading: Read
   return { text: message.json, message: { role, parts, at }, blocks: parts.map(({ raw }) => raw), changed }
 }
 
-/** A text is a block of its own. */
+/** Content that is a string counts as one text block. */
 const asBlocks = (content: string): readonly Texts[] | null => {
   if (content === '""') return []
   const members = new Map([
@@ -178,7 +180,7 @@ const readBlock = (
 ): RawPart | 'foreign' | 'blank' | null => {
   const type = textIn(members.get('type'))
   const raw = { type: type ?? '', json }
-  // Others than Claude make ids of other characters, and know them again.
+  // Servers other than Claude's may make ids with other characters, and recognise them.
   const idOf = claude ? toolUseId : (id: string): string => id
   switch (type) {
     case null:
@@ -224,7 +226,7 @@ const readBlock = (
             type: 'tool-result',
             callId: idOf(id),
             text: '',
-            // As which it goes on where it answers no call.
+            // If the result answers no call, it is passed on as this part.
             media: said === null ? [] : [opaque(said, at)],
             raw: { type, json: content === members.get('content') ? json : editMembers(json, { content: content ?? '""' }) },
             given: { id, hasInput: true },
@@ -239,7 +241,7 @@ const opaque = (raw: Block, at: string): RawPart => ({ type: 'unknown', kind: ra
 
 const textIn = (json: string | undefined): string | null => (json?.startsWith('"') === true ? (JSON.parse(json) as string) : null)
 
-/** Takes a JSON string. The first test is cheap: most strings begin with a letter. */
+/** `json`: a JSON string. The first test is a cheap one: most strings begin with a letter. */
 const isBlank = (json: string): boolean => !/^"[!#-[\]-~]/.test(json) && (JSON.parse(json) as string).trim() === ''
 
 const withoutBlanks = (content: string | undefined): string | undefined => {
@@ -251,16 +253,16 @@ const withoutBlanks = (content: string | undefined): string | undefined => {
   })
 }
 
-/** A text, or a list, that says nothing, or whose first character may be white space. */
+/** Matches a text or a list that is empty, or a text whose first character may be white space. */
 export const MAY_BE_BLANK = /"(?:text|content)"\s*:\s*(?:"(?:["\\]|[^!-~])|\[\s*\])/
 
-/** The content of a result, which may be a list of blocks; null where it says nothing. */
+/** The content of a result, which may be a list of blocks; null if it is empty. */
 const contentBlock = (content: string): Block | null => {
   if (content.startsWith('[')) return { type: '', json: content }
   return content.startsWith('"') && !isBlank(content) ? { type: 'text', json: `{"type":"text","text":${content}}` } : null
 }
 
-/** Only a list of blocks begins like one. */
+/** Only a list of blocks begins with `[`. */
 const isList = ({ json }: Block): boolean => json.startsWith('[')
 
 const blocksIn = ({ json }: Block): readonly Block[] =>
@@ -270,8 +272,8 @@ const blocksIn = ({ json }: Block): readonly Block[] =>
   })
 
 /**
- * The block as the model may have it back, or null for none of it: what this service sealed, and what another maker signed, is not its
- * own; nor is what nobody signed, where the model signs what it thinks.
+ * The block in the form in which the model may get it back, or null if it must not. What this service sealed for another model or format,
+ * and what another model signed, is not the model's own; nor is unsigned thinking, if the model signs its thinking.
  */
 const provenThinking = (
   type: 'thinking' | 'redacted_thinking',
@@ -292,7 +294,7 @@ const provenThinking = (
     : { type: 'thinking', json: editMembers(json, { type: '"thinking"', signature: JSON.stringify(proof.data) }) }
 }
 
-/** A call without the proofs that this service put beside it. */
+/** Returns a call without the proofs that this service put into it. */
 const withoutSeals = (json: string, members: ReadonlyMap<string, string>): string => {
   const sealed = [...members.keys()].filter((name) => {
     const held = textIn(members.get(name))
@@ -303,7 +305,7 @@ const withoutSeals = (json: string, members: ReadonlyMap<string, string>): strin
 
 const isRaw = (part: Part): part is RawPart => 'raw' in part
 
-/** Their texts are there already. */
+/** The texts of the blocks exist already. */
 function* encodeRaw({ parts }: Message): Steps<readonly Block[]> {
   yield
   return parts.flatMap(rawBlocks)
@@ -311,11 +313,11 @@ function* encodeRaw({ parts }: Message): Steps<readonly Block[]> {
 
 const rawBlocks = (part: Part): readonly Block[] => {
   if (isRaw(part)) return isList(part.raw) ? blocksIn(part.raw) : [withIds(part)]
-  if (part.type !== 'tool-result') return [] // the beginning of a result that became text: the rest of it is raw
+  if (part.type !== 'tool-result') return [] // the first part of a result that became text; the rest of it is raw
   return [{ type: 'tool_result', json: JSON.stringify({ type: 'tool_result', tool_use_id: part.callId, content: part.text }) }]
 }
 
-/** The same block where its ids, and the form of its input, are as the provider takes them. */
+/** Returns the same block if its ids, and the form of its input, are as the provider takes them. */
 const withIds = (part: RawPart): Block => {
   const { raw, given } = part
   if (given === undefined || (part.type !== 'tool-call' && part.type !== 'tool-result')) return raw
@@ -325,7 +327,7 @@ const withIds = (part: RawPart): Block => {
   return { type: raw.type, json: editMembers(raw.json, changes) }
 }
 
-/** A message whose blocks all stand together, as they came, keeps its text. */
+/** A message whose blocks stay together and unchanged keeps its text. */
 function* changesOf(
   turns: readonly Turn<Block>[],
   leading: readonly Block[],
@@ -375,7 +377,7 @@ const messageTexts = ({ role, blocks }: Turn<Block>, whole: ReadonlyMap<Block, S
   return texts
 }
 
-/** JSON texts of the blocks that a text, or a list of them, is. */
+/** JSON texts of the blocks of a system prompt, which is a string or a list of blocks. */
 export const systemBlocks = (system: string | undefined): readonly string[] => {
   if (system === undefined || system === 'null') return []
   if (system.startsWith('[')) return scanElements(system).map(({ start, end }) => system.slice(start, end))

@@ -1,4 +1,4 @@
-/** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
+/** Relays the request of a client that speaks Messages: its own JSON text, with only the fields of this service replaced. */
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
 import { withoutBillingLineInJson } from '../../canonical/billing-line.ts'
 import { lookForSealedProof } from '../../canonical/reasoning.ts'
@@ -25,7 +25,7 @@ import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-
 import { refuseStoredFiles } from './stored-files.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
-/** The changes to the client's body. */
+/** Returns the changes to the client's body. */
 export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
   yield* refuseStoredFiles(body, attempt.target)
@@ -34,9 +34,9 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   yield
   yield* refuseSound(attempt)
   yield
-  // The limit counts tools that this service runs: no provider is to count them.
+  // `max_tool_calls` limits tools that this service runs, so no provider gets it.
   const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null, max_tool_calls: null }
-  // Null is "left out" to this service, and a fault to the provider.
+  // To this service a null means "left out", but the provider refuses it.
   for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
   if (body.value('max_tokens') === undefined) changes['max_tokens'] = String(defaultMaxTokens(attempt.target))
@@ -64,8 +64,8 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
 }
 
 /**
- * JSON text of the system prompt for a model that is no Claude, without the line for Anthropic's billing; null where nothing else is in
- * it, undefined where it stays as it is.
+ * JSON text of the system prompt, without the line for Anthropic's billing, for a model that is not a Claude; null if nothing else is in
+ * it, undefined if it stays as it is.
  */
 const unbilledSystem = (system: string | undefined, target: Target): string | null | undefined => {
   if (system === undefined || !isImitation(target)) return undefined
@@ -80,7 +80,7 @@ const unbilledBlock = (json: string): string | null => {
   return block !== json && readMembers(block).get('text') === '""' ? null : block
 }
 
-/** Claude reads text, pictures and documents, whatever else the dialect of its client may come to say. */
+/** Claude reads only text, pictures and documents, whatever else the client's dialect may have in the future. */
 function* refuseSound({ call: { body }, target: given, warn }: Attempt): Steps<void> {
   const target = rulesOf(given.upstreamModel).claude ? { ...given, inputModalities: CLAUDE_READS } : given
   const messages = (yield* mayHoldUnsupportedMedia(body.searchable, target)) ? body.value('messages') : undefined
@@ -89,7 +89,7 @@ function* refuseSound({ call: { body }, target: given, warn }: Attempt): Steps<v
 
 const CLAUDE_READS = ['text', 'image', 'file']
 
-/** `user` is our field for what this dialect says in `metadata.user_id`. */
+/** `user` is our field for `metadata.user_id` in this dialect. */
 const nameUser = (fields: EditableFields): void => {
   const [user, metadata] = [fields.value('user'), fields.value('metadata')]
   fields.remove('user')
@@ -109,7 +109,10 @@ const nameTier = (fields: EditableFields, { warn }: Attempt): void => {
   else if (sent !== given) fields.put('service_tier', sent)
 }
 
-/** Tools that this service names itself mean nothing to the provider; it has a web search of its own. Claude's shell is the client's at any model. */
+/**
+ * The provider does not know the tools of this service, but has a web search of its own that replaces ours. Claude's shell is run by the
+ * client for any model.
+ */
 const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): void => {
   const raw = call.body.rawSearchable('tools')
   const tools = raw !== undefined && OWN_TOOL.test(raw) ? fields.value('tools') : undefined
@@ -131,11 +134,11 @@ const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): voi
 
 const OWN_TOOL = /"(?:(?:service|openrouter):|bash_\d)/
 
-/** An unknown server may be a proxy before Claude. */
+/** An unknown server may be a proxy in front of Claude. */
 const mayBeClaude = ({ provider, upstreamModel }: Target): boolean =>
   provider === 'anthropic' || rulesOf(upstreamModel).claude || !isKnownVendor(provider)
 
-/** Claude alone knows its shell by heart. */
+/** Only Claude is trained on its shell; other models get it as a function. */
 const bashFunction = (tool: JsonValue): JsonObject => {
   const { name, description, parameters } = claudesBash()
   const { cache_control: mark } = isObject(tool) ? tool : {}
@@ -146,7 +149,10 @@ const bashFunction = (tool: JsonValue): JsonObject => {
 const withWords = (system: string | undefined, words: string): string =>
   `[${[...systemBlocks(system), JSON.stringify({ type: 'text', text: words })].join(',')}]`
 
-/** Undefined where a search of the text shows that the conversation goes as it came: of the user alone, and nothing of it is empty. */
+/**
+ * Undefined if a search of the text shows that the conversation can be passed on as it came: for Claude, all messages are the user's and
+ * none is empty; for other models, there are no calls and no foreign thinking.
+ */
 function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined> {
   const { call, target, makerOf } = attempt
   const { body } = call
@@ -165,10 +171,10 @@ function* conversation(attempt: Attempt): Steps<RelayedConversation | undefined>
   return messages === undefined ? undefined : yield* relayConversation({ messages, system: body.raw('system') }, attempt)
 }
 
-/** Other roles, and what has rules of its own. */
+/** Matches other roles, and blocks that have rules of their own. */
 const NOT_USER = /"role"\s*:\s*"(?!user")|:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"/
 
 const CALL = /:\s*"tool_use"/
 
-/** The thinking of models that prove nothing comes to Messages clients unsigned, and they send it back so. */
+/** The thinking of models that sign nothing comes to Messages clients unsigned, and they send it back like that. */
 const UNSIGNED = /"signature"\s*:\s*""/

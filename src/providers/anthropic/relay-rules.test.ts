@@ -192,7 +192,7 @@ describe('marks of what to cache', () => {
   test('are at most four: the last before the conversation and the last in it', () => {
     const { text, reported } = relay(ask(marked), { model: HAIKU })
     expect([placesOf(text), reported]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
-    // One for the request as a whole counts.
+    // A mark for the request as a whole counts too.
     expect(placesOf(relay(ask({ ...marked, ...mark }), { model: HAIKU }).text)).toEqual(['s', '3', '4'])
     const four = { ...marked, messages: marked.messages.slice(0, 1) }
     expect(relay(ask(four), { model: HAIKU })).toEqual({ text: ask(four).replace('a/b', HAIKU), reported: [] })

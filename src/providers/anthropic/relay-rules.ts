@@ -1,6 +1,6 @@
 /**
- * The rules of the models for a client that speaks Messages itself: what the model would refuse becomes what a translated
- * request would get, and all else stays as the client wrote it. A model that is no Claude is taken at its client's word.
+ * Applies the rules of the models for a client that speaks Messages itself: what the model would refuse becomes what a translated request
+ * would get, and everything else stays as the client wrote it. For a model that is not a Claude, hardly anything is changed.
  */
 import type { ReasoningSetting, SettingName, SettingValues } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
@@ -22,7 +22,7 @@ import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
 import { isImitation, type ModelRules, rulesOf } from './model-rules.ts'
 
-/** `turns`: the conversation as it goes out. Gives what the system prompt has to say in addition. Throws `invalid_request`. */
+/** `turns`: the conversation as it is sent. Returns what the system prompt has to say in addition. Throws `invalid_request`. */
 export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): Steps<string | undefined> {
   clampOutput(fields, 'max_tokens', attempt)
   keepAcceptedFields(fields, attempt)
@@ -36,7 +36,7 @@ export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns
   }
   keepLawful(fields, context)
   const grammar = createGrammarBudget()
-  // Before the tools: what is left of the grammar is theirs.
+  // Before the tools, which get what is left of the grammar.
   const words = changeFormat(fields, context, grammar)
   yield* changeTools(fields, context, grammar)
   const forced = chooseTools(fields, context)
@@ -54,7 +54,7 @@ export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns
   return words
 }
 
-/** Also of a translated request. */
+/** Used for translated requests too. */
 export const keepAcceptedFields = (fields: EditableFields, attempt: Attempt): void => {
   const { accepts } = vendorOf(attempt.target.provider)
   const accepted = accepts === 'everything' ? undefined : accepts.messages
@@ -70,7 +70,7 @@ const relayContext = (fields: EditableFields, { target, warn }: Attempt): ModelC
   mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
 })
 
-/** The settings that the rules ask for, where this dialect keeps them. */
+/** The fields in which this dialect has the settings that the rules ask for. */
 const FIELDS: Readonly<Partial<Record<SettingName, string>>> = {
   temperature: 'temperature',
   topP: 'top_p',
@@ -80,7 +80,7 @@ const FIELDS: Readonly<Partial<Record<SettingName, string>>> = {
   reasoning: 'thinking',
 }
 
-/** Validated with the request. */
+/** The values were validated with the request. */
 const settingIn = <Name extends SettingName>(fields: EditableFields, name: Name): SettingValues[Name] | undefined => {
   if (name === 'reasoning') return reasoningIn(fields) as SettingValues[Name] | undefined
   const field = FIELDS[name]
@@ -106,7 +106,7 @@ const effortIn = (fields: EditableFields): string | undefined => {
   return typeof effort === 'string' ? effort : undefined
 }
 
-/** Says whether a call of a tool is demanded, of a model that can be made to. */
+/** Returns whether a call of a tool is demanded of a model that can be made to call one. */
 const chooseTools = (fields: EditableFields, { rules, target, mapped }: ModelContext): boolean => {
   const choice = fields.value('tool_choice')
   if (!isObject(choice) || (choice['type'] !== 'any' && choice['type'] !== 'tool')) return false
@@ -135,7 +135,7 @@ const changeEffort = (fields: EditableFields, { rules, target, lose, mapped }: M
   else mapped('output_config.effort', `${target.upstreamModel} has no effort ${effort}; ${nearest} was sent.`)
 }
 
-/** Says whether the model takes the wish as it is. A type that this release does not know is the client's own affair. */
+/** Says whether the model takes the `thinking` field as it is. A type that this release does not know is passed on. */
 const isUnderstood = (
   { type, budget_tokens: budget, display }: Readonly<Record<string, unknown>>,
   maxTokens: unknown,
@@ -169,7 +169,7 @@ const isUnderstood = (
   }
 }
 
-/** Members of `output_config`; the others stay as they are. */
+/** Changes members of `output_config`; the others stay as they are. */
 const putOutput = (fields: EditableFields, members: Readonly<Record<string, JsonValue | undefined>>): void => {
   const output = fields.value('output_config')
   const next = { ...(isObject(output) ? output : {}) }
@@ -181,7 +181,7 @@ const putOutput = (fields: EditableFields, members: Readonly<Record<string, Json
   else if (JSON.stringify(next) !== JSON.stringify(output)) fields.put('output_config', next)
 }
 
-/** Gives the words for what the model cannot be held to. */
+/** Returns the instructions for a format that cannot be enforced. */
 const changeFormat = (fields: EditableFields, context: ModelContext, grammar: GrammarBudget): string | undefined => {
   const output = fields.value('output_config')
   const format = isObject(output) ? output['format'] : undefined
@@ -220,7 +220,7 @@ const changeSampling = (fields: EditableFields, context: ModelContext): void => 
   const sent = encodeSampling(context, thinks)
   for (const name of ['temperature', 'top_p', 'top_k'] as const) {
     const [given, put] = [fields.value(name), sent[name]]
-    // A default may be said.
+    // A default may stay in the request.
     if (given === undefined || given === put || (put === undefined && given === 1 && name !== 'top_k')) continue
     if (put === undefined) fields.remove(name)
     else fields.put(name, put)

@@ -1,4 +1,4 @@
-/** Service tiers by this dialect's two words: `auto` uses the priority capacity that an account has, `standard_only` does not. */
+/** Encodes service tiers by the two values of this dialect: `auto` uses the account's priority capacity, `standard_only` does not. */
 interface Warnings {
   lose(field: string, message: string): void
   mapped(field: string, message: string): void

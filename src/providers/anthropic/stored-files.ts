@@ -1,4 +1,6 @@
-/** Files that a request names by their ids: of the operator's account, into which no client may reach (stored-objects.ts). */
+/**
+ * Refuses files that a request names by their ids: they are in the operator's account, into which no client may reach (stored-objects.ts).
+ */
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
@@ -26,7 +28,7 @@ interface Stored {
   readonly id: string | null
 }
 
-/** The first file that a block names. What the model said to a tool is no block. */
+/** The first file that a block names. The input of a call is not searched. */
 const storedIn = (blocks: unknown, at: string): Stored | null => {
   for (const [index, block] of (Array.isArray(blocks) ? (blocks as unknown[]) : []).entries()) {
     if (!isObject(block)) continue

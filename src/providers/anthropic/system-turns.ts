@@ -1,6 +1,6 @@
 /**
- * System messages among the turns of a Messages client, for a server whose template takes none there: those at the beginning
- * are put into the system prompt, the later ones stay where they are, as words of the user.
+ * Moves system messages among the turns of a Messages client, for a server whose template takes none there: those at the beginning go into
+ * the system prompt, and later ones stay in place as messages of the user.
  */
 import { parseJsonInSteps } from '../../lib/json-steps.ts'
 import { editMembers, rawMember } from '../../lib/json-splice.ts'
@@ -10,18 +10,18 @@ import { eachInSteps, type Steps } from '../../lib/steps.ts'
 
 interface Settled {
   readonly messages: string
-  /** Undefined where the system prompt stays as it is. */
+  /** Undefined if the system prompt stays as it is. */
   readonly system?: string
 }
 
 interface Turn {
   readonly text: string
   readonly role: unknown
-  /** It begins with the result of a tool, which has to follow its call directly. */
+  /** It holds the result of a tool, which has to follow its call directly. */
   readonly answers: boolean
 }
 
-/** Both texts are JSON. Null where nothing has to change. */
+/** Both texts are JSON. Null if nothing has to change. */
 export function* settleSystemTurns(messages: string, system: string | undefined): Steps<Settled | null> {
   const elements = scanElements(messages)
   yield
@@ -54,7 +54,7 @@ const isSystem = ({ role }: Turn): boolean => role === 'system'
 
 const asUser = (turn: Turn): Turn => ({ ...turn, role: 'user', text: editMembers(turn.text, { role: '"user"' }) })
 
-/** The results of tools stand before all else that the user says. */
+/** Results of tools have to come before everything else that the user says. */
 const answersFirst = (turns: readonly Turn[]): readonly Turn[] => {
   const settled: Turn[] = []
   let words: Turn[] = []
@@ -77,7 +77,7 @@ const joinedSystem = (system: string | undefined, leading: readonly Turn[]): str
   return `[${blocks.join(',')}]`
 }
 
-/** JSON texts of the blocks that a text, or a list of them, is. */
+/** JSON texts of the blocks of content, which is a string or a list of blocks. */
 const blocksOf = (content: string | undefined): string[] => {
   if (content === undefined || content === 'null' || content === '""') return []
   if (!content.startsWith('[')) return [`{"type":"text","text":${content}}`]

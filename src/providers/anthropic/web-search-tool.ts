@@ -1,11 +1,11 @@
-/** Web search as the other dialects and this service name it, as the provider's own tool (docs/contract/tools.md#web-search). */
+/** Converts web search, as the other dialects and this service name it, to the provider's own tool (docs/contract/tools.md#web-search). */
 import { isObject } from '../../lib/json.ts'
 
 const KINDS = /^(?:(?:service|openrouter):)?web_search(?:_preview)?(?:_[\d_]+)?$/
 
 export const isWebSearch = (kind: string): boolean => KINDS.test(kind)
 
-/** `source`: the client's tool, whose options stand beside its type, in `filters` or in `parameters`. */
+/** `source`: the client's tool, whose options are beside its type, in `filters` or in `parameters`. */
 export const webSearchTool = (
   source: unknown,
   field: string,
@@ -39,7 +39,7 @@ const WITHOUT_A_WORD = ['engine', 'mode', 'max_results', 'max_total_results', 'm
 
 const texts = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) && value.length > 0 ? value : undefined)
 
-/** Chat Completions wraps the place once more. */
+/** Chat Completions wraps the location in `approximate`. */
 const location = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
   if (!isObject(value)) return undefined
   const place = isObject(value['approximate']) ? value['approximate'] : value

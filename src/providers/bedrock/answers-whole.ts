@@ -1,8 +1,8 @@
-/** Models that call tools in a whole answer only: ConverseStream refuses a request that declares tools to them. */
+/** Handles models that can call tools only in a whole answer: ConverseStream refuses a request that declares tools to them. */
 import type { Attempt } from '../provider.ts'
 import { factsOf } from './model-facts.ts'
 
-/** Says whether a stream cannot be had; the client is told. */
+/** Says whether the answer cannot be streamed; if so, warns the client. */
 export const answersWhole = ({ call, target, warn }: Attempt): boolean => {
   if (factsOf(target).streamsTools) return false
   const { tools, messages } = call.prompt()

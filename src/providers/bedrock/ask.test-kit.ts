@@ -1,4 +1,4 @@
-/** Requests to Bedrock over a real socket, and all that comes of them. */
+/** Sends requests to Bedrock over a real socket, and collects everything that comes back. */
 import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { startFakeUpstream, type FakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
@@ -16,9 +16,9 @@ const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_
 
 interface Read {
   readonly frames: readonly Frame[]
-  /** Without a failure. */
+  /** The events without a failure. */
   readonly events: readonly ModelEvent[]
-  /** The error that it threw, or that its last event reports. */
+  /** The error that the adapter threw. */
   readonly error: GatewayError | null
 }
 
@@ -28,13 +28,13 @@ interface Asked {
   readonly apiKey?: string
   readonly prompt?: Partial<Prompt>
   readonly warn?: (warning: Warning) => void
-  /** Called with what was read so far. */
+  /** Called with the events that were read so far. */
   readonly onRead?: (events: readonly ModelEvent[]) => void
 }
 
 type Ask = (script: Script, asked?: Asked) => Promise<Read>
 
-/** To be called while the file loads. */
+/** Call it while the test file loads. */
 export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream; readonly ask: Ask }> => {
   const upstream = await startFakeUpstream()
   return {
@@ -65,7 +65,7 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
 
 export const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/vnd.amazon.eventstream\r\nx-amzn-requestid: req-1\r\n'
 
-/** `cut`: the connection ends before the length that was announced, once that has resolved. */
+/** `cut`: the connection ends before the announced length, once this promise has resolved. */
 export const streams =
   (messages: readonly Uint8Array[], { cut }: { cut?: Promise<void> } = {}): Script =>
   async (exchange) => {

@@ -1,4 +1,4 @@
-/** The schema of a tool for models that refuse a key at its top which they do not know: "extraneous key [$defs] is not permitted". */
+/** Reduces the schema of a tool for models that refuse unknown keys at its top level: "extraneous key [$defs] is not permitted". */
 import { isObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
 import { googleSchema } from '../google/json-schema.ts'
@@ -7,11 +7,11 @@ import type { Losses } from '../losses.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 interface BareSchemaContext extends Pick<Losses, 'mapped'> {
-  /** The growth of all schemas of the request by their references being written out. */
+  /** The growth of all schemas of the request when their references are written out. */
   readonly growth: Growth
 }
 
-/** References are written out, since there is no place for what they name; a recursive one becomes any object. */
+/** References are written out, since there is no place for their definitions; a recursive one becomes any object. */
 export const bareSchema = (schema: Schema, field: string, { growth, mapped }: BareSchemaContext): Schema => {
   const extra = Object.keys(schema).filter((key) => !KEPT.has(key))
   if (extra.length === 0) return schema
@@ -33,7 +33,7 @@ const unreferenced = (value: unknown): unknown => {
 
 const KEPT: ReadonlySet<string> = new Set(['type', 'properties', 'required'])
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
-/** Without them the model reads the same. */
+/** Keys that make no difference to the model. */
 const SILENT: ReadonlySet<string> = new Set([
   ...DEFINITIONS,
   '$ref',

@@ -1,4 +1,4 @@
-/** Amazon Bedrock, by its Converse API: JSON in, JSON or a binary event stream out, for every model behind it. */
+/** The adapter for Amazon Bedrock by its Converse API: JSON in, JSON or a binary event stream out, for every model behind it. */
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { parseExactInSteps } from '../../lib/json-steps.ts'
@@ -21,14 +21,14 @@ import { authorized } from './sign.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
 
-/** Behind the end of the message come its counts, and then nothing. */
+/** After the end of the message come its token counts, and then nothing. */
 const MESSAGES_AFTER_END_MAX = 100
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
 export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const { call, target, connection } = attempt
-  // Converse takes bytes, and nothing by an address of the web.
+  // Converse takes only bytes, and no web addresses.
   const stream = call.stream && !answersWhole(attempt)
   const loaded = await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, () => true)
   const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${stream ? 'converse-stream' : 'converse'}`
@@ -37,7 +37,7 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const headers = {
     'content-type': 'application/json',
     accept: stream ? EVENT_STREAM : 'application/json',
-    // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
+    // Compression would gain nothing on a stream, and a compressed answer can be a bomb.
     'accept-encoding': 'identity',
   }
   const response = await context.upstream.post({
@@ -57,7 +57,7 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
     throw converseFailure(failure, target)
   }
   const decoder = createConverseDecoder(target, response.headers.get('x-amzn-requestid'))
-  // The upstream's answer decides, not what was asked for.
+  // The upstream's answer decides, not the request.
   if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM))
     await streamed(response, decoder, attempt, context, take)
   else {
@@ -91,7 +91,7 @@ const streamed = async (
       try {
         for (const message of stream.read(piece)) {
           const isLarge = sinceEnd === null && message.text.length > LARGE_BYTES
-          // A large one goes on behind what came before it.
+          // A large message is passed on after what came before it.
           if (isLarge && frames.length > 0) await take(frames.splice(0))
           const reading = messageFrame(message, decoder, target)
           const frame = isLarge ? await inTurns(reading, turn) : atOnce(reading)
@@ -103,11 +103,11 @@ const streamed = async (
           if (over) break
         }
       } catch (thrown) {
-        // Events before a failure in the same piece still count, and a whole answer stays whole (docs/contract/streams.md#ends).
+        // Events before a failure in the same piece still count, and a complete answer stays complete (docs/contract/streams.md#ends).
         if (sinceEnd === null) failure = asFailure(thrown, target)
         else over = true
       }
-      // Only the use is still to come, and a cut takes nothing from the answer.
+      // Only the usage may still come, and a broken connection changes nothing in the answer.
       if (over || sinceEnd !== null) response.complete()
       const behind = frames.length > 0 ? take(frames) : undefined
       if (behind !== undefined) await behind

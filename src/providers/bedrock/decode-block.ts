@@ -1,4 +1,4 @@
-/** One content block of an answer, as it opens, grows and closes. */
+/** Decodes one content block of an answer: its beginning, its pieces and its end. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json.ts'
@@ -7,7 +7,7 @@ import { callArguments } from '../call-arguments.ts'
 type Json = Readonly<Record<string, unknown>>
 
 export interface BlockDecoder {
-  /** `start` of a block that is announced; blocks of text and of thinking are not. */
+  /** `start`: of a block that is announced; blocks of text and of thinking are not announced. */
   open(start: Json): ModelEvent[]
   delta(delta: Json): ModelEvent[]
   close(): ModelEvent[]
@@ -18,13 +18,13 @@ export interface BlockContext {
   nextCall(): number
   /** UTF-16 units of text in the blocks before. */
   readonly textStart: number
-  /** The model that thought; null where its proof could not be recognised again. */
+  /** The model that thought; null if its proof could not be recognised later. */
   readonly provenBy: string | null
 }
 
 export const openBlock = ({ nextCall, textStart, provenBy }: BlockContext): BlockDecoder => {
   let call: { readonly index: number; bare: boolean } | null = null
-  // They are sources of the text of their block, of which more may come.
+  // These are sources of the text of the block, of which more may come.
   const citations: Json[] = []
   let textLength = 0
   let thinking: { signature: string; readonly redacted: string[] } | null = null
@@ -43,7 +43,7 @@ export const openBlock = ({ nextCall, textStart, provenBy }: BlockContext): Bloc
       const { toolUse, image } = start
       if (isObject(image)) picture = { format: textOf(image['format']) || 'png', pieces: [] }
       if (isObject(image)) return []
-      // Tools that the provider runs itself: what the model makes of them is in its text.
+      // Tools that the provider runs itself: what the model makes of their results is in its text.
       if (!isObject(toolUse) || textOf(toolUse['type']) !== '') return unknownOf(start)
       const index = nextCall()
       call = { index, bare: true }
@@ -78,7 +78,7 @@ export const openBlock = ({ nextCall, textStart, provenBy }: BlockContext): Bloc
   }
 }
 
-/** A whole block: the same members, but for those whose pieces have another shape. */
+/** Decodes a whole block: its members are the same, except those whose pieces have another form. */
 export const wholeBlock = (block: Json, context: BlockContext): ModelEvent[] => {
   const decoder = openBlock(context)
   const { toolUse, reasoningContent, citationsContent, image } = block
@@ -114,17 +114,17 @@ const proofOf = (
   return signature === '' ? null : { format: 'anthropic-claude-v1', kind: 'signature', data: signature, model }
 }
 
-/** One piece stays as it came, to the byte. */
+/** A single piece is kept byte for byte. */
 const joinedBase64 = (pieces: readonly string[]): string =>
   pieces.length === 1 ? (pieces[0] ?? '') : Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64'))).toString('base64')
 
-/** One that was held back has no bytes (ImageBlock, "error"): it is none. */
+/** A picture that was withheld has no bytes (ImageBlock, "error") and does not count as one. */
 const pictureEvent = ({ format, pieces }: { readonly format: string; readonly pieces: readonly string[] }): ModelEvent => {
   const data = joinedBase64(pieces)
   return data === '' ? { type: 'unknown', kind: 'image' } : { type: 'image', url: `data:image/${format};base64,${data}` }
 }
 
-/** Sources on the web have an address; those in the client's own documents have none that another dialect could name. */
+/** Sources on the web have an address; those in the client's own documents have none that another dialect could express. */
 const citationEvent = (citation: Json, place: { readonly start: number; readonly end: number }): ModelEvent => {
   const { location } = citation
   const web = isObject(location) && isObject(location['web']) ? textOf(location['web']['url']) : ''

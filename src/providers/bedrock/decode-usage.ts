@@ -1,4 +1,7 @@
-/** Counts of tokens. `inputTokens` leaves out what a cache was read or written for, as ours does (user guide, "Prompt caching"). */
+/**
+ * Reads token counts. `inputTokens` excludes tokens that were read from or written to a cache, as our count does (user guide, "Prompt
+ * caching").
+ */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
@@ -6,7 +9,7 @@ import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Thinking is not counted apart from the rest of the output. `tier`: the member of the answer that names it. */
+/** Thinking is not counted separately from the rest of the output. `tier`: the member of the answer that names it. */
 export const decodeUsage = (usage: Json, tier: unknown): Usage => {
   const details: unknown[] = Array.isArray(usage['cacheDetails']) ? usage['cacheDetails'] : []
   const input = reportedTotal(usage['inputTokens'], usage['cacheReadInputTokens'], usage['cacheWriteInputTokens'])
@@ -18,7 +21,7 @@ export const decodeUsage = (usage: Json, tier: unknown): Usage => {
     written,
     hours.map(({ inputTokens }) => inputTokens),
   )
-  // The longer time is the dearer one.
+  // If the split is unknown, all writes count for an hour, which is the more expensive lifetime.
   const written1h = split === null ? written : split.reduce((sum, count) => sum + count, 0)
   const name = isObject(tier) ? tier['type'] : null
   return usageOf({
@@ -35,8 +38,8 @@ export const decodeUsage = (usage: Json, tier: unknown): Usage => {
 }
 
 /**
- * OpenAI's models count in a stream, and there alone, what a cache was read or written for among their input too (measured in Bifrost's
- * issue 6942). Counts that could be meant either way are taken so: a whole answer to the same prompt has the lower one.
+ * In a stream, and only there, OpenAI's models include tokens that were read from or written to a cache in their input (measured in
+ * Bifrost's issue 6942). Counts that could mean either are read in this way too: a whole answer to the same prompt has the lower count.
  */
 export const streamedCounts = (usage: Json, { upstreamModel, modelId }: Pick<Target, 'upstreamModel' | 'modelId'>): Json => {
   if (!OPENAI.test(`${upstreamModel} ${modelId}`)) return usage

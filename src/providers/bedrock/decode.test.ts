@@ -161,7 +161,7 @@ describe('a stream', () => {
 
   test('stays whole where the connection breaks behind its end, before its counts', async () => {
     const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1)]
-    // Bytes that arrive together with the break may be lost with it.
+    // Bytes that arrive together with the break of the connection may be lost.
     const { promise: cut, resolve } = Promise.withResolvers<void>()
     const onRead = (read: readonly ModelEvent[]): void => {
       if (read.at(-1)?.type === 'finish') resolve()

@@ -1,4 +1,7 @@
-/** The answer of Converse, whole or as the events of a stream, in the language of the middle. Tolerant: only the fields that mean something are read. */
+/**
+ * Decodes the answer of Converse, whole or as the events of a stream, into the canonical form. It is tolerant: it reads only the fields
+ * that mean something.
+ */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
@@ -10,12 +13,12 @@ type Json = Readonly<Record<string, unknown>>
 
 /** State that spans the events of one answer. */
 export interface ConverseDecoder {
-  /** `name` of an event of the stream and its payload. */
+  /** `name`: of an event of the stream; `payload`: its data. */
   event(name: string, payload: Json): ModelEvent[]
   whole(body: Json): ModelEvent[]
 }
 
-/** `requestId`: Converse has no other name for an answer. */
+/** `requestId` is the only id that Converse gives an answer. */
 export const createConverseDecoder = (target: Target, requestId: string | null): ConverseDecoder => {
   let calls = 0
   let textLength = 0
@@ -50,7 +53,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
           return closed
         }
         case 'messageStop': {
-          // A model that leaves a block open has closed it with this.
+          // Blocks that the model left open end with the message.
           const closed = [...blocks.values()].flatMap((block) => block.close())
           blocks.clear()
           return [...closed, ...endOf(payload)]
@@ -60,7 +63,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
             ? [{ type: 'usage', usage: decodeUsage(streamedCounts(payload['usage'], target), payload['serviceTier']) }]
             : []
         default:
-          return [] // an event that came into the world after this was written
+          return [] // an event that is newer than this release
       }
     },
     whole(body) {
@@ -77,7 +80,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
   }
 }
 
-/** The model's output could not be read by Bedrock itself: no answer, but a failure. */
+/** Bedrock itself could not read the model's output: this is a failure and not an answer. */
 export const isMalformed = (stopReason: unknown): stopReason is string =>
   stopReason === 'malformed_model_output' || stopReason === 'malformed_tool_use'
 

@@ -1,4 +1,7 @@
-/** The context of every part of the encoder. Claude's part of it is Anthropic's own, whose rules for thinking and sampling are used as they are. */
+/**
+ * The context that all parts of the encoder share. Its part for Claude is the one of the Anthropic encoder, whose rules for thinking and
+ * sampling are used unchanged.
+ */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
@@ -14,7 +17,7 @@ import { factsOf, type ModelFacts } from './model-facts.ts'
 export interface EncodeContext extends ClaudeContext {
   readonly facts: ModelFacts
   readonly growth: Growth
-  /** Names that documents of this request have: no two may have the same. */
+  /** Names of the documents in this request: no two may be the same. */
   readonly documentNames: Set<string>
 }
 
@@ -35,7 +38,7 @@ export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeCon
   }
 }
 
-/** The block to put behind a marked one; null, and reported, where the model keeps no cache. */
+/** The block to put after a marked one; null, with a warning, if the model has no cache at this place. */
 export const cachePoint = (
   cache: CacheMark | undefined,
   at: string,
@@ -47,7 +50,7 @@ export const cachePoint = (
     lose(at, `${target.upstreamModel} takes no cache mark here; it was left out.`)
     return null
   }
-  if (cache.ttl !== '1h') return { cachePoint: { type: 'default' } } // which lives for five minutes
+  if (cache.ttl !== '1h') return { cachePoint: { type: 'default' } } // the default lifetime is five minutes
   if (facts.hourCache) return { cachePoint: { type: 'default', ttl: '1h' } }
   mapped(at, `${target.upstreamModel} keeps its cache for five minutes; a cache of an hour was not to be had.`)
   return { cachePoint: { type: 'default' } }

@@ -1,4 +1,4 @@
-/** A conversation as the `system` prompt and the alternating turns of user and assistant. */
+/** Encodes a conversation as the `system` prompt and the alternating turns of user and assistant. */
 import { writeInSteps } from '../../lib/json-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
@@ -19,13 +19,13 @@ export const encodeConversation = (context: EncodeContext): Steps<Conversation<B
 
 const THINKING = new Set(['reasoningContent'])
 
-/** Where a cache point is behind the block, it stays there. */
+/** A cache point after the block stays there. */
 function* saying(text: string, block?: Block): Steps<Block> {
   const point = block?.marked === true ? block.json.slice(block.json.lastIndexOf(',{"cachePoint"')) : ''
   return { ...(block ?? { type: 'text' }), json: `${yield* writeInSteps({ text })}${point}`, text }
 }
 
-/** A turn with a document needs text, too (Message, "content"). */
+/** A turn with a document needs text too (Message, "content"). */
 const withText = (turn: Turn, context: EncodeContext): Turn => {
   if (!turn.blocks.some(({ type }) => type === 'document') || turn.blocks.some(({ type }) => type === 'text')) return turn
   context.mapped(turn.at, `${context.target.providerName} takes a document beside text only; a word was put before it.`)

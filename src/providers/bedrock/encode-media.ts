@@ -1,8 +1,8 @@
-/** Pictures, films and documents as blocks: Converse takes their bytes, not an address of the web. */
+/** Encodes pictures, videos and documents as blocks: Converse takes their bytes, not a web address. */
 import type { JsonObject } from '../../lib/json.ts'
 import { readDataUrl } from '../../lib/data-url.ts'
 
-/** A block, or why there is none, to follow the provider's name. */
+/** A block, or the reason why there is none, as words to follow the provider's name. */
 export type Media = { readonly block: JsonObject } | { readonly why: string }
 
 export const imageMedia = (url: string): Media => {
@@ -23,7 +23,7 @@ export const videoMedia = (url: string): Media => {
     : { block: { video: { format, source: { bytes: data.base64() } } } }
 }
 
-/** `taken`: the names given to documents so far; this one's is added. */
+/** `taken`: the names of the documents so far; this one's is added. */
 export const documentMedia = (url: string, filename: string | null, taken: Set<string>): Media => {
   const data = readDataUrl(url)
   if (data === null) return { why: 'takes files as data only, not by an address' }
@@ -72,8 +72,8 @@ const TEXTUAL = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$
 const NAME_MAX = 190
 
 /**
- * Letters, digits, single spaces, hyphens, parentheses and square brackets, and no name twice (DocumentBlock). It is the
- * model's to read, so a file's own name is kept as far as that goes, without its ending, which the format says.
+ * Letters, digits, single spaces, hyphens, parentheses and square brackets, and no name twice (DocumentBlock). The model reads the name, so
+ * a file's own name is kept as far as possible, without its extension, which the format shows.
  */
 const documentName = (filename: string | null, taken: Set<string>): string => {
   const bare = (filename ?? '').replace(/\.[A-Za-z0-9]{1,5}$/, '')

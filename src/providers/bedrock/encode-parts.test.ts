@@ -7,7 +7,7 @@ const PNG = 'data:image/png;base64,iVBORw0KGgo='
 const PDF = 'data:application/pdf;base64,JVBERi0='
 const f = { type: 'function', name: 'f', description: null, parameters: { type: 'object' } } as const
 
-/** The content of a user's turn of these parts. */
+/** The encoded content of a user's turn with these parts. */
 const contentOf = (parts: readonly Part[], given: Given = {}): { content: unknown; reported: readonly string[] } => {
   const { sent, reported } = encode({ messages: talk(['user', ...parts]), tools: [f] }, given)
   return { content: sent.messages[0]?.content, reported }

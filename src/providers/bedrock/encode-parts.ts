@@ -1,4 +1,4 @@
-/** The parts of a message in the words of Converse. */
+/** Encodes the parts of a message as Converse blocks. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -8,9 +8,9 @@ import { callId } from './call-id.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
 import { AUDIO_FORMATS, documentMedia, imageMedia, videoMedia, type Media } from './encode-media.ts'
 
-/** A cache point behind it belongs to it. */
+/** A block, together with the cache point that follows it. */
 export interface Block extends AnyBlock {
-  /** A cache point is behind it. */
+  /** A cache point follows the block. */
   readonly marked?: true
 }
 

@@ -1,4 +1,4 @@
-/** How the model is to answer: `inferenceConfig`, what goes to the model itself, and the effort of its thinking. */
+/** Encodes how the model should answer: `inferenceConfig`, fields for the model itself, and the effort of its thinking. */
 import type { ReasoningSetting, SettingName } from '../../canonical/settings.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -30,7 +30,7 @@ const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContex
   })
   const thinks = thinking?.['type'] === 'enabled' || thinking?.['type'] === 'adaptive'
   const { temperature, top_p: topP, top_k: topK } = encodeSampling(context, thinks)
-  // Unlike Anthropic's own API this one wants no cap, and knows the highest itself; only a budget has to be below one.
+  // Unlike Anthropic's own API, this one needs no cap and uses the maximum by default; only a thinking budget has to be below a cap.
   const cap = context.setting('maxOutputTokens') ?? (thinking?.['type'] === 'enabled' ? maxTokens : undefined)
   return {
     inferenceConfig: definedOnly({ maxTokens: cap, temperature, topP }),
@@ -39,7 +39,7 @@ const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContex
   }
 }
 
-/** Results of tools were sent, and the calls before them do not begin with thinking. */
+/** Results of tools were sent, and the turn with their calls does not begin with thinking. */
 const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
   const results = turns.findLastIndex(({ role }) => role === 'user')
   if (results !== turns.findLastIndex(({ role }) => role !== 'system') || turns[results]?.blocks[0]?.type !== 'toolResult') return false
@@ -98,7 +98,7 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
   const budget = budgetBeside(reasoning)
   if (budget !== null) mapped(field, budget)
   const nearest = nearestEffort(asked, EFFORTS) ?? 'medium'
-  // At its highest, Nova wants neither a cap nor a temperature beside it; a cap is a promise on cost, so the effort gives way.
+  // At its highest effort Nova takes neither a cap nor a temperature; a cap is a promise on cost, so the effort is lowered.
   const effort = facts.thinking === 'reasoningConfig' && nearest === 'high' && bounded ? 'medium' : nearest
   if (effort !== reasoning.effort && (reasoning.effort !== undefined || reasoning.maxTokens !== undefined))
     mapped(field, `The nearest that ${target.upstreamModel} knows is the effort ${effort}; it was sent.`)
@@ -110,7 +110,7 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
 const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
   effort ?? (maxTokens === undefined ? (enabled === true ? 'medium' : undefined) : effortOfBudget(maxTokens))
 
-/** Converse's range ends at 1, that of other dialects at 2. */
+/** Temperatures go up to 1 in Converse, and up to 2 in other dialects. */
 const heldTo1 = (context: EncodeContext): number | undefined => {
   const temperature = context.setting('temperature')
   if (temperature === undefined || temperature <= 1) return temperature
@@ -118,7 +118,7 @@ const heldTo1 = (context: EncodeContext): number | undefined => {
   return 1
 }
 
-/** The dialect refuses an empty sequence, and Claude one without a visible character. */
+/** The dialect refuses an empty sequence, and Claude refuses one without a visible character. */
 const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
   const stop = context.setting('stop')
   if (stop !== undefined && stop.length > 0 && !context.facts.stops) {

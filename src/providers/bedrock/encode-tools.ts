@@ -1,4 +1,4 @@
-/** `toolConfig`: tools, and whether the model has to call one. */
+/** Encodes `toolConfig`: tools, and whether the model has to call one. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
@@ -11,7 +11,7 @@ import { cachePoint, type EncodeContext } from './encode-context.ts'
 
 export interface EncodedTools {
   readonly toolConfig: JsonObject | undefined
-  /** Claude's own word for the choice, in `additionalModelRequestFields`: Converse has none for calls one at a time. */
+  /** Claude's own field for the choice, in `additionalModelRequestFields`: Converse has none for one call at a time. */
   readonly toolChoice?: JsonObject
   /** A call is demanded. */
   readonly forced: boolean
@@ -33,7 +33,7 @@ export function* encodeTools(turns: readonly Turn[], context: EncodeContext): St
     () => SCHEMA_UNITS,
   )
   const tools = specs.flat()
-  // A history that holds calls is refused without a declaration of tools.
+  // A history with calls is refused without a declaration of tools.
   const called = turns.some(({ blocks }) => blocks.some(({ type }) => type === 'toolUse' || type === 'toolResult'))
   if (tools.length === 0) {
     loseChoice(context)
@@ -43,7 +43,7 @@ export function* encodeTools(turns: readonly Turn[], context: EncodeContext): St
   if (toolChoice.type === 'tool' && !given.some((tool) => tool.type === 'function' && tool.name === toolChoice.name))
     refuseChoice(toolChoice.name)
   if (toolChoice.type === 'none') {
-    // The dialect has no word for it: tools that may not be called are left out.
+    // The dialect has no such choice: tools that may not be called are left out.
     if (!called) return NONE
     context.mapped('tool_choice', `${context.target.providerName} cannot be kept from calling tools that were called before.`)
     return { toolConfig: { tools }, forced: false }
@@ -51,11 +51,11 @@ export function* encodeTools(turns: readonly Turn[], context: EncodeContext): St
   const choice = encodeChoice(context)
   const forced = choice !== undefined
   if (!callsOneAtATime(context)) return { toolConfig: forced ? { tools, toolChoice: choice } : { tools }, forced }
-  // Both words for one choice are refused.
+  // Both fields for the choice together are refused.
   return { toolConfig: { tools }, toolChoice: { ...claudeChoice(choice), disable_parallel_tool_use: true }, forced }
 }
 
-/** Since Claude 4.5; earlier ones refused the word here. */
+/** Possible since Claude 4.5; earlier models refused the field here. */
 const callsOneAtATime = (context: EncodeContext): boolean => {
   if (context.setting('parallelToolCalls') !== false) return false
   if (context.facts.singleCalls) return true
@@ -88,7 +88,7 @@ const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonO
   return point === null ? [{ toolSpec: spec }] : [{ toolSpec: spec }, point]
 }
 
-/** Tools that the request no longer has, but whose calls it shows. */
+/** Tools that the request no longer declares, but whose calls are in its history. */
 const toolsOfHistory = (context: EncodeContext): JsonObject[] => {
   const parts = context.prompt.messages.flatMap((message) => message.parts)
   const names = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.name] : [])))

@@ -1,4 +1,4 @@
-/** Prompts to encode, and what becomes of them. */
+/** Makes prompts and encodes them. */
 import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
@@ -65,7 +65,7 @@ export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded =
   return { text, sent: JSON.parse(text) as Sent, warnings, reported: warnings.map(({ code, field }) => `${code} ${field}`) }
 }
 
-/** Messages as `[role, ...parts]`, a text for a part of text. */
+/** Messages from `[role, ...parts]`, where a string stands for a text part. */
 export const talk = (...turns: readonly (readonly [Message['role'], ...(string | Part)[]])[]): readonly Message[] =>
   turns.map(([role, ...parts], index) => ({
     role,

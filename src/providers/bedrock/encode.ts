@@ -1,4 +1,7 @@
-/** A request for Amazon Bedrock's Converse API, which no client speaks: every request is translated. The model's name goes in the address. */
+/**
+ * Encodes a request for Amazon Bedrock's Converse API, which no client speaks: every request is translated. The model's name is in the
+ * address.
+ */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { encodeFormat } from '../anthropic/encode-format.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -10,11 +13,11 @@ import { encodeSettings } from './encode-settings.ts'
 import { encodeTools } from './encode-tools.ts'
 import type { Block } from './encode-parts.ts'
 
-/** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
+/** Returns JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export function* encodeConverseRequest(attempt: Attempt): Steps<string> {
   const context = yield* encodeContext(attempt)
   const { system, turns } = yield* encodeConversation(context)
-  // Before the tools: what is left of the grammar is theirs.
+  // Before the tools, which get what is left of the grammar.
   const { schema, words } = encodeFormat(context, context.facts.schemas)
   const { toolConfig, toolChoice, forced } = yield* encodeTools(turns, context)
   const { inferenceConfig, additionalModelRequestFields, effort } = encodeSettings(turns, forced, context)
@@ -46,7 +49,7 @@ const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content
 
 const filled = (members: JsonObject): JsonObject | undefined => (Object.keys(members).length === 0 ? undefined : members)
 
-/** A cache mark for the whole request stands behind its last block. */
+/** A cache mark for the whole request goes after its last block. */
 const marked = (turns: readonly Turn[], context: EncodeContext): readonly Turn[] => {
   const asked = context.setting('cacheControl')
   const last = turns.at(-1)
@@ -59,11 +62,11 @@ const marked = (turns: readonly Turn[], context: EncodeContext): readonly Turn[]
     : [...turns.slice(0, -1), { ...last, blocks: [...last.blocks, { type: 'cachePoint', json: JSON.stringify(point) }] }]
 }
 
-/** Which of the sequences ended the answer is a field of Claude's own; where it stands differs between a stream and a whole answer. */
+/** The sequence that ended the answer is in a field of Claude's own, whose path differs between a stream and a whole answer. */
 const stopSequencePath = ({ stopSequences }: JsonObject, stream: boolean, { rules }: EncodeContext): string[] | undefined =>
   rules.claude && stopSequences !== undefined ? [stream ? '/delta/stop_sequence' : '/stop_sequence'] : undefined
 
-/** The schema travels as JSON text. */
+/** The schema is sent as JSON text. */
 const textFormatOf = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): JsonObject => {
   const reported = outputFormat.type === 'json-schema' ? outputFormat : null
   return {
@@ -81,7 +84,7 @@ const textFormatOf = (schema: Readonly<Record<string, unknown>>, { prompt: { out
 const METADATA_MAX = 16
 const METADATA_TEXT = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/
 
-/** Up to 16 short strings, of few characters (Converse, "requestMetadata"): they are for the filters of invocation logs. */
+/** Up to 16 short strings of few characters (Converse, "requestMetadata"), which filters of invocation logs use. */
 const encodeMetadata = (context: EncodeContext): JsonObject | undefined => {
   const metadata = context.setting('metadata')
   if (metadata === undefined) return undefined
@@ -103,7 +106,7 @@ const encodeServiceTier = (context: EncodeContext): JsonObject | undefined => {
   const tier = context.setting('serviceTier')
   switch (tier) {
     case undefined:
-    case 'auto': // which is to ask for nothing
+    case 'auto': // auto means no preference
       return undefined
     case 'default':
     case 'standard':

@@ -1,4 +1,7 @@
-/** Failures of Bedrock as typed errors, by the names of its exceptions. Source: the API reference of Converse and ConverseStream, "Errors", and the common errors of AWS. */
+/**
+ * Turns failures of Bedrock into typed errors, by the names of its exceptions. Source: the API reference of Converse and ConverseStream,
+ * "Errors", and the common errors of AWS.
+ */
 import type { GatewayError } from '../../errors.ts'
 import { objectIn, type JsonObject } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
@@ -8,7 +11,7 @@ import { withoutSecret } from '../redact.ts'
 import { secretsOf } from './sign.ts'
 
 export interface ConverseFailure {
-  /** That of the response; null inside a stream, where the name has to speak. */
+  /** The status of the response; null inside a stream, where the name decides. */
   readonly status: number | null
   /** `x-amzn-errortype`, or the name of an exception in a stream. */
   readonly name: string | null
@@ -27,7 +30,7 @@ export const converseFailure = ({ status, name, body, retryAfterSeconds }: Conve
   return failureError(failure, kindOf(code, message, named?.kind ?? null, effective), target)
 }
 
-/** A ValidationException is classified by its words, some of them the model's own; every other name leaves nothing open. */
+/** A ValidationException is classified by its message, parts of which come from the model; every other name is unambiguous. */
 const kindOf = (code: string | null, message: string | null, named: FailureKind | null, status: number | null): FailureKind => {
   const said = named === null || named === 'invalid_request' ? kindOfSentence(message, status) : null
   if (said !== null) return said
@@ -37,7 +40,7 @@ const kindOf = (code: string | null, message: string | null, named: FailureKind 
 
 const ABOUT_MESSAGE = /\bmessages\.\d+|conversation must (?:start|alternate|end)|roles must alternate/i
 
-/** `com.amazon.coral.service#ThrottlingException:http://…` is ThrottlingException, and in a stream throttlingException. */
+/** `com.amazon.coral.service#ThrottlingException:http://…` becomes ThrottlingException; in a stream the name is throttlingException. */
 const plainName = (name: string | null): string | null => {
   const plain = name?.split('#').at(-1)?.split(':')[0]?.trim() ?? ''
   return plain === '' ? null : `${plain.charAt(0).toUpperCase()}${plain.slice(1)}`
@@ -48,7 +51,7 @@ const kinds = (status: number, kind: FailureKind, ...names: readonly string[]): 
 
 const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind: FailureKind }> = new Map([
   ...kinds(400, 'invalid_request', 'ValidationException', 'ValidationError', 'SerializationException'),
-  // The credential, its rights and its account are ours.
+  // The credential, its rights and its account are this service's.
   ...kinds(
     403,
     'our_account',
@@ -82,5 +85,5 @@ const withoutSecrets = (text: string, { apiKey }: Target): string => secretsOf(a
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** A page of a proxy, or nothing, holds no member: then the status speaks. */
+/** A proxy's page or an empty body has no members: then the status decides. */
 const parsed = (text: string): JsonObject => objectIn(text) ?? {}

@@ -1,13 +1,13 @@
 /**
- * Event streams to decode. There are no recordings of Bedrock here: the messages are made, by hand from the published
- * layout of the framing and with a checksum of its own, so that they do not lean on the codec under test; names and members
- * of the events are those of the API's model.
+ * Makes event streams to decode. There are no recordings of Bedrock here: the messages are made by hand from the published layout of the
+ * framing and with a checksum of their own, so that they do not depend on the codec under test; names and members of the events are those
+ * of the API's model.
  */
 import { crc32 } from 'node:zlib'
 
 export type Headers = Readonly<Record<string, string>>
 
-/** One message, its headers all strings (type 7). */
+/** Makes one message, whose headers are all strings (type 7). */
 export const message = (headers: Headers, payload: string): Uint8Array => {
   const fields = Buffer.concat(Object.entries(headers).map(([name, value]) => field(name, value)))
   const body = Buffer.from(payload)
@@ -32,7 +32,7 @@ const checksum = (bytes: Uint8Array): Buffer => {
   return out
 }
 
-/** An event, with the padding that the service adds to each against guesses from lengths. */
+/** Makes an event, with the padding that the service adds to each against guesses from lengths. */
 export const event = (name: string, payload: object): Uint8Array =>
   message(
     { ':event-type': name, ':content-type': 'application/json', ':message-type': 'event' },

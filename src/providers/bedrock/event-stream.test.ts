@@ -12,7 +12,7 @@ const read = async (chunks: readonly Uint8Array[], max?: number): Promise<Stream
   return chunks.flatMap((chunk) => [...stream.read(chunk)])
 }
 
-/** The events before a fault, and its sentence. */
+/** The messages before a fault, and the message of the fault. */
 const readFaulty = async (bytes: Uint8Array, max?: number): Promise<{ messages: StreamMessage[]; fault: string | null }> => {
   const stream = await openEventStream(max)
   const messages: StreamMessage[] = []
@@ -94,7 +94,7 @@ describe('a stream that is not to be trusted', () => {
       fc.asyncProperty(fc.nat(good.length * 8 - 1), async (bit) => {
         const bad = Uint8Array.from(good)
         bad[bit >> 3] = (bad[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-        // A length that grew by the fault waits for bytes that do not come; all else is told at once.
+        // If the fault made the length greater, the reader waits for bytes that do not come; any other fault is reported at once.
         expect((await readFaulty(bad)).messages).toEqual([])
         expect((await readFaulty(bytesOf([bad, new Uint8Array(70_000)]))).messages).toEqual([])
       }),

@@ -1,6 +1,6 @@
 /**
- * The binary framing of AWS's streams: a prelude with the lengths of the message and of its headers and a checksum of
- * those, headers, payload, and a checksum of it all. Cut into messages here, whose contents AWS's own codec reads and checks.
+ * Reads the binary framing of AWS's streams: a prelude with the lengths of the message and of its headers and a checksum of those, then
+ * headers, payload, and a checksum of everything. The stream is cut into messages here; AWS's own codec reads and checks their contents.
  */
 import type { EventStreamCodec } from '@smithy/core/event-streams'
 
@@ -14,25 +14,25 @@ export interface StreamMessage {
 
 export interface EventStream {
   /**
-   * The messages that `chunk` completes. Throws EventStreamError where one is faulty or over the limit, behind those
-   * before it; the stream is of no further use then.
+   * Yields the messages that `chunk` completes. Throws EventStreamError for a message that is faulty or over the limit, after the messages
+   * before it; the stream cannot be used after that.
    */
   read(chunk: Uint8Array): Generator<StreamMessage, void, undefined>
 }
 
-/** The bytes are no event stream, damaged, or over a limit; `message` says which. */
+/** The bytes are not an event stream, are damaged, or exceed a limit; `message` says which. */
 export class EventStreamError extends Error {
   override readonly name = 'EventStreamError'
 }
 
-/** AWS's own limit; that of an event of server-sent events here, too (docs/contract/streams.md#reading-providers). */
+/** AWS's own limit, and also ours for a server-sent event (docs/contract/streams.md#reading-providers). */
 const MESSAGE_MAX = 16 * 1024 * 1024
 
-/** Two lengths, their checksum, and the checksum of all. */
+/** Two lengths, their checksum, and the checksum of everything. */
 const OVERHEAD = 16
 
 export const openEventStream = async (messageMax: number = MESSAGE_MAX): Promise<EventStream> => {
-  // Loaded when first used: who calls no Bedrock does not pay for it.
+  // Loaded on first use, so that services without Bedrock do not pay for it.
   const { EventStreamCodec } = await import('@smithy/core/event-streams')
   const utf8 = new TextDecoder()
   const codec = new EventStreamCodec(
@@ -67,7 +67,7 @@ const messageOf = (codec: EventStreamCodec, bytes: Uint8Array, utf8: TextDecoder
     case 'exception':
       return { kind: 'exception', name: header(':exception-type'), text: utf8.decode(body) }
     case 'error':
-      // It has no payload: its sentence is a header.
+      // An error has no payload: its message is a header.
       return { kind: 'error', name: header(':error-code'), text: JSON.stringify({ message: header(':error-message') }) }
     default:
       throw new EventStreamError('A message is of an unknown type.')
@@ -85,15 +85,15 @@ const decoded = (codec: EventStreamCodec, bytes: Uint8Array): ReturnType<EventSt
 interface ByteBuffer {
   readonly size: number
   append(bytes: Uint8Array): void
-  /** The length that the next message states; null before it can be read. */
+  /** The length that the next message states; null if it cannot be read yet. */
   lengthOfNext(): number | null
-  /** The next bytes; what was taken is valid until more is appended. */
+  /** The next bytes; they are valid until more is appended. */
   take(length: number): Uint8Array
 }
 
 const FIRST_SIZE = 4096
 
-/** Moves what it holds only into twice the room, so that a message that comes byte by byte is copied in linear time. */
+/** Contents are moved only into a buffer of twice the size, so that a message that arrives byte by byte is copied in linear time. */
 const createBuffer = (): ByteBuffer => {
   let held = new Uint8Array(FIRST_SIZE)
   let start = 0

@@ -1,35 +1,35 @@
 /**
- * Differences between the models behind Converse: the API is one, and refuses with a 400 what a model of it does not know.
- * Sources: the Bedrock user guide ("Prompt caching", "Structured outputs", "Tool use", "Model parameters", "Supported models and model features") and that of Amazon
- * Nova ("Extended thinking", "Defining a tool"); for Claude the same rules hold as at Anthropic.
+ * Differences between the models behind Converse: the API is the same for all, and refuses with a 400 what the model does not know.
+ * Sources: the Bedrock user guide ("Prompt caching", "Structured outputs", "Tool use", "Model parameters", "Supported models and model
+ * features") and that of Amazon Nova ("Extended thinking", "Defining a tool"); for Claude the same rules hold as at Anthropic.
  */
 import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
 import type { Target } from '../provider.ts'
 import { DASHED, UNDASHED, type ToolNameForm } from '../tool-name-form.ts'
 
 export interface ModelFacts {
-  /** The rules of a Claude; for anything else the rules of an imitation, with `claude` false. */
+  /** The rules of a Claude; for any other model the rules of an imitation, with `claude` false. */
   readonly rules: ModelRules
-  /** Where a cache point may stand; `not-by-tools`: neither among the tools nor behind the result of one. */
+  /** The places for a cache point; `not-by-tools`: neither among the tools nor after the result of one. */
   readonly cachePoints: 'anywhere' | 'not-by-tools' | 'nowhere'
   /** Caches may live for an hour. */
   readonly hourCache: boolean
-  /** `outputConfig.textFormat`, and `strict` tools. */
+  /** Takes `outputConfig.textFormat`, and `strict` tools. */
   readonly schemas: boolean
-  /** Where in `additionalModelRequestFields` top_k goes. */
+  /** The path of top_k in `additionalModelRequestFields`. */
   readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | null
   readonly thinking: 'claude' | 'reasoning_effort' | 'reasoningConfig' | null
-  /** `stopSequences`. */
+  /** Takes `stopSequences`. */
   readonly stops: boolean
-  /** Tools may stand in the request for a stream. */
+  /** Takes tools in the request for a stream. */
   readonly streamsTools: boolean
-  /** The schema of a tool has nothing but `type`, `properties` and `required` at its top. */
+  /** The schema of a tool may have only `type`, `properties` and `required` at its top level. */
   readonly bareSchemas: boolean
-  /** Can be kept to one call of a tool at a time. */
+  /** It can be limited to one call of a tool at a time. */
   readonly singleCalls: boolean
-  /** The tool choices that it takes beside `auto`. */
+  /** The tool choices that it takes besides `auto`. */
   readonly toolChoice: 'any and tool' | 'any' | 'neither'
-  /** `status` of a tool's result. */
+  /** Takes `status` on a tool's result. */
   readonly resultStatus: boolean
   readonly toolNames: ToolNameForm
   readonly callIds: 'any' | 'nine-alphanumeric'
@@ -37,13 +37,13 @@ export interface ModelFacts {
 }
 
 export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
-  // The name of an inference profile or of provisioned throughput (an ARN) may say nothing: then our own id of the model does.
+  // The name of an inference profile or of provisioned throughput (an ARN) may say nothing: then our own id of the model is used.
   const own = rulesOf(upstreamModel)
   const rules = own.claude ? own : rulesOf(modelId)
   const names = `${upstreamModel} ${modelId}`.toLowerCase()
   if (rules.claude) {
     const recent = SINCE_4_5.test(names)
-    // Claude Opus 4.5, the one that takes an effort and a budget alone, has its efforts here in a beta only.
+    // Claude Opus 4.5, the only model that takes an effort but only budgets for thinking, has its efforts here only in a beta.
     const efforts = rules.thinking === 'budget' ? [] : rules.efforts
     return { ...CLAUDE, rules: { ...rules, efforts }, hourCache: recent, schemas: recent, singleCalls: recent }
   }
@@ -62,10 +62,10 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
   }
 }
 
-/** "This model doesn't support the stopSequences field": so do OpenAI's models. */
+/** "This model doesn't support the stopSequences field": OpenAI's models say the same. */
 const WITHOUT_STOPS = /\b(?:qwen|deepseek|moonshot|kimi|minimax|gemma)/
 
-/** "This model doesn't support tool use in streaming mode": those before Mistral Large 3, as Llama, Jamba and Palmyra. */
+/** "This model doesn't support tool use in streaming mode": models before Mistral Large 3, and also Llama, Jamba and Palmyra. */
 const WHOLE_CALLS_OF_MISTRAL = /\b(?:mistral-(?:large|small)-24|pixtral-large|mistral-7b|mixtral)/
 
 const SINCE_4_5 = /claude-[a-z]+-(?:4[-.](?:[5-9]|1\d)(?!\d)|[5-9](?!\d)|\d\d(?!\d))/
@@ -99,7 +99,7 @@ const NOVA = {
   resultStatus: true,
 } as const satisfies Partial<Facts>
 
-/** Open weights, mostly. */
+/** Mostly models with open weights. */
 const OTHER: Facts = {
   cachePoints: 'nowhere',
   hourCache: false,

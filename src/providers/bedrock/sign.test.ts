@@ -14,7 +14,7 @@ const request = {
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Signature Version 4 once more, from its description alone. */
+/** An independent implementation of Signature Version 4, from its description alone. */
 const signatureOf = (signed: Readonly<Record<string, string>>, path: string, secret: string): string => {
   const names = Object.keys(signed).sort()
   const canonical = ['POST', path, '', ...names.map((name) => `${name}:${signed[name]}`), '', names.join(';'), sha256(request.body)].join(
@@ -48,7 +48,7 @@ describe('a credential', () => {
       'x-amz-date': '20261120T102030Z',
       ...(token === undefined ? {} : { 'x-amz-security-token': token }),
     }
-    // The path is encoded once more than it is sent, which S3 alone does without.
+    // For the signature the path is encoded once more than it is sent; only S3 does not do so.
     const signature = signatureOf(
       covered,
       '/model/anthropic.claude-sonnet-4-5-20250929-v1%253A0/converse',

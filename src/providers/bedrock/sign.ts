@@ -1,7 +1,7 @@
 /**
- * Who asks: the one credential of a target is either an API key of Bedrock (what AWS_BEARER_TOKEN_BEDROCK holds), or
- * `ACCESS_KEY_ID:SECRET_ACCESS_KEY` or `ACCESS_KEY_ID:SECRET_ACCESS_KEY:SESSION_TOKEN`, which signs each request (Signature
- * Version 4). No part of either holds a colon.
+ * Adds the credential to a request. A target's single credential is either an API key of Bedrock (the value of AWS_BEARER_TOKEN_BEDROCK),
+ * or `ACCESS_KEY_ID:SECRET_ACCESS_KEY` or `ACCESS_KEY_ID:SECRET_ACCESS_KEY:SESSION_TOKEN`, which signs each request (Signature Version 4).
+ * No part of either contains a colon.
  */
 
 export interface Unsigned {
@@ -10,7 +10,7 @@ export interface Unsigned {
   readonly body: string
 }
 
-/** The headers to send, those of the credential among them. */
+/** Returns the headers to send, including those of the credential. */
 export const authorized = async (
   { url, headers, body }: Unsigned,
   apiKey: string | null,
@@ -19,7 +19,7 @@ export const authorized = async (
   if (apiKey === null) return { ...headers }
   const credentials = awsCredentials(apiKey)
   if (credentials === null) return { ...headers, authorization: `Bearer ${apiKey}` }
-  // Loaded when first used: who calls no Bedrock does not pay for it.
+  // Loaded on first use, so that services without Bedrock do not pay for it.
   const [{ SignatureV4 }, { Sha256 }] = await Promise.all([import('@smithy/signature-v4'), import('@smithy/core/checksum')])
   const { protocol, host, hostname, pathname } = new URL(url)
   const signer = new SignatureV4({ service: 'bedrock', region: regionOf(hostname), credentials, sha256: Sha256 })
@@ -27,7 +27,7 @@ export const authorized = async (
     { method: 'POST', protocol, hostname, path: pathname, headers: { ...headers, host }, body },
     { signingDate: new Date(nowMs), unsignableHeaders: CHANGEABLE },
   )
-  // The one that sends says itself whom it calls.
+  // The HTTP client sets `host` itself.
   return Object.fromEntries(Object.entries(signed.headers).filter(([name]) => name !== 'host'))
 }
 
@@ -48,13 +48,16 @@ const awsCredentials = (apiKey: string): AwsCredentials | null => {
 
 const KEYS = /^(?<accessKeyId>\w{16,128}):(?<secretAccessKey>[^:\s]+)(?::(?<sessionToken>[^:\s]+))?$/
 
-/** From `bedrock-runtime.eu-central-1.amazonaws.com` and its kin for FIPS, dual stack and VPC endpoints; a proxy's address has none. */
+/**
+ * Reads the region from `bedrock-runtime.eu-central-1.amazonaws.com` and similar names for FIPS, dual stack and VPC endpoints; a proxy's
+ * address has none.
+ */
 export const regionOf = (hostname: string): string =>
   /(?:^|\.)bedrock-runtime(?:-fips)?\.([a-z]{2,}(?:-[a-z]+)+-\d+)\./.exec(hostname)?.[1] ?? DEFAULT_REGION
 
 const DEFAULT_REGION = 'us-east-1'
 
-/** The secrets in a credential, each by itself: what is answered to a faulty signature repeats parts of it. */
+/** Each secret in a credential separately, because the answer to a faulty signature repeats parts of it. */
 export const secretsOf = (apiKey: string | null): readonly string[] => {
   if (apiKey === null) return []
   const { secretAccessKey, sessionToken, accessKeyId } = awsCredentials(apiKey) ?? {}

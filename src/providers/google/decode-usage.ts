@@ -1,15 +1,18 @@
-/** The use of an answer. Google's counts of the answer, its thinking and its tools' input are apart; cached input is within the prompt. */
+/**
+ * Reads the usage of an answer. Google counts the answer, its thinking and the input of its tools separately; cached input is part of the
+ * prompt.
+ */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
-/** `webSearches` is counted elsewhere: the metadata of the use does not report it. */
+/** `webSearches` is counted elsewhere, because the usage metadata do not report it. */
 export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSearches: number): Usage => {
   const cached = partsOf(sideCount(metadata['promptTokenCount']), [metadata['cachedContentTokenCount']])
   const [cacheRead = 0] = cached ?? []
   const input = reportedTotal(metadata['promptTokenCount'], metadata['toolUsePromptTokenCount'])
   const thought = sideCount(metadata['thoughtsTokenCount'])
-  // Zeros are left out: an answer may be thinking alone.
+  // Google leaves out zeros: an answer may consist of thinking alone.
   const said = metadata['candidatesTokenCount'] ?? (thought > 0 ? 0 : undefined)
   const total = reportedTotal(said, metadata['thoughtsTokenCount'])
   const output = metadata['candidatesTokensDetails']

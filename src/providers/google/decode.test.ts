@@ -15,7 +15,7 @@ const chunk = (parts: readonly object[], more: object = {}, top: object = {}): R
   ...top,
 })
 
-/** The events behind the start. */
+/** The events after the start. */
 const decode = (...chunks: readonly Record<string, unknown>[]): ModelEvent[] => {
   const decoder = createGoogleDecoder(MODEL)
   return chunks.flatMap((one) => decoder.events(one)).slice(1)

@@ -1,4 +1,6 @@
-/** Answers of generateContent, whole or in chunks of the same form, as events. Tolerant: only what means something is read. */
+/**
+ * Decodes answers of generateContent, whole or in chunks of the same form, into events. It is tolerant: it reads only what means something.
+ */
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json.ts'
@@ -15,18 +17,18 @@ type Json = Readonly<Record<string, unknown>>
 /** State that spans the chunks of one answer. */
 export interface GoogleDecoder {
   events(chunk: Json): ModelEvent[]
-  /** How the model ended; null while it has not. The dialect has no end marker, so this is asked at the end of the bytes. */
+  /** Returns how the model ended; null if it has not. The dialect has no end marker, so this is read at the end of the bytes. */
   ending(): Ending | null
 }
 
 export interface Ending {
-  /** Null where this end is a failure. */
+  /** Null if this end is a failure. */
   readonly reason: FinishReason | null
   readonly native: string
   readonly message: string | null
 }
 
-/** `modelId`: our id of the model, noted in its proofs. */
+/** `modelId`: our id of the model, with which its proofs are marked. */
 export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
   const sources = createSourceReader()
   let started = false
@@ -35,7 +37,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
   let saidAnything = false
   let native: string | null = null
   let message: string | null = null
-  /** The call whose arguments are still coming. */
+  /** The call whose arguments are still arriving. */
   let open: { readonly index: number; readonly args: StreamedArguments } | null = null
   let misplaced = false
   let pictureCount = 0
@@ -53,7 +55,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     const before = close()
     const index = callCount
     callCount += 1
-    // Older models give calls no ids. Ours contain the answer's id, so that they differ from those of other answers.
+    // Older models give calls no ids. Ours contain the id of the answer, so that they differ from those of other answers.
     const id = textOf(call['id']) || ['call', answerId, String(index)].filter((piece) => piece !== '').join('_')
     const proof = proofOf(part)
     const opened: ModelEvent = { type: 'tool-call', index, id, name, ...(proof === null ? {} : { proof }) }
@@ -63,7 +65,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     return [...before, opened, ...more(call)]
   }
 
-  /** A piece of the open call; one that does not say that it goes on is its last. */
+  /** Adds a piece to the open call; a piece without `willContinue` is its last. */
   const more = (call: Json): ModelEvent[] => {
     misplaced ||= open?.args.add(call['partialArgs']) === false
     return call['willContinue'] === true ? [] : close()
@@ -74,7 +76,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     const { index, args } = open
     open = null
     const json = args.json()
-    // A call that the model was cut off in is no whole one, and must not look like one.
+    // A call during which the model was cut off is incomplete and must not look complete.
     return [{ type: 'tool-arguments', index, json: native === 'MAX_TOKENS' ? json.slice(0, -1) : json }]
   }
 
@@ -101,7 +103,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
   const partEvents = (part: Json): ModelEvent[] => {
     if (isObject(part['functionCall'])) return functionCall(part['functionCall'], part)
     const proof = proofOf(part)
-    // A signature stands behind what it vouches for, also where that is a text.
+    // A signature comes after the part that it vouches for, even if that part is a text.
     const said = content(part)
     if (said.some(({ type }) => type === 'image')) pictureCount += 1
     return proof === null ? said : [...said, { type: 'reasoning-end', proof }]
@@ -143,7 +145,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     },
     ending() {
       if (native === null) return null
-      // Arguments that could not be put together are a call that cannot be run.
+      // A call whose arguments could not be put together cannot be run.
       const reason = misplaced ? null : reasonOf(native, callCount > 0, saidAnything)
       return { reason, native: misplaced ? 'MALFORMED_FUNCTION_CALL' : native, message }
     },
@@ -153,7 +155,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
 export const firstCandidate = (chunk: Json): Json | undefined =>
   objectsIn(chunk['candidates']).find((candidate) => (candidate['index'] ?? 0) === 0)
 
-/** Members of a part that say something about it, and are not what it is. */
+/** Members of a part that describe it, but are not its content. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata', 'mediaResolution', 'videoMetadata'])
 
 const FILTERED: ReadonlySet<string> = new Set([
@@ -169,7 +171,7 @@ const FILTERED: ReadonlySet<string> = new Set([
   'IMAGE_RECITATION',
 ])
 
-/** The model went wrong: another try, or another provider, may not. */
+/** The model failed: another try, or another provider, may succeed. */
 const BROKEN: ReadonlySet<string> = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -178,7 +180,7 @@ const BROKEN: ReadonlySet<string> = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ])
 
-/** An end for a reason that is not given is one only where something was said. */
+/** An end for an unspecified reason counts as an end only if something was said. */
 const reasonOf = (native: string, called: boolean, said: boolean): FinishReason | null => {
   if (native === 'MAX_TOKENS') return 'length'
   if (FILTERED.has(native)) return 'content_filter'

@@ -1,4 +1,4 @@
-/** The conversation as `systemInstruction` and `contents`. */
+/** Encodes the conversation as `systemInstruction` and `contents`. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { textSize } from '../../canonical/text-size.ts'
 import { isDataUrl } from '../../lib/data-url.ts'
@@ -36,7 +36,7 @@ export interface Content {
   readonly parts: readonly JsonObject[]
 }
 
-/** Throws `invalid_prompt` where nothing is left to answer, or a message cannot be read. */
+/** Throws `invalid_prompt` if nothing is left to answer, or if a message cannot be read. */
 export function* encodeConversation(translation: Translation, model: GeminiModel, modelId: string): Steps<Conversation> {
   const { messages } = translation.prompt
   const firstTurn = messages.findIndex(({ role }) => role === 'user' || role === 'assistant')
@@ -100,10 +100,10 @@ const userParts = (message: Message, context: Context): JsonObject[] => {
 }
 
 const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, context: Context): JsonObject[] => {
-  // Every result has its call before it (paired-results.ts).
+  // Every result has a call before it (paired-results.ts).
   const name = context.calls.get(part.callId) ?? ''
   const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, context))
-  // Older models have no place for media in a response: there it follows, and says whose it is.
+  // Older models take no media in a response: there the media follow it, introduced by the name of the tool.
   const goesInside = (piece: JsonObject): boolean => context.model.checksSignatures && piece['inlineData'] !== undefined
   const inside = media.filter(goesInside)
   const outside = media.filter((piece) => !goesInside(piece))
@@ -117,7 +117,7 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
   const parts: ModelPart[] = []
   const own = isOwnMessage(message, context.modelId)
   let waiting: string | undefined
-  /** The signature of an empty text behind what is said. */
+  /** The signature of an empty text that comes after the words. */
   let behind: string | undefined
   const pictures = new Map<string, string>()
   const add = (part: JsonObject, signature?: string): void => {
@@ -150,12 +150,12 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
   }
   for (const signature of [waiting, behind]) if (signature !== undefined) parts.push({ part: { text: '' }, signature })
   signPictures(parts, pictures)
-  // In old turns too, where Google does not check: a history that reads alike from turn to turn stays in the cache.
+  // Old turns are signed too, although Google does not check them, so that the history stays the same from turn to turn and in the cache.
   if (context.model.checksSignatures) signFirstCall(parts)
   return parts.map(signedPart)
 }
 
-/** A part that stands for itself, in a turn of either side. */
+/** Encodes parts that have the same form in the turns of both sides. */
 const plainPart = (part: Part, place: Place, { translation, model }: Context): JsonObject[] => {
   const { at } = place
   const lost = (why?: string): [] => {
@@ -200,7 +200,7 @@ const media = (url: string, at: string, model: GeminiModel, lost: (why: string) 
     : lost(`takes ${model.readsUrls ? 'https: addresses and ' : ''}data: URLs here, and nothing else`)
 }
 
-/** The answers to calls come before everything else in the turn. */
+/** Responses to calls have to come before everything else in the turn. */
 const responsesFirst = (parts: readonly JsonObject[]): JsonObject[] => [
   ...parts.filter((part) => part['functionResponse'] !== undefined),
   ...parts.filter((part) => part['functionResponse'] === undefined),

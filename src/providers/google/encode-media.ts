@@ -1,11 +1,11 @@
-/** Images, sound, video and files of a message, as parts: their bytes inline, or their address. */
+/** Encodes images, audio, video and files of a message as parts: their bytes inline, or their address. */
 import { GatewayError } from '../../errors.ts'
 import { partsOf } from '../../lib/data-url.ts'
 import { typeOfName } from '../../lib/file-types.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { GeminiModel } from './gemini-model.ts'
 
-/** The bytes of a data: URL. Throws `invalid_prompt` where it is none. */
+/** Encodes the bytes of a data: URL. Throws `invalid_prompt` if it has no data. */
 export const inlineData = (url: string, at: string): JsonObject => {
   const { type, isBase64, data } = partsOf(url)
   if (data === null) throw new GatewayError('invalid_prompt', `${at}: a data: URL has no data.`)
@@ -23,14 +23,14 @@ const encoded = (text: string, at: string): string => {
 export const malformedData = (at: string, cause?: unknown): GatewayError =>
   new GatewayError('invalid_prompt', `${at}: the data of a data: URL is not well formed.`, { cause })
 
-/** Says whether Google fetches what is at an address itself. */
+/** Says whether Google itself fetches an address. */
 export const isReadByGoogle = (url: string, { readsUrls }: GeminiModel): boolean => isGoogleUrl(url) || (readsUrls && /^https:/i.test(url))
 
-/** Every model can be handed these: a file that was uploaded to Google, and public videos. */
+/** Addresses that every model takes: files that were uploaded to Google, and public videos. */
 const isGoogleUrl = (url: string): boolean =>
   /^https:\/\/(?:generativelanguage\.googleapis\.com\/[^?#]*files\/|(?:www\.)?youtube\.com\/watch\?|youtu\.be\/)/.test(url)
 
-/** An address that Google fetches itself. The type is sent where the name of the file shows it. */
+/** Encodes an address that Google itself fetches. The type is sent if the name of the file shows it. */
 export const fileData = (url: string): JsonObject => {
   const mimeType = typeOfName(url.replace(/[?#].*$/s, ''))
   return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: url } }

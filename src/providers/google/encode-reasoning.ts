@@ -1,11 +1,11 @@
-/** How much a model should think, and whether to show it, in the words that its generation has for it. */
+/** Encodes how much a model should think, and whether to show it, in the form that its generation takes. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { budgetBeside, effortBeside } from '../effort.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel, Thinking } from './gemini-model.ts'
 
-/** `thinkingConfig`; undefined where the request says nothing of it, or the model does not think. */
+/** Returns `thinkingConfig`; undefined if the request does not set it, or if the model does not think. */
 export const encodeReasoning = (translation: Translation, model: GeminiModel): JsonObject | undefined => {
   const asked = translation.setting('reasoning')
   if (asked === undefined) return undefined
@@ -36,7 +36,7 @@ const leastThinking = (thinking: Exclude<Thinking, { by: 'nothing' }>, lose: () 
   return thinking.by === 'level' ? { thinkingLevel: thinking.lowest } : { thinkingBudget: thinking.min }
 }
 
-/** Google's own table of what an OpenAI effort is in tokens; above it, all that a model has. */
+/** Google's own table of an OpenAI effort in tokens; above it, the model's maximum. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1024,
   low: 1024,
@@ -61,7 +61,7 @@ const levelOf = ({ effort, maxTokens }: ReasoningSetting, lowest: string, mapped
   return { thinkingLevel: level }
 }
 
-/** The level whose own budget is nearest: a number and a level together are refused. */
+/** The level whose own budget is nearest: Google refuses a budget together with a level. */
 const levelOfBudget = (tokens: number): string => {
   if (tokens < 4096) return 'low'
   return tokens < 16_384 ? 'medium' : 'high'

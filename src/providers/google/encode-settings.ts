@@ -1,4 +1,4 @@
-/** `generationConfig`: sampling, limits, the form of the answer, thinking. */
+/** Encodes `generationConfig`: sampling, limits, the format of the answer, thinking. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
@@ -7,7 +7,7 @@ import { googleSchema } from './json-schema.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import type { EncodedTools } from './encode-tools.ts'
 
-/** Members may be undefined: they are not sent. */
+/** Members that are undefined are not sent. */
 export const encodeSettings = (
   translation: Translation,
   model: GeminiModel,
@@ -20,7 +20,7 @@ export const encodeSettings = (
   return {
     temperature: setting('temperature'),
     topP: setting('topP'),
-    // 0 means all tokens where the clients' dialects have the word, and nothing here.
+    // In the clients' dialects that have the field, 0 means all tokens; here that is expressed by leaving it out.
     topK: setting('topK') || undefined,
     maxOutputTokens: setting('maxOutputTokens'),
     stopSequences: stopSequences(translation),
@@ -52,7 +52,7 @@ const penalty = (
   name: 'presencePenalty' | 'frequencyPenalty',
 ): number | undefined => {
   const value = setting(name)
-  // A penalty of zero is none.
+  // A penalty of zero has no effect.
   if (model.takesPenalties || value === undefined || value === 0) return model.takesPenalties ? value : undefined
   lose(prompt.settings[name]?.field ?? name, `${model.name} takes no penalties; it was left out.`)
   return undefined

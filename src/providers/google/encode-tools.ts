@@ -1,4 +1,4 @@
-/** Tools and the choice among them. */
+/** Encodes tools and the choice among them. */
 import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
@@ -24,7 +24,7 @@ export function* encodeTools(translation: Translation): Steps<EncodedTools> {
   let searches = false
   const search = (options: unknown, at: string): void => {
     if (functions.length > 0) {
-      // It would answer with calls of its own that must come back in the next turn, and no client can hand those back.
+      // It would answer with calls of its own, which must come back in the next turn, and no client can send those back.
       lose(at, 'Google’s web search cannot stand beside functions; it was left out.')
       return
     }
@@ -36,7 +36,7 @@ export function* encodeTools(translation: Translation): Steps<EncodedTools> {
     if (tool.type === 'custom' || !isWebSearch(tool)) lose(tool.at, `Google has no tool of type ${tool.kind}; it was left out.`)
     else search(tool.raw, tool.at)
   }
-  // Chat's own way to ask for a search is an option beside the tools.
+  // Chat Completions asks for a search by an option beside the tools.
   const options = setting('webSearchOptions')
   if (options !== undefined) search(options, prompt.settings.webSearchOptions?.field ?? 'web_search_options')
   const declared = yield* mapInSteps(
@@ -75,12 +75,12 @@ const callingConfig = (choice: Translation['prompt']['toolChoice'], functions: r
     case 'tool':
       return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [choice.name] } }
     case 'auto':
-      // The mode in which arguments are held to their schema: the dialect's word for strict functions.
+      // The mode in which arguments are held to their schema, which is the dialect's form of strict functions.
       return functions.some(({ strict }) => strict === true) ? { functionCallingConfig: { mode: 'VALIDATED' } } : undefined
   }
 }
 
-/** Every vendor's, and the service's own under either prefix. */
+/** Matches the web search of every vendor, and the service's own under either prefix. */
 const isWebSearch = (tool: ProviderTool): boolean => /^(?:service:|openrouter:)?web_search(?:_|$)/.test(tool.kind)
 
 const searchOptions = (raw: unknown): string[] => {

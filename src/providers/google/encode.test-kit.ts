@@ -1,4 +1,4 @@
-/** Prompts, and what becomes of them. */
+/** Makes prompts and encodes them. */
 import { atOnce } from '../../lib/steps.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
@@ -39,7 +39,7 @@ export const googleProof = (data: string, model?: string): ReasoningProof => ({
 })
 
 export interface Encoded {
-  /** As it is sent. */
+  /** The body as it is sent. */
   readonly body: Sent
   /** `field: message` of every loss. */
   readonly losses: readonly string[]

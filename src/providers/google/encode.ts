@@ -1,4 +1,4 @@
-/** A request of generateContent. The model and the wish for a stream are in its address, not in its body. */
+/** Encodes a request of generateContent. The model and the wish for a stream are in its address, not in its body. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { jsonText } from '../encoded.ts'
@@ -16,7 +16,7 @@ export function* encodeGoogleRequest({ call, target, warn }: Attempt): Steps<str
   return yield* jsonText(body, call)
 }
 
-/** Members may be undefined: they are not sent. */
+/** Members that are undefined are not sent. */
 export function* encodeBody(
   translation: Translation,
   target: { readonly upstreamModel: string; readonly modelId: string },
@@ -37,7 +37,7 @@ export function* encodeBody(
   }
 }
 
-/** One warning for all marks of a request: they are many, and Google caches without them. */
+/** Only one warning for all marks of a request: they are many, and Google caches without them. */
 const warnOfCacheMarks = ({ prompt, lose }: Translation): void => {
   const marked = prompt.messages.find(({ parts }) => parts.some((part) => 'cache' in part && part.cache !== undefined))
   const tool = prompt.tools.findIndex((each) => each.type === 'function' && each.cache !== undefined)
@@ -45,7 +45,7 @@ const warnOfCacheMarks = ({ prompt, lose }: Translation): void => {
   if (at !== null) lose(at, 'Google caches prompts by itself; the marks for its cache were left out.')
 }
 
-/** The tier that the others call fast is Google's priority; its word for no preference is silence. */
+/** The tier that others call fast is priority at Google; null is sent as nothing, which means no preference. */
 const TIERS: Readonly<Record<string, string | null>> = {
   auto: null,
   default: 'standard',

@@ -1,4 +1,4 @@
-/** Failures of Google's API as typed errors: of a response, within a body or a stream, and of a prompt that it blocks. */
+/** Turns failures of Google's API into typed errors: those of a response, those within a body or a stream, and prompts that it blocks. */
 import type { GatewayError } from '../../errors.ts'
 import { isObject, jsonIn } from '../../lib/json.ts'
 import { failureError, kindOfStatus } from '../classify-failure.ts'
@@ -9,7 +9,7 @@ import type { Ending } from './decode.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** `status` is that of the response, or 200 for an error inside a body or a stream. `headerSeconds`: its `Retry-After`. */
+/** `status`: that of the response; 200 for an error inside a body or a stream. `headerSeconds`: its `Retry-After`. */
 export const googleFailure = (status: number, bodyText: string, target: Target, headerSeconds?: number): GatewayError => {
   const body = jsonIn(bodyText)
   // An endpoint that streams without events sends its error in a list.
@@ -20,7 +20,7 @@ export const googleFailure = (status: number, bodyText: string, target: Target, 
   return failureError(failure, kindOf(reported, error, effective), target)
 }
 
-/** Null where the chunk does not say that the prompt was blocked. */
+/** Null if the chunk does not report that the prompt was blocked. */
 export const blockedPrompt = (chunk: Json, target: Target): GatewayError | null => {
   const feedback = chunk['promptFeedback']
   const reason = isObject(feedback) ? feedback['blockReason'] : undefined
@@ -38,19 +38,19 @@ const blockedCategories = ({ safetyRatings: ratings }: Json): string[] =>
       )
     : []
 
-/** An end of the model's that is a failure. */
+/** For an end of the model that is a failure. */
 export const brokenEnding = ({ native, message }: Ending, target: Target): GatewayError => {
   const reported = { words: [native], message: message ?? `The model ended without an answer (${native}).` }
   return failureError({ status: null, reported, raw: '' }, 'provider_unavailable', target)
 }
 
-/** The error that a body or a chunk holds; null where it holds none. */
+/** The error in a body or a chunk; null if there is none. */
 export const errorIn = (body: unknown): Json | null => (isObject(body) && isObject(body['error']) ? body['error'] : null)
 
 const WORDS: Readonly<Record<string, FailureKind>> = {
   INVALID_ARGUMENT: 'invalid_request',
   OUT_OF_RANGE: 'invalid_request',
-  // Where the account is, what it has not paid for: ours, not the client's.
+  // For example the location of the account, or something that it has not paid for: this concerns us, not the client.
   FAILED_PRECONDITION: 'provider_unavailable',
   UNAUTHENTICATED: 'our_account',
   PERMISSION_DENIED: 'our_account',
@@ -66,7 +66,7 @@ const WORDS: Readonly<Record<string, FailureKind>> = {
   UNIMPLEMENTED: 'invalid_request',
 }
 
-/** One word covers every fault of a request: what it is about stands in the sentence. */
+/** A single status covers every fault of a request; only the sentence shows what it is about. */
 const CREDENTIAL = /\bAPI[ _]key\b/i
 const ABOUT_CONTENTS = /\bcontents(?:\[\d+\]|:| is| are| must)|function (?:call|response) (?:turn|parts?)/i
 
@@ -91,7 +91,7 @@ const detailsOf = (error: Json | null): Json[] =>
 
 const reasons = (error: Json | null): string[] => detailsOf(error).flatMap(({ reason }) => (typeof reason === 'string' ? [reason] : []))
 
-/** How long to wait, from the detail that holds it: `34.4s`, rounded up. */
+/** The wait from the detail that holds it, such as `34.4s`, rounded up to whole seconds. */
 const retryDelay = (error: Json | null): number | undefined => {
   for (const { retryDelay: reported } of detailsOf(error)) {
     const seconds = typeof reported === 'string' ? /^(\d{1,6}(?:\.\d+)?)s$/.exec(reported) : null

@@ -1,19 +1,19 @@
 /**
- * The abilities of a model, read from its name: the API says nothing of it, and refuses what a model lacks with a 400.
- * Names that are not known are taken for the newest generation, which is what Google gives its aliases to.
+ * The abilities of a model, read from its name: the API does not report them, and refuses what a model lacks with a 400. Unknown names are
+ * taken for the newest generation, to which Google points its aliases.
  */
 export interface GeminiModel {
   readonly name: string
-  /** Its family's number, such as 2.5; infinite for an alias of the newest one and for a name that is not known, 0 for Gemma. */
+  /** The number of its family, such as 2.5; infinite for an alias of the newest one and for an unknown name, 0 for Gemma. */
   readonly generation: number
   readonly takesSystemInstruction: boolean
-  /** Calls of the history without a signature are refused; tool results may hold media. */
+  /** It refuses calls of the history without a signature; results of tools may hold media. */
   readonly checksSignatures: boolean
   readonly readsUrls: boolean
   readonly takesPenalties: boolean
-  /** A schema of the answer may stand beside functions. */
+  /** It takes a schema of the answer together with functions. */
   readonly mixesJsonAndTools: boolean
-  /** It goes on with the beginning of an answer, where that is the last turn. Others refuse "requests ending with a model turn". */
+  /** It continues the beginning of an answer if that is the last turn. Others refuse "requests ending with a model turn". */
   readonly prefill: boolean
   readonly thinking: Thinking
 }
@@ -23,7 +23,7 @@ export type Thinking =
   | { readonly by: 'level'; readonly lowest: 'minimal' | 'low' }
   | { readonly by: 'budget'; readonly min: number; readonly max: number; readonly canStop: boolean }
 
-/** `upstreamModel`: as in `gemini-2.5-pro` or `models/gemini-2.5-pro`. */
+/** `upstreamModel`: such as `gemini-2.5-pro` or `models/gemini-2.5-pro`. */
 export const geminiModel = (upstreamModel: string): GeminiModel => {
   const name = upstreamModel.toLowerCase().replace(/^.*\//, '')
   const generation = generationOf(name)
@@ -58,5 +58,5 @@ const thinkingOf = (name: string, generation: number): Thinking => {
   return { by: 'budget', min: 1, max: 24_576, canStop: true }
 }
 
-/** The level `minimal` came with 3 Flash and left it with 3.7; the small models have it, the large ones never had. */
+/** The level `minimal` was introduced with 3 Flash and removed with 3.7; the small models have it, the large ones never had it. */
 const knowsMinimal = (name: string, generation: number): boolean => name.includes('flash') && (name.includes('-lite') || generation < 3.7)

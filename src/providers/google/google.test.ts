@@ -19,7 +19,7 @@ const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_
 
 interface Read {
   readonly events: readonly ModelEvent[]
-  /** The error that it threw, or that its last event tells. */
+  /** The error that the adapter threw. */
   readonly error: GatewayError | null
 }
 

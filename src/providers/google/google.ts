@@ -1,4 +1,4 @@
-/** Google's generateContent API. */
+/** The adapter for Google's generateContent API. */
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
@@ -15,7 +15,7 @@ import { geminiModel } from './gemini-model.ts'
 import { isReadByGoogle, malformedData } from './encode-media.ts'
 import { blockedPrompt, brokenEnding, errorIn, googleFailure } from './errors.ts'
 
-/** The use may come behind the end of the answer, so the bytes are read to their end; for this long at most. */
+/** The usage may come after the end of the answer, so the bytes are read to their end, but for no longer than this. */
 const AFTER_ENDING_MS = 5000
 
 export const google = jsonAdapter((attempt, context) => {
@@ -26,7 +26,7 @@ export const google = jsonAdapter((attempt, context) => {
     headers: target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey },
     body: bodyOf(attempt, context),
     failure: googleFailure,
-    // A proxy that loses the query answers with a list of chunks in place of events.
+    // A proxy that loses the query answers with a list of chunks instead of events.
     events: () => chunkReader(target),
     whole: (answer, _, frames) => readWhole(answer, target, frames),
   }
@@ -42,7 +42,7 @@ const bodyOf = async (attempt: Attempt, context: ProviderContext): Promise<Body>
 const addressOf = ({ baseUrl, upstreamModel, unlisted }: Target, stream: boolean): string => {
   const base = baseUrl.replace(/\/+$/, '')
   const versioned = /\/v1(?:alpha|beta)?$/.test(base) ? base : `${base}/v1beta`
-  // A tuned model that the operator lists names its collection itself. A client's name is that of a model.
+  // The name of a tuned model that the operator lists includes its collection. A name from a client is always that of a plain model.
   const [name, ofOperator] = [upstreamModel.replace(/^models\//, ''), unlisted !== true && upstreamModel.includes('/')]
   const model = ofOperator ? upstreamModel.split('/').map(encodeURIComponent).join('/') : `models/${encodeURIComponent(name)}`
   return `${versioned}/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
@@ -60,7 +60,7 @@ const chunkReader = (target: Target): EventReader => {
   }
 }
 
-/** A chunk, or a list of them. */
+/** Reads a chunk, or a list of chunks. */
 const readChunk = (chunk: unknown, decoder: GoogleDecoder, target: Target, frames: Frame[]): void => {
   if (Array.isArray(chunk)) {
     for (const entry of chunk as unknown[]) readChunk(entry, decoder, target, frames)
@@ -81,12 +81,12 @@ const finishOf = (ending: Ending | null, target: Target): ModelEvent => {
   return { type: 'finish', reason, native }
 }
 
-/** A whole answer, or a list of the chunks that make it up. */
+/** Reads a whole answer, or a list of the chunks that make it up. */
 const readWhole = ({ body }: WholeAnswer, target: Target, frames: Frame[]): void => {
   const decoder = createGoogleDecoder(target.modelId)
   readChunk(body, decoder, target, frames)
   const ending = decoder.ending()
-  // A whole body is complete however little it says of its end; a list of chunks may have been cut.
+  // A whole body is complete even if it does not report its end; a list of chunks may have been cut off.
   if (ending === null && isObject(body) && firstCandidate(body) !== undefined) {
     const called = frames.some(({ events }) => events.some(({ type }) => type === 'tool-call'))
     frames.push({ events: [{ type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }] })

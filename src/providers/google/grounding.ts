@@ -1,15 +1,15 @@
-/** The sources of an answer: of its web search, and of what it quotes. */
+/** Reads the sources of an answer: those of its web search, and those of its quotations. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import { isObject, listOf, objectsIn } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 export interface SourceReader {
-  /** Text that the answer has said: sources point into it. */
+  /** Call it with each text of the answer, since sources point into that text. */
   said(text: string): void
   /** The sources of a candidate that were not reported before. */
   citations(candidate: Json): UrlCitation[]
-  /** Searches that were made so far. */
+  /** The number of searches made so far. */
   readonly searches: number
 }
 
@@ -56,7 +56,7 @@ const groundingCitations = (metadata: Json, text: string): UrlCitation[] => {
   return [...supported, ...sources.flatMap((source) => (source === null ? [] : [{ ...source, content: null, ...NOWHERE }]))]
 }
 
-/** A page, a picture's page, a document with an address, a place on the map; null for a source without an address. */
+/** The source may be a page, a picture's page, a document with an address, or a place on the map; null for one without an address. */
 const sourceOf = (chunk: unknown): { url: string; title: string | null } | null => {
   if (!isObject(chunk)) return null
   for (const kind of ['web', 'image', 'retrievedContext', 'maps']) {
@@ -80,7 +80,7 @@ const quotations = (metadata: unknown, text: string): UrlCitation[] => {
 
 const NOWHERE = { start: null, end: null }
 
-/** Google counts in bytes of UTF-8, and of one part; what it quotes says whether that is where it points. */
+/** Google's indices count UTF-8 bytes, and only within one part; the quoted text shows whether they are right for the whole text. */
 const placeOf = (segment: Json, bytes: Buffer, text: string): { start: number | null; end: number | null } => {
   const { startIndex = 0, endIndex, text: quoted } = segment
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || startIndex < 0 || endIndex < startIndex) return NOWHERE

@@ -95,7 +95,7 @@ const document = fc.record({
   $defs: fc.record({ A: anySchema, B: anySchema }),
 })
 
-/** Every object where a schema stands. */
+/** Every object inside the value that stands in the place of a schema. */
 const schemasIn = (value: unknown): Record<string, unknown>[] => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   const {

@@ -1,7 +1,7 @@
 /**
- * A JSON Schema as Google reads it. `parametersJsonSchema` and `responseJsonSchema` take JSON Schema itself, with three
- * differences that are bridged here: no `const`, nothing beside a `$ref`, and references best only where a schema is
- * recursive. Keywords that Google does not know are left in: it passes over them.
+ * Converts a JSON Schema for Google. `parametersJsonSchema` and `responseJsonSchema` take JSON Schema itself, with three differences that
+ * are handled here: no `const`, no members beside a `$ref`, and references preferably only in recursive schemas. Keywords that Google does
+ * not know are left in, since it ignores them.
  */
 import { isObject } from '../../lib/json.ts'
 import { createGrowth, type Growth } from '../../lib/json-size.ts'
@@ -9,13 +9,13 @@ import { resolvePointer } from '../../lib/json-pointer.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** All schemas of a request may grow by so many characters, by their references being written out; what lies beyond stays a reference. */
+/** The most characters by which all schemas of a request may grow when their references are written out; beyond that, references stay. */
 const GROWTH_MAX = 100_000
 const NESTED_REFERENCES_MAX = 24
 
 export const schemaGrowth = (): Growth => createGrowth(GROWTH_MAX)
 
-/** The same value where it is no schema. `growth`: of the whole request. */
+/** Returns the same value if it is not a schema. `growth`: of the whole request. */
 export const googleSchema = (schema: unknown, growth: Growth = schemaGrowth()): unknown => {
   if (!isObject(schema)) return schema
   const state = { root: schema, growth, keptReferences: false }
@@ -23,7 +23,10 @@ export const googleSchema = (schema: unknown, growth: Growth = schemaGrowth()): 
   return state.keptReferences ? mapped : without(mapped, DEFINITIONS)
 }
 
-/** The schema of a function's arguments: an object's; undefined where the function takes none, which Google wants unsaid. */
+/**
+ * The schema of a function's arguments, which is that of an object; undefined if the function takes none, in which case Google wants no
+ * schema.
+ */
 export const googleParameters = (schema: unknown, growth: Growth = schemaGrowth()): unknown => {
   const mapped = googleSchema(schema, growth)
   if (!isObject(mapped)) return undefined
@@ -31,17 +34,17 @@ export const googleParameters = (schema: unknown, growth: Growth = schemaGrowth(
   const reported = Object.keys(mapped).filter((key) => !NO_PARAMETERS.has(key))
   const free = additionalProperties === true || isObject(additionalProperties)
   if (reported.length === 0 && !free && (!isObject(properties) || Object.keys(properties).length === 0)) return undefined
-  // A root that only chooses among schemas is an object too, since arguments are; beside a reference nothing may stand.
+  // A root that only combines schemas is an object too, since arguments are. Beside a reference no member is allowed.
   return mapped['type'] === undefined && mapped['$ref'] === undefined ? { type: 'object', ...mapped } : mapped
 }
 
-/** An object schema of nothing but these has no parameters. */
+/** An object schema with only these members has no parameters. */
 const NO_PARAMETERS: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'additionalProperties', 'title', 'description'])
 
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
-/** They say nothing to a model. */
+/** Members that mean nothing to a model. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', '$comment'])
-/** Their value is a schema, or a list of them. */
+/** Members whose value is a schema or a list of schemas. */
 const HOLDS_SCHEMAS: ReadonlySet<string> = new Set([
   'items',
   'additionalProperties',
@@ -90,11 +93,11 @@ const mapReference = (schema: Schema, reference: string, open: readonly string[]
     state.keptReferences = true
     return { $ref: reference }
   }
-  // Members beside a reference are about this use of it, such as its description.
+  // Members beside a reference, such as a description, are about this use of it.
   return mapSchema({ ...target, ...without(schema, REFERENCE) }, [...open, reference], state)
 }
 
-/** Generators write `allOf` of one to put a description beside a reference; Google passes over `allOf`. */
+/** Generators write an `allOf` of one schema to put a description beside a reference; Google ignores `allOf`. */
 const joinSingleAllOf = (schema: Schema): Schema => {
   const { allOf } = schema
   if (!Array.isArray(allOf) || allOf.length !== 1 || !isObject(allOf[0]) || typeof allOf[0]['$ref'] === 'string') return schema

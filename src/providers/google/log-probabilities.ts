@@ -1,7 +1,7 @@
-/** `logprobsResult` in the form that Chat Completions gives log probabilities. */
+/** Converts `logprobsResult` to the form in which Chat Completions reports log probabilities. */
 import { isObject, type JsonObject, listOf } from '../../lib/json.ts'
 
-/** One entry a token; empty where there are none. */
+/** Returns one entry for each token; empty if there are none. */
 export const decodeLogprobs = (result: unknown): JsonObject[] => {
   if (!isObject(result)) return []
   const top = listOf(result['topCandidates'])

@@ -1,31 +1,31 @@
 /**
- * Thought signatures: Google's proofs of thinking. They ride on the part that they came with, be it a thought, a text or
- * a function call, and the newer models refuse a call of the history that has lost its own.
+ * Thought signatures: Google's proofs of thinking. Each belongs to the part with which it came, which may be a thought, a text or a
+ * function call, and newer models refuse a call of the history without its signature.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * Where a signature stood that came on no text and no call, as the id of its proof: not every dialect keeps pictures and
- * thinking in one order.
+ * The place of a signature that came with neither a text nor a call, as the id of its proof: not every dialect keeps pictures and thinking
+ * in the same order.
  */
 export const PICTURE = 'picture_'
 export const BEHIND_TEXT = 'behind_text'
 
-/** The form in which a model part is sent. */
+/** A part of the model, and the signature that is sent with it. */
 export interface ModelPart {
   readonly part: JsonObject
   signature: string | undefined
 }
 
-/** A proof that this model has made, as far as that can be known. */
+/** The signature in a proof that, as far as is known, this model made. */
 export const ownSignature = (proof: ReasoningProof | undefined, modelId: string): string | undefined =>
   proof !== undefined && proof.format === 'google-gemini-v1' && (proof.model === undefined || proof.model === modelId)
     ? proof.data
     : undefined
 
-/** Thinking without a signature is Google's own where something beside it is signed: most thoughts have none. */
+/** Thinking without a signature is the model's own if a part beside it is signed: most thoughts have no signature. */
 export const isOwnMessage = (message: Message, modelId: string): boolean =>
   message.parts.some((part) => hasProof(part) && ownSignature(part.proof, modelId) !== undefined)
 
@@ -33,8 +33,8 @@ const hasProof = (part: Part): part is Extract<Part, { type: 'reasoning' | 'tool
   part.type === 'reasoning' || part.type === 'tool-call'
 
 /**
- * A signature that came as a block of its own belongs to a text or a picture: to the one before it, or, in dialects that
- * put thinking first, to the one behind it. False where neither is there yet.
+ * A signature that came as a block of its own belongs to a text or a picture: to the one before it, or, in dialects that put thinking
+ * first, to the one after it. Returns false if there is none before it.
  */
 export const signLast = (parts: readonly ModelPart[], signature: string): boolean => {
   const last = parts.at(-1)
@@ -45,8 +45,8 @@ export const signLast = (parts: readonly ModelPart[], signature: string): boolea
 }
 
 /**
- * Stands in for the signature of a call that another model made, or whose signature a client did not keep: the value that
- * Google documents for it. Only the first call of a step is signed.
+ * Signs a call that another model made, or whose signature a client did not keep, with the value that Google documents for this. Only the
+ * first call of a step is signed.
  */
 export const signFirstCall = (parts: readonly ModelPart[]): void => {
   const first = parts.find(({ part }) => part['functionCall'] !== undefined)
@@ -55,7 +55,7 @@ export const signFirstCall = (parts: readonly ModelPart[]): void => {
 
 export const placeOfPicture = (number: number): string => `${PICTURE}${number}`
 
-/** Gives the signatures of pictures, by their places, to the pictures. */
+/** Puts the signatures of pictures, by their places, on the pictures. */
 export const signPictures = (parts: readonly ModelPart[], signatures: ReadonlyMap<string, string>): void => {
   const pictures = parts.filter(({ part }) => part['inlineData'] !== undefined)
   for (const [number, picture] of pictures.entries()) picture.signature ??= signatures.get(placeOfPicture(number))

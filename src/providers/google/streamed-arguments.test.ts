@@ -9,7 +9,7 @@ const assemble = (...pieces: readonly unknown[]): unknown => {
   return pieces.every((piece) => args.add([piece])) ? JSON.parse(args.json()) : null
 }
 
-/** A value as Google tells it: each leaf at its path, strings in pieces of which the last one ends the string. */
+/** A value as Google streams it: each leaf at its path, strings in pieces of which the last one ends the string. */
 const piecesOf = (value: unknown, path: string, cut: number): object[] => {
   if (Array.isArray(value)) return value.flatMap((entry, index) => piecesOf(entry, `${path}[${index}]`, cut))
   if (typeof value === 'object' && value !== null)

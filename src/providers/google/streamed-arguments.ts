@@ -1,25 +1,25 @@
 /**
- * The arguments of one function call that come in pieces (`partialArgs`): each piece names a place by its JSON path and
- * gives a value, or more of a string that was begun there. Source: Vertex AI, "Stream function call arguments".
+ * Assembles the arguments of one function call that come in pieces (`partialArgs`): each piece names a place by its JSON path and gives a
+ * value, or more of a string that was begun there. Source: Vertex AI, "Stream function call arguments".
  */
 import { isObject } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 export interface StreamedArguments {
-  /** False for pieces that cannot be placed: the arguments are of no use then. */
+  /** Returns false for pieces that cannot be placed; the arguments are then unusable. */
   add(pieces: unknown): boolean
-  /** JSON text of what was assembled. */
+  /** JSON text of what was assembled so far. */
   json(): string
 }
 
-/** A list may be begun this far behind its end: a hostile index must not make a large list. */
+/** How far past the end of a list an index may be, so that a hostile index cannot make a large list. */
 const HOLES_MAX = 100
 const STEPS_MAX = 64
 
 export const createStreamedArguments = (): StreamedArguments => {
   const root = emptyObject()
-  /** The place of the string that goes on. */
+  /** The path of the string that continues in the next piece. */
   let open: string | null = null
 
   const add = (piece: unknown): boolean => {
@@ -44,7 +44,7 @@ export const createStreamedArguments = (): StreamedArguments => {
 type Container = Record<string, unknown> | unknown[]
 type Step = string | number
 
-/** Without a prototype, so that every name is a member like any other. */
+/** Has no prototype, so that every name is an ordinary member. */
 const emptyObject = (): Record<string, unknown> => Object.create(null) as Record<string, unknown>
 
 const place = (root: Container, steps: readonly Step[], change: (before: unknown) => unknown): boolean => {
@@ -68,7 +68,7 @@ const place = (root: Container, steps: readonly Step[], change: (before: unknown
   return false
 }
 
-/** `$.items[0].name` and `$['a name']`; null for what is no such path. The root itself is none: arguments are an object. */
+/** Parses `$.items[0].name` and `$['a name']`; null for anything else, including the root, since arguments are always an object. */
 const stepsOf = (path: string): Step[] | null => {
   if (!path.startsWith('$')) return null
   const steps: Step[] = []

@@ -1,10 +1,10 @@
-/** Results of calls: JSON text on our side, objects on Google's. */
+/** Converts results of calls: text on our side, JSON objects on Google's. */
 import type { Part } from '../../canonical/prompt.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { JSON_LIMITS, JsonTextError } from '../../lib/json-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** `media`: parts that the response holds beside its text. */
+/** `media`: parts that the response holds besides its text. */
 export const functionResponse = (
   result: Extract<Part, { type: 'tool-result' }>,
   name: string,
@@ -18,7 +18,7 @@ export const functionResponse = (
   },
 })
 
-/** An object whose numbers survive being parsed; long ones are rounded, so such a result stays the text it is. */
+/** Parses an object only if its numbers stay exact: long numbers would be rounded, so a result with them stays text. */
 const exactObject = (text: string): JsonObject | null =>
   text.trimStart().startsWith('{') && !/\d{16}/.test(text) ? objectOrNull(text) : null
 

@@ -1,4 +1,4 @@
-/** Turns of the user without which Google refuses a conversation. */
+/** Adds turns of the user without which Google refuses a conversation. */
 import type { JsonObject } from '../../lib/json.ts'
 import { firstWords, lastWords } from '../lacking-turns.ts'
 import type { Losses } from '../losses.ts'
@@ -7,7 +7,7 @@ import type { GeminiModel } from './gemini-model.ts'
 interface Turn {
   readonly role: 'user' | 'model'
   readonly parts: readonly JsonObject[]
-  /** Where the turn begins in the request. */
+  /** The client's path of the place at which the turn begins. */
   readonly at: string
 }
 
@@ -21,7 +21,10 @@ export const withTurnsOfUser = (turns: readonly Turn[], { name: model, prefill }
   ]
 }
 
-/** Words of the model may begin a conversation, but "function call turn comes immediately after a user turn or after a function response turn". */
+/**
+ * A text of the model may begin a conversation, but a "function call turn comes immediately after a user turn or after a function response
+ * turn".
+ */
 const isCalling = ({ role, parts }: Turn): boolean => role === 'model' && parts.some((part) => part['functionCall'] !== undefined)
 
 const saying = (text: string, at: string): Turn => ({ role: 'user', parts: [{ text }], at })

@@ -1,8 +1,8 @@
-/** Where a request to an upstream of this dialect goes, and with which key. */
+/** The address of a request to an upstream of this dialect, and the header with its key. */
 import type { Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
 
-/** `path` as in `/chat/completions`. A base URL may end in a query, such as Azure's `?api-version=`. */
+/** `path` is one such as `/chat/completions`. A base URL may end in a query, such as Azure's `?api-version=`. */
 export const addressOf = ({ baseUrl }: Target, path: string): string => {
   const query = baseUrl.indexOf('?')
   return query < 0 ? baseUrl + path : baseUrl.slice(0, query).replace(/\/+$/, '') + path + baseUrl.slice(query)

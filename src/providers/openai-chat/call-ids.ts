@@ -1,4 +1,4 @@
-/** Ids of calls as a vendor takes them: the same in a call and in its result. */
+/** Rewrites ids of calls that a vendor refuses, alike in a call and in its result. */
 import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../../lib/json.ts'

@@ -1,7 +1,7 @@
 /**
- * The calls of one answer, put together from the pieces in which servers tell them. Some servers name a call behind its first pieces,
- * or behind its arguments; clients of other dialects, and many of this one, take the name from the first piece alone. So nothing of a
- * call is told before its name.
+ * Joins the calls of one answer from the pieces in which servers send them. Some servers name a call only after its first pieces, or after
+ * its arguments; clients of other dialects, and many of this one, read the name from the first piece alone. So no event of a call is
+ * emitted before its name is known.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
@@ -13,43 +13,46 @@ import { createDistinctIds } from '../distinct-ids.ts'
 import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 
 export interface CallReader {
-  /** Calls that have begun, also those without a name so far. */
+  /** The number of calls that have begun, including those without a name so far. */
   readonly count: number
-  /** The newest call breaks off within its arguments. */
+  /** The newest call has incomplete arguments. */
   readonly isCut: boolean
-  /** Reads a piece of a call. Returns true where the piece is in a form that clients of the dialect cannot read. */
+  /** Reads a piece of a call. Returns true if the piece is in a form that clients of the dialect cannot read. */
   read(piece: CallPiece, events: ModelEvent[]): boolean
   /** Takes note of arguments that were read without this reader. */
   heard(event: ModelEvent): void
-  /** Tells, without a name, the calls that got none by the end of the answer. */
+  /** Returns the events of the calls that got no name by the end of the answer. */
   takeNameless(): readonly ModelEvent[]
 }
 
 export interface CallPiece {
   readonly call: Readonly<Record<string, unknown>>
-  /** Its place in its list, for servers that tell no index. */
+  /** Its position in its list, for servers that send no index. */
   readonly position: number
   readonly proofs: CallProofs | null
-  /** It is all of the call. */
+  /** The piece is the whole call. */
   readonly isWhole: boolean
 }
 
 interface OpenCall {
-  /** Dense, in order of appearance. */
+  /** Counts up without gaps, in order of appearance. */
   readonly index: number
   id: string
   name: string
   readonly isCustom: boolean
   proof: ReasoningProof | null
-  /** Where arguments are JSON: whether they are whole tells a further call without an id from more of this one, and a cut call from one that was made. */
+  /**
+   * Scans JSON arguments: whether they are complete distinguishes a further call without an id from more of this one, and a call that was
+   * cut off from a finished one. Null for custom calls.
+   */
   scan: ArgumentsScan | null
-  /** The arguments that came before the name; null once the call was told. */
+  /** The arguments that came before the name; null once the call was emitted. */
   held: string | null
 }
 
-/** `model`: our id of the model that answers, which proofs of its thinking are marked with. */
+/** `model`: our id of the model that answers, with which the proofs of its thinking are marked. */
 export const createCallReader = (model: string): CallReader => {
-  // Upstream indices may be sparse, or all zero with ids that differ; ours are dense.
+  // Upstream indices may have gaps, or may all be zero while the ids differ; ours have no gaps.
   const calls = new Map<number, OpenCall>()
   const nameless = new Set<OpenCall>()
   const distinct = createDistinctIds()
@@ -65,7 +68,7 @@ export const createCallReader = (model: string): CallReader => {
     return open
   }
 
-  /** Returns true where another call had its id. */
+  /** Emits the beginning of a call. Returns true if its id had to change because another call has it. */
   const tell = (open: OpenCall, events: ModelEvent[]): boolean => {
     const { index, name, isCustom, proof, held } = open
     const given = open.id === '' ? `call_${index}` : open.id
@@ -102,7 +105,7 @@ export const createCallReader = (model: string): CallReader => {
       newest = open
       const given = about[custom === null ? 'arguments' : 'input']
       const json = callArguments(given)
-      // Megabytes in one piece would hold others for it.
+      // Scanning megabytes in one piece would hold up other requests.
       if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
       open.scan?.push(json)
       const isMended = open.index !== upstreamIndex || isObject(given)
@@ -129,10 +132,10 @@ export const createCallReader = (model: string): CallReader => {
   }
 }
 
-/** Characters of arguments that wait for the name of their call; with more of them it is told without one. */
+/** The most characters of arguments that wait for the name of their call; with more, the call is emitted without a name. */
 const HELD_MAX = 1024 * 1024
 
-/** Some servers give all calls one index, and some of them no ids either. */
+/** Some servers give all calls the same index, and some of them send no ids either. */
 const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {
   if (name === '') return false
   if (open.name === '') return id !== '' && open.id !== '' && id !== open.id

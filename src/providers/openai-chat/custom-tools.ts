@@ -1,4 +1,4 @@
-/** Tools that take any text, of a chat client whose vendor has functions only (text-calls.ts). */
+/** Tools that take free text, declared by a chat client, for a vendor that has only functions (text-calls.ts). */
 import type { CustomTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue, textOf } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -12,7 +12,7 @@ import { functionTool } from './encode-tools.ts'
 
 const CUSTOM = /"type"\s*:\s*"custom"/
 
-/** Names of the tools in a chat client's own request that go to the vendor as functions, whose calls come back as text. */
+/** Names of the tools in a chat client's own request that are sent to the vendor as functions; their calls come back as text. */
 export const toolsSentAsFunctions = ({ call: { body }, target }: Pick<Attempt, 'call' | 'target'>): ReadonlySet<string> => {
   if (!hasFunctionsOnly(vendorOf(target.provider)) || !CUSTOM.test(body.searchable)) return NONE
   const tools = body.value('tools')
@@ -23,7 +23,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 const hasFunctionsOnly = ({ accepts, customTools }: Vendor): boolean => accepts !== 'everything' && !customTools
 
-/** A translated request holds no such tool any more. */
+/** Replaces custom tools by functions. In a translated request this was done before. */
 export function* offerFunctions(fields: EditableFields, vendor: Vendor, { warn }: RuleContext): Steps<void> {
   const tools = hasFunctionsOnly(vendor) ? fields.value('tools') : undefined
   if (!Array.isArray(tools)) return
@@ -53,7 +53,7 @@ const customTool = (tool: JsonValue, index: number): CustomTool | null => {
   }
 }
 
-/** Also of a choice among several tools. */
+/** Handles a choice of one tool and a choice among several. */
 const chosenFunction = (choice: JsonValue): JsonValue => {
   if (!isMap(choice)) return choice
   const { custom, allowed_tools: allowed, ...rest } = choice

@@ -1,11 +1,11 @@
-/** The members of a message or a delta beside plain text: parts, sources, pictures. */
+/** Decodes the members of a message or a delta other than plain text: parts, sources, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A list of parts, in which some vendors have kinds of their own for thinking, sources and pictures. */
+/** Decodes a list of parts, in which some vendors have types of their own for thinking, sources and pictures. */
 export const decodeParts = (parts: readonly unknown[], events: ModelEvent[]): void => {
   for (const part of parts) {
     if (!isObject(part)) continue
@@ -45,7 +45,7 @@ const pushImage = (image: Json, events: ModelEvent[]): void => {
   if (typeof url === 'string' && /^(?:data|https):/i.test(url)) events.push({ type: 'image', url })
 }
 
-/** `annotations` of a message; only pages have a word in the middle. */
+/** Decodes `annotations` of a message; only citations of pages have a canonical form. */
 export const decodeAnnotations = (annotations: readonly unknown[], events: ModelEvent[]): void => {
   for (const annotation of annotations) {
     if (!isObject(annotation)) continue
@@ -62,7 +62,7 @@ export const decodeAnnotations = (annotations: readonly unknown[], events: Model
   }
 }
 
-/** The pages behind a whole answer, each once. */
+/** Collects the sources of a whole answer, each page once. */
 export interface Sources {
   add(chunk: Json): void
   /** Returns the sources that were added since the last call. */
@@ -70,8 +70,8 @@ export interface Sources {
 }
 
 /**
- * Perplexity and xAI name them beside the choices, again in each chunk: `citations` are addresses, `search_results` say
- * more of the same.
+ * Perplexity and xAI send sources beside the choices, repeated in each chunk: `citations` are addresses, `search_results` have more about
+ * the same pages.
  */
 export const collectSources = (): Sources => {
   const seen = new Set<string>()

@@ -1,14 +1,17 @@
-/** `reasoning_details`: thinking in pieces, each with what its maker wants back (docs/contract/chat-completions.md#messages). */
+/**
+ * Decodes `reasoning_details`: thinking in pieces, each with the proof that its maker wants back
+ * (docs/contract/chat-completions.md#messages).
+ */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { REASONING_FORMATS, type ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Proofs of calls, by the calls' ids: theirs are events of the calls, not of the thinking. */
+/** Proofs of calls, by the ids of the calls: they go into the events of the calls and not into those of the thinking. */
 export type CallProofs = ReadonlyMap<string, ReasoningProof>
 
-/** `model`: our id of the model that answers. True where there was readable thinking in them. */
+/** `model`: our id of the model that answers. Returns true if the details held readable thinking. */
 export const decodeDetails = (details: readonly unknown[], model: string, callProofs: CallProofs, events: ModelEvent[]): boolean => {
   let readable = false
   for (const detail of details) {
@@ -43,7 +46,7 @@ export const decodeDetails = (details: readonly unknown[], model: string, callPr
 
 const NO_PROOFS: CallProofs = new Map()
 
-/** The proofs that bear the id of a call of the same message. */
+/** The proofs that carry the id of a call of the same message. */
 export const proofsOfCalls = (details: readonly unknown[], calls: unknown, model: string): CallProofs => {
   if (!Array.isArray(calls)) return NO_PROOFS
   const ids = new Set(calls.map((call) => (isObject(call) ? textOf(call['id']) : '')))
@@ -57,7 +60,7 @@ export const proofsOfCalls = (details: readonly unknown[], calls: unknown, model
   return proofs
 }
 
-/** Where Google's own form of this dialect keeps the proof of a call. */
+/** The proof of a call in Google's own form of this dialect. */
 export const thoughtSignature = (call: Json, model: string): ReasoningProof | null => {
   const extra = call['extra_content']
   const google = isObject(extra) ? extra['google'] : null
@@ -65,16 +68,16 @@ export const thoughtSignature = (call: Json, model: string): ReasoningProof | nu
   return data === '' ? null : { format: 'google-gemini-v1', kind: 'signature', data, model }
 }
 
-/** Null for a format whose proofs have no word in the middle. */
+/** Null for a format whose proofs have no canonical form. */
 const proofOf = (kind: ReasoningProof['kind'], data: string, detail: Json, model: string): ReasoningProof | null => {
-  // The first maker of signatures is meant where none is named.
+  // A signature without a format is taken for one of Anthropic, the first to have signatures.
   const reported = detail['format'] ?? (kind === 'signature' ? 'anthropic-claude-v1' : null)
   const format = REASONING_FORMATS.find((known) => known === reported)
   if (format === undefined || data === '') return null
   const id = textOf(detail['id'])
   return {
     format,
-    // Google has signatures only, whatever the name of the detail; Anthropic's have no id.
+    // Google has only signatures, whatever the detail is called; Anthropic's have no id.
     kind: format === 'google-gemini-v1' ? 'signature' : kind,
     data,
     ...(id === '' || format === 'anthropic-claude-v1' ? {} : { id }),

@@ -1,4 +1,4 @@
-/** The use of an answer, wherever a vendor says it and whichever way it adds up. */
+/** Reads the usage of an answer, in whichever place and by whichever way of counting a vendor reports it. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
@@ -6,7 +6,7 @@ import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../t
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Beside the choices, inside the choice (Moonshot), or in a field of the vendor's own (Groq); null where there is none. */
+/** Finds it beside the choices, inside the choice (Moonshot), or in a field of the vendor's own (Groq); null if there is none. */
 export const usageObject = (chunk: Json, choice: Json | undefined): Json | null => {
   if (isObject(chunk['usage'])) return chunk['usage']
   const groq = chunk['x_groq']
@@ -15,7 +15,9 @@ export const usageObject = (chunk: Json, choice: Json | undefined): Json | null 
   return isObject(inChoice) ? inChoice : null
 }
 
-/** The dialect's totals include what is cached and what is reasoning; ours are disjoint. `servedTier`: as the answer calls it. */
+/**
+ * The dialect's totals include cached and reasoning tokens; our counts exclude each other. `servedTier`: the tier as the answer names it.
+ */
 export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
@@ -28,7 +30,8 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   const completed = reportedTotal(usage['completion_tokens'])
   const thought = sideCount(completion['reasoning_tokens'])
   const unexplained = restOfTotal(usage, prompt, completion)
-  // xAI tells its reasoning beside the completion, and counts it in the total only. Google's endpoint of this dialect tells it in no other place.
+  // xAI reports reasoning beside the completion and counts it only in the total. Google's endpoint of this dialect shows it nowhere but in
+  // the total.
   const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought ? thought : unexplained
   const output = completed.tokens + beside
   const thinking = partsOf(output, [unexplained > 0 ? unexplained : completion['reasoning_tokens']])
@@ -57,13 +60,13 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
 }
 
 /**
- * The tokens that the total has beyond the prompt and the completion, where they can be nothing but thinking: zero where thinking is
- * told, where a count is missing, and where anything else that is told could be what the total adds (docs/contract/budgets.md#usage).
+ * The tokens by which the total exceeds the prompt and the completion, if they can only be thinking. Zero if thinking is reported, if a
+ * count is missing, or if the difference could be any other reported count (docs/contract/budgets.md#usage).
  */
 const restOfTotal = (usage: Json, prompt: Json, completion: Json): number => {
   const [asked, said, total] = [usage['prompt_tokens'], usage['completion_tokens'], usage['total_tokens']].map(countOrNull)
   if (!asked || !total || said === null || said === undefined || total <= asked + said) return 0
-  // Mistral counts speech that it was sent in the total, and tells its seconds.
+  // Mistral includes speech input in the total, and reports it in seconds.
   if (
     [completion['reasoning_tokens'], usage['reasoning_tokens'], usage['prompt_audio_seconds']].some(
       (told) => told !== undefined && told !== null,
@@ -77,15 +80,15 @@ const restOfTotal = (usage: Json, prompt: Json, completion: Json): number => {
   return [...Object.values(usage), ...parts, ...sums].includes(rest) ? 0 : rest
 }
 
-/** More details than any provider tells: each is compared with each. */
+/** More details than any provider reports; the limit exists because each is combined with each other. */
 const DETAILS_MAX = 32
 
 const countOrNull = (value: unknown): number | null => (value === undefined || value === null ? null : tokenCount(value))
 
-/** The first that says more than nothing. */
+/** The first value that is not zero or absent. */
 const firstReported = (...reported: readonly unknown[]): unknown => reported.find((value) => tokenCount(value) !== 0)
 
-/** In dollars (OpenRouter), in dollars by kind and in total (Perplexity), or in ticks, ten of which are a nano-dollar (xAI). */
+/** In dollars (OpenRouter), in dollars by kind and in total (Perplexity), or in ticks, ten of which are one nano-dollar (xAI). */
 const reportedCost = (usage: Json): number | null => {
   const reported = isObject(usage['cost']) ? usage['cost']['total_cost'] : usage['cost']
   const ticks = usage['cost_in_usd_ticks']

@@ -7,7 +7,7 @@ import { decodeUsage } from './decode-usage.ts'
 
 const MODEL = 'acme/one'
 
-/** All events but the first one, which says that the answer starts. */
+/** All events except the start. */
 const decode = (...chunks: readonly JsonObject[]): readonly ModelEvent[] => {
   const decoder = createChatDecoder(MODEL)
   return chunks.flatMap((chunk) => decoder.events({ ...chunk })).filter(({ type }) => type !== 'start')

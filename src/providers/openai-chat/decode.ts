@@ -1,4 +1,6 @@
-/** Chat Completions as upstreams speak it, whole or in chunks, as events. Tolerant: only the fields that mean something are read. */
+/**
+ * Decodes Chat Completions from upstreams, whole or in chunks, into events. It is tolerant: it reads only the fields that mean something.
+ */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 import { spokenCharacters } from '../speech.ts'
@@ -15,15 +17,17 @@ export interface ChatDecoder {
   events(chunk: Json): ModelEvent[]
   /** Takes note of an event of a chunk that was read without this decoder. */
   heard(event: ModelEvent): void
-  /** The newest chunk says something in a form that clients of the dialect cannot read: it is to be rendered from its events. */
+  /** The newest chunk has a form that clients of the dialect cannot read, so it must be rendered from its events. */
   readonly mended: boolean
-  /** Says which of `answers` that were asked for are left behind the end of the first. */
+  /**
+   * Says, after the end of the first answer, whether others have begun and not ended, or fewer than `answers` have begun; null if neither.
+   */
   unfinished(answers: number): 'begun' | 'expected' | null
-  /** The end of a stream that says that it is over and not why; none where it said nothing before. */
+  /** The events that end a stream which says that it is over but not why; none if nothing was said before. */
   ending(): readonly ModelEvent[]
 }
 
-/** `model`: our id of the model that answers, which proofs of its thinking are marked with. */
+/** `model`: our id of the model that answers, with which the proofs of its thinking are marked. */
 export const createChatDecoder = (model: string): ChatDecoder => {
   let started = false
   let audio = false
@@ -74,7 +78,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       const choice = firstChoice(chunk)
       const isWhole = isObject(choice?.['message']) && !isObject(choice['delta'])
       others.note(chunk)
-      // Azure sends a chunk of its filters first, which has neither a choice nor a name for the answer.
+      // Azure first sends a chunk with its filter's results, which has neither a choice nor an id.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
         started = true
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
@@ -95,11 +99,11 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         const nameless = calls.takeNameless()
         if (nameless.length > 0) mended = true
         events.push(...nameless)
-        // They are of the whole answer, and some vendors send them before its first word.
+        // Sources belong to the whole answer, although some vendors send them before its first word.
         if (sources !== null) events.push(...sources.take())
       }
       ended ||= ends
-      // A failure is no end of the model's; the code that reads the chunk reports it.
+      // A failure is not an end by the model; the code that reads the chunk reports it.
       if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {
         if (finish === 'refusal' && !refused) {
           mended = true
@@ -126,7 +130,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   }
 }
 
-/** A router's word, and DeepSeek's. */
+/** The finish reasons for failures: one of routers, and one of DeepSeek. */
 const FAILURES: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource'])
 
 const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -143,13 +147,13 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   pause_turn: 'length',
 }
 
-/** Some servers end every answer with `stop`; one with calls ends so that they are made. */
+/** Some servers end every answer with `stop`; an answer with calls ends because of the calls. */
 const finishReason = (native: string, called: boolean): FinishReason => {
   const reason = Object.hasOwn(FINISH, native) ? (FINISH[native] ?? 'stop') : 'stop'
   return reason === 'stop' && called ? 'tool_calls' : reason
 }
 
-/** The choices of a stream beside its first: which of them began, and whether all that did have ended. */
+/** The choices of a stream other than the first: how many have begun, and whether all of those have ended. */
 class OtherChoices {
   readonly #begun = new Set<number>()
   readonly #ended = new Set<number>()

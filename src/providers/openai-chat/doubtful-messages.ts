@@ -1,6 +1,6 @@
 /**
- * Says whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), judged by
- * their text alone: nearly always they do not, and then they are not parsed. In doubt it says that they may.
+ * Decides by the text alone whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts):
+ * nearly always they do not, and then they are not parsed. If in doubt, the answer is that they may.
  */
 import { skipString } from '../../lib/json-skip.ts'
 import { includesInSteps, matchInSteps, testInSteps } from '../../lib/search-steps.ts'
@@ -26,9 +26,9 @@ export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
   return yield* isDisordered(text, vendor)
 }
 
-/** A name that does not begin the object of a called function. */
+/** Matches a name that does not begin the object of a called function. */
 const NAME = /(?<!"(?:function|custom)"\s*:\s*\{\s*)"name"\s*:/
-/** Ids of any kind that the vendor may refuse, although only those of calls change. */
+/** Matches ids of any kind that the vendor may refuse, although only those of calls are changed. */
 const STRANGE_IDS = {
   'at-most-40': /"(?:tool_call_)?id"\s*:\s*"[^"]{41}/,
   'nine-alphanumeric': /"(?:tool_call_)?id"\s*:\s*"(?![a-zA-Z0-9]{9}")/,
@@ -36,9 +36,12 @@ const STRANGE_IDS = {
 const CUSTOM = /"type"\s*:\s*"custom"/
 const LIST = /"content"\s*:\s*\[/
 const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
-/** A file of any kind has one of these words. */
+/** Every file has one of these members. */
 const FILE = /"file(?:_data|_id)?"/i
-/** Files that have to change: by an address, by an id, without a name, or any at all. */
+/**
+ * Matches files that have to change: named by an address (`data`), by an id (`any`), or all files (`document_url`). Files without a name
+ * are found by DATA.
+ */
 const FILES: Readonly<Record<Vendor['files'], RegExp>> = {
   data: /"file_data"\s*:\s*"https?:/i,
   any: /"file_id"/,
@@ -49,10 +52,10 @@ function* mayRefuseFiles(text: string, files: Vendor['files']): Steps<boolean> {
   return (yield* testInSteps(FILES[files], text)) || (files !== 'document_url' && (yield* matchInSteps(DATA, text, isNameless(text))))
 }
 
-/** The beginning of a file whose data stand first. These may be megabytes, which no expression goes over. */
+/** The beginning of a file whose data come first. The data may be megabytes, so no regular expression runs over them. */
 const DATA = /"file"\s*:\s*\{\s*"file_data"\s*:\s*"/gi
 
-/** Says whether nothing follows the data, whose text has begun. */
+/** Returns a function that says whether the file ends right after its data, so that it has no name. */
 const isNameless =
   (text: string) =>
   (_: unknown, end: number): boolean => {
@@ -62,7 +65,10 @@ const isNameless =
 
 const ENDING = /\s*\}/y
 
-/** Arguments that are no object from brace to brace. An expression would read them sign by sign. */
+/**
+ * Says whether any arguments do not begin and end with a brace. The text is searched and not matched, because a regular expression would
+ * read it character by character.
+ */
 const hasBrokenArguments = (text: string): boolean => {
   for (let at = text.indexOf(ARGUMENTS); at >= 0; at = text.indexOf(ARGUMENTS, at + ARGUMENTS.length)) {
     VALUE.lastIndex = at + ARGUMENTS.length
@@ -77,8 +83,8 @@ const ARGUMENTS = '"arguments"'
 const VALUE = /\s*:\s*"/y
 
 /**
- * The tokens that show the order of turns, of calls and of results. A message's members may stand in any order: where the role
- * is not the first of them, more is doubted than is out of order.
+ * The tokens that show the order of turns, of calls and of results. The members of a message may come in any order: if the role is not the
+ * first, messages that are in order may be reported as doubtful.
  */
 const TOKENS =
   /"(role|id|tool_call_id)"\s*:\s*"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
@@ -94,7 +100,7 @@ function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor
       if (contentBesideCalls) return true
       silent += 1
     }
-    // A list of calls without any is refused for being too short.
+    // An empty list of calls is refused as too short.
     else if (member === undefined) return true
     else {
       const value = text.slice(end, text.indexOf('"', end))
@@ -117,7 +123,7 @@ function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor
   return silent > 0 || waiting.size > 0 || (strictOrder && before !== 'user' && before !== 'tool')
 }
 
-/** Says whether a turn of a role may stand behind one of another, where the vendor is strict. */
+/** Says whether a turn with `role` may follow one with the role `before` at a strict vendor. */
 const follows = (role: string, before: string): boolean => {
   if (before === 'tool') return role === 'tool' || role === 'assistant'
   return before !== 'assistant' || role !== 'system'

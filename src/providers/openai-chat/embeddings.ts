@@ -1,4 +1,4 @@
-/** Embeddings: passed through to providers that have them. There is one shape of them, so nothing is translated. */
+/** Embeddings are passed through to providers that have them. All use the same format, so nothing is translated. */
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -18,7 +18,7 @@ import { addressOf, keyHeader } from './address.ts'
 import { decodeUsage } from './decode-usage.ts'
 import { chatFailure } from './errors.ts'
 
-/** Two thousand vectors of three thousand numbers, written out. */
+/** Room for two thousand vectors of three thousand numbers as JSON text. */
 const BODY_MAX = 256 * 1024 * 1024
 
 export interface EmbeddingsAttempt {
@@ -26,27 +26,27 @@ export interface EmbeddingsAttempt {
   readonly body: JsonBody
   readonly target: Target
   readonly warn: (warning: Warning) => void
-  /** Aborted, with a GatewayError for reason, when the client is gone or time has run out. */
+  /** Aborted, with a GatewayError as its reason, when the client is gone or time has run out. */
   readonly connection: AbortController
 }
 
 export interface Embeddings {
-  /** The provider's own answer: for the client, put our id of the model and our usage in it (`textWith`). */
+  /** The provider's own answer; for the client, our id of the model and our usage must be put into it (`textWith`). */
   readonly body: JsonBody
   readonly usage: Usage
   readonly upstreamModel: string | null
 }
 
-/** Says whether the provider has embeddings at all, as far as is known. */
+/** Says whether the provider has embeddings, as far as is known. */
 export const hasEmbeddings = ({ provider }: Pick<Target, 'provider'>): boolean => vendorOf(provider).embeddings !== null
 
-/** An answer in one frame: the provider's own text, and the use that it reports. */
+/** Passes on the answer in one frame: the provider's own text, and the usage that it reports. */
 export const embeddings: ProviderAdapter = async ({ call, target, warn, connection }, context, take) => {
   const { body, usage } = await postEmbeddings({ body: call.body, target, warn, connection }, context)
   await take([{ events: [{ type: 'usage', usage }], native: { dialect: 'chat', json: body.text, body } }])
 }
 
-/** Throws a GatewayError for every failure; `unprocessable` where the provider has no embeddings. */
+/** Throws a GatewayError for every failure; `unprocessable` if the provider has no embeddings. */
 export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: ProviderContext): Promise<Embeddings> => {
   const { target } = attempt
   const response = await postJson(
@@ -84,10 +84,10 @@ const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8A
   return body.wireWith(atOnce(fields.written()))
 }
 
-/** Fields of the interface that not every vendor has. */
+/** Fields of the interface that not every vendor accepts. */
 const SOME_ACCEPT: ReadonlySet<string> = new Set(['dimensions', 'encoding_format', 'input_type', 'user'])
 
-/** The vectors stay text: only what stands beside them is parsed. */
+/** The vectors stay text: only the members beside them are parsed. */
 const readAnswer = (text: string, target: Target): Embeddings => {
   const body = scan(text, target)
   if (holdsError({ error: body.value('error'), base_resp: body.value('base_resp') })) throw chatFailure(200, text, target)

@@ -1,4 +1,4 @@
-/** A turn of the assistant as one message: what it thought, as far as the vendor wants it back, said and called. */
+/** Encodes a turn of the assistant as one message: its thinking, as far as the vendor wants it back, its words and its calls. */
 import type { Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { MessageContext } from './message-context.ts'
@@ -6,7 +6,7 @@ import { leftOut } from './encode-parts.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { contentOf } from './placed-message.ts'
 
-/** Returns none for a turn with nothing left in it. */
+/** Empty for a turn with nothing left in it. */
 export const encodeAssistant = (parts: readonly Part[], at: string, context: MessageContext): readonly JsonObject[] => {
   const { vendor } = context
   const said: JsonObject[] = []

@@ -1,4 +1,4 @@
-/** A conversation as chat messages: each turn at its place, what tools returned directly behind the calls. */
+/** Encodes a conversation as chat messages: each turn in its place, and the results of tools directly after their calls. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -7,7 +7,7 @@ import { encodePart } from './encode-parts.ts'
 import type { MessageContext } from './message-context.ts'
 import { contentOf, type PlacedMessage } from './placed-message.ts'
 
-/** In the dialect's own words; what becomes of them at a vendor, message-rules.ts says. */
+/** The result is in the plain dialect; message-rules.ts adapts it to a vendor. */
 export function* encodeConversation(messages: readonly Message[], context: MessageContext): Steps<readonly PlacedMessage[]> {
   const placed = yield* mapInSteps(messages, ({ role, parts, name, at = 'messages' }) => {
     const encoded = role === 'assistant' ? encodeAssistant(parts, at, context) : encodeInput({ role, parts, at }, context)

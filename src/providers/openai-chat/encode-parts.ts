@@ -1,10 +1,10 @@
-/** Parts of system and user messages as content parts. */
+/** Encodes parts of system and user messages as content parts. */
 import type { Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { uncarried } from '../uncarried.ts'
 import type { MessageContext } from './message-context.ts'
 
-/** Returns none for a part that cannot be carried, and reports it. */
+/** Empty for a part that cannot be carried, which is reported. */
 export const encodePart = (part: Part, { at, role }: Place, context: MessageContext): readonly JsonObject[] => {
   switch (part.type) {
     case 'text':

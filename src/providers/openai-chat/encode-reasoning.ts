@@ -1,4 +1,4 @@
-/** How much a model shall think, in the words of one vendor of the dialect. */
+/** Encodes the reasoning setting in the words of one vendor of the dialect. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
 import type { ReasoningWords } from '../vendor.ts'
 
-/** Members of the request. `field` is where the client wrote the setting. */
+/** Returns members of the request. `field`: the client's path of the setting. */
 export const encodeReasoning = (
   value: ReasoningSetting,
   field: string,
@@ -18,7 +18,7 @@ export const encodeReasoning = (
   return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }
 }
 
-/** In the words of routers, which a vendor's own take the place of. */
+/** The setting in the form of routers, which field rules later replace by the vendor's own fields. */
 export const reasoningObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
   definedOnly({ enabled, effort, max_tokens: maxTokens, summary, exclude })
 

@@ -1,4 +1,4 @@
-/** The settings of a request as top-level fields of the dialect; what becomes of them at a vendor, field-rules.ts says. */
+/** Encodes the settings of a request as top-level fields of the plain dialect; field-rules.ts adapts them to a vendor. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
@@ -8,24 +8,24 @@ import { reasoningObject } from './encode-reasoning.ts'
 
 export interface EncodedSettings {
   readonly fields: JsonObject
-  /** Where the client wrote each of them. */
+  /** The client's path of each field. */
   readonly paths: Readonly<Record<string, string>>
 }
 
 export const encodeSettings = (translation: Translation, { accepts, outputLimits }: Vendor): EncodedSettings => {
   const fields: Record<string, JsonValue> = {}
   const paths: Record<string, string> = {}
-  // In the order of the table, so that equal requests are equal texts.
+  // The order is that of the table, so that equal requests give equal texts.
   for (const [name, [usual]] of settingFields('chat')) {
     const field = name === 'maxOutputTokens' ? (outputLimits[0] ?? usual) : usual
     const value = translation.setting(name)
-    // Without tools, to call them one by one asks for nothing.
+    // Without tools, a wish to call them one by one means nothing.
     if (value === undefined || (name === 'parallelToolCalls' && translation.prompt.tools.length === 0)) continue
     fields[field] = (name === 'reasoning' ? reasoningObject(value as ReasoningSetting) : value) as JsonValue
     paths[field] = translation.prompt.settings[name]?.field ?? name
   }
-  // Responses asks for the chances of other tokens with the number alone; servers of this dialect, vLLM too, refuse it so.
-  // The rules of known vendors do the same where they take the field.
+  // Responses asks for the log probabilities of other tokens with the number alone; servers of this dialect, including vLLM, refuse that.
+  // For known vendors that take the field, the field rules do the same.
   if (accepts === 'everything' && fields['top_logprobs'] !== undefined) fields['logprobs'] = true
   return { fields, paths }
 }

@@ -1,6 +1,6 @@
 /**
- * The thinking of an earlier turn, for vendors that want it back: with its proofs for a router, whose models are the
- * proofs' makers, and as text for those whose models prove nothing. Every other vendor gets none of it.
+ * Encodes the thinking of an earlier turn for vendors that want it back: with its proofs for a router, which passes them to their makers,
+ * and as text for vendors whose models sign nothing. Every other vendor gets none of it.
  */
 import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningFormat, ReasoningProof } from '../../canonical/reasoning.ts'
@@ -8,7 +8,10 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import type { MessageContext } from './message-context.ts'
 
-/** Members of the message. Proofs that cannot go back are reported; readable thinking that has no place there is not (decisions/0131). */
+/**
+ * Returns members of the message. Proofs that cannot go back are reported; readable thinking that has no place there is not
+ * (decisions/0131).
+ */
 export const encodeThinking = (parts: readonly Part[], at: string, context: MessageContext): JsonObject => {
   const { vendor, target } = context
   let lost = false
@@ -38,7 +41,10 @@ const MAKERS: Readonly<Record<ReasoningFormat, string>> = {
   'google-gemini-v1': 'google/',
 }
 
-/** Makers of the formats that routers name, whatever cloud the model ran in (`azure-openai-responses-v1`), and their models. */
+/**
+ * The formats that routers name by maker, whatever cloud the model ran in (`azure-openai-responses-v1`), and the names of that maker's
+ * models.
+ */
 const FAMILIES: readonly (readonly [format: RegExp, model: RegExp])[] = [
   [/(?:^|-)anthropic-/, /^anthropic\//],
   [/(?:^|-)openai-/, /^openai\//],
@@ -47,7 +53,7 @@ const FAMILIES: readonly (readonly [format: RegExp, model: RegExp])[] = [
   [/(?:^|-)meta-/, /^meta(?:-llama)?\//],
 ]
 
-/** False where the maker of the format is known and the model is another's. */
+/** False if the maker of the format is known and the model is another maker's. */
 export const mayBeOf = (format: string, model: string): boolean => {
   const family = FAMILIES.find(([name]) => name.test(format))
   return family === undefined || family[1].test(model)
@@ -56,7 +62,7 @@ export const mayBeOf = (format: string, model: string): boolean => {
 /** `model` is a router's name for it: vendor/model. */
 const isOfModel = (format: ReasoningFormat, model: string): boolean => model.startsWith(MAKERS[format])
 
-/** Makers of proofs refuse thinking without one; for all others it is the text that counts. */
+/** Makers of proofs refuse thinking without one; for all other models the text is what counts. */
 const provesThinking = ({ upstreamModel }: Target): boolean => Object.values(MAKERS).some((maker) => upstreamModel.startsWith(maker))
 
 const encodeDetails = (parts: readonly Part[], { target }: MessageContext): JsonObject => {
@@ -66,7 +72,7 @@ const encodeDetails = (parts: readonly Part[], { target }: MessageContext): Json
   }
   const details = parts.flatMap((part, index): readonly JsonObject[] => {
     if (part.type === 'tool-call') {
-      // The proof of a call bears the call's id.
+      // The proof of a call carries the call's id.
       return part.proof === undefined ? [] : [encrypted({ ...part.proof, id: part.id }, index)]
     }
     if (part.type !== 'reasoning' || part.proof === undefined) return []

@@ -1,4 +1,4 @@
-/** Tools, the choice among them, and the format of the answer. */
+/** Encodes tools, the choice among them, and the format of the answer. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { CustomTool, FunctionTool, OutputFormat, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
@@ -7,7 +7,7 @@ import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
 import type { MessageContext } from './message-context.ts'
 
-/** `tools`, `tool_choice` and what a vendor's own search is asked for with. */
+/** Returns `tools`, `tool_choice` and the fields that ask for a vendor's own search. */
 export const encodeTools = (translation: Translation, context: MessageContext): JsonObject => {
   const { prompt, lose } = translation
   const tools: JsonObject[] = []
@@ -36,7 +36,7 @@ export const functionTool = (tool: FunctionTool): JsonObject => ({
   },
 })
 
-/** Only for vendors that have them: for the others it is a function by now. */
+/** Only for vendors that have custom tools: for all others they have become functions already. */
 const customTool = ({ name, description, grammar }: CustomTool): JsonObject => ({
   type: 'custom',
   custom: {
@@ -54,17 +54,17 @@ const encodeChoice = (translation: Translation): JsonObject => {
   return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
 }
 
-/** The web search of every dialect, by whichever name. */
+/** Matches the web search tool of every dialect, under any of its names. */
 const SEARCH = /(?:^|:)web_search(?:_|$)/
 
-/** A vendor's own search, and the options that it takes of the client's. */
+/** A vendor's own search, with those of the client's options that it takes. */
 const encodeSearch = (
   { raw, at }: ProviderTool,
   { vendor, lose }: MessageContext,
 ): { readonly tool?: JsonObject; readonly fields?: JsonObject } => {
   if (vendor.webSearch === null) return {}
   const tool = isObject(raw) ? raw : {}
-  // A tool of this service keeps its options in `parameters`.
+  // A tool of this service has its options in `parameters`.
   const inside = isObject(tool['parameters'])
   const options: Record<string, JsonValue> = {}
   for (const [name, value] of Object.entries(isObject(tool['parameters']) ? tool['parameters'] : tool)) {
@@ -85,7 +85,7 @@ const encodeSearch = (
 const NO_OPTIONS: ReadonlySet<string> = new Set(['type', 'name', 'parameters', 'cache_control'])
 
 const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly string[]>> = {
-  // The options of the tool itself (docs/contract/tools.md#web-search).
+  // The options of this service's own tool (docs/contract/tools.md#web-search).
   'openrouter:web_search': [
     'engine',
     'max_results',
@@ -102,7 +102,7 @@ const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly
   enable_search: [],
 }
 
-/** Where each interface keeps the format, for warnings about it. */
+/** The field of the format in each interface, for warnings about it. */
 export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
   chat: 'response_format',
   responses: 'text.format',

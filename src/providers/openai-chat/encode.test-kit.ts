@@ -44,11 +44,11 @@ const send = (call: Partial<Call>, given: Given): Encoded => {
   return { text, sent: JSON.parse(text) as JsonObject, warnings, lost: warnings.map(({ field }) => field) }
 }
 
-/** A prompt of another dialect. */
+/** Encodes a prompt that came in another dialect. */
 export const encode = (more: Partial<Prompt>, given: Given = {}): Encoded =>
   send({ dialect: given.dialect ?? 'messages', stream: given.stream ?? false, prompt: () => promptOf(more) }, given)
 
-/** A chat client's own JSON with a conversation that must not be parsed. */
+/** Encodes a chat client's own JSON, whose conversation must not be parsed. */
 export const relay = (json: string, given: Given = {}): Encoded => {
   const body = JsonBody.read(json)
   const prompt = (): Prompt => {

@@ -107,7 +107,7 @@ describe('the request that goes upstream', () => {
         fc.shuffledSubarray(steering),
         fc.constantFrom('null', '"http://10.0.0.1"', '{"api_base":"http://10.0.0.1"}'),
         (fields, value) => {
-          // Straight to the encoder: most of these are refused or validated before it, which it must not rely on.
+          // Given straight to the encoder: most of these fields are refused or validated before, but the encoder must not rely on that.
           const body = JsonBody.read(`{"model":"acme/one",${fields.map((field) => `"${field}":${value},`).join('')}${messages}}`)
           const sent = JSON.parse(
             atOnce(

@@ -1,4 +1,7 @@
-/** A request for an upstream of this dialect: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
+/**
+ * Encodes a request for an upstream of this dialect: either a client's own JSON with only our fields replaced, or a conversation of another
+ * dialect.
+ */
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -31,7 +34,7 @@ export function* chatWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuff
   return call.body.hasBytes ? yield* call.body.writingWire(changes) : call.body.textWith(changes)
 }
 
-/** JSON text. */
+/** Returns JSON text. */
 export function* encodeChatRequest(attempt: Attempt): Steps<string> {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
@@ -48,7 +51,10 @@ export function* encodeChatRequest(attempt: Attempt): Steps<string> {
   return yield* jsonText({ ...carried, model: target.upstreamModel, ...encoded, ...(call.stream ? { stream: true } : {}) }, call)
 }
 
-/** A conversation that went on here is encoded anew, and what a chat client says beside it still is for a chat provider. */
+/**
+ * The fields of a chat client that no interface knows. A conversation that was continued here is encoded anew, but such fields still go to
+ * a chat provider.
+ */
 const unknownFields = ({ dialect, body }: Attempt['call'], { otherFields }: Prompt): JsonObject =>
   dialect !== 'chat'
     ? {}
@@ -59,7 +65,7 @@ const unknownFields = ({ dialect, body }: Attempt['call'], { otherFields }: Prom
         }),
       )
 
-/** All that is translated; the encoder reads no setting elsewhere. */
+/** Encodes all that is translated; the encoder reads settings nowhere else. */
 export function* encodePrompt(translation: Translation, attempt: Attempt, vendor: Vendor): Steps<JsonObject> {
   const context = messageContext(attempt, vendor, translation)
   const { messages: given } = translation.prompt
@@ -72,7 +78,7 @@ export function* encodePrompt(translation: Translation, attempt: Attempt, vendor
   const fields = fieldsOfObject(
     {
       ...settings.fields,
-      // Behind the settings: what a tool asks a vendor for says more than the option of the same name.
+      // After the settings, so that a tool that asks for a vendor's search overrides the option of the same name.
       ...encodeTools(translation, context),
       ...encodeFormat(vendor.openAiModels ? heldFormat(outputFormat, dialect, attempt.warn) : outputFormat),
     },

@@ -1,9 +1,9 @@
-/** Failures of Chat Completions upstreams, also of those that are routers themselves, as typed errors. */
+/** Turns failures of Chat Completions upstreams, including those that are routers themselves, into typed errors. */
 import type { GatewayError } from '../../errors.ts'
 import { jsonIn } from '../../lib/json.ts'
 import { openaiFailure } from '../openai-failure.ts'
 import type { Target } from '../provider.ts'
 
-/** `status` is that of the response, or 200 for an error inside a body or a stream. */
+/** `status`: that of the response; 200 for an error inside a body or a stream. */
 export const chatFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError =>
   openaiFailure({ status: status === 200 ? null : status, body: jsonIn(bodyText), raw: bodyText, retryAfterSeconds }, target)

@@ -12,7 +12,7 @@ const settingsOf = (values: Partial<SettingValues>): Settings =>
 interface Rule {
   readonly vendor: string
   readonly model?: string
-  /** The wish in a chat client's words, and as another client's is read. */
+  /** `chat`: the setting as a chat client sends it. `settings`: the same setting as it is read from another client. */
   readonly chat: Readonly<Record<string, unknown>>
   readonly settings: Partial<SettingValues>
   readonly sent: Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ interface Rule {
   readonly maxCompletionTokens?: number
 }
 
-/** Without the conversation, and what the request has to do with tools. */
+/** The fields that were sent, without the conversation and the tools, and the codes of the warnings. */
 const rest = ({ sent, warnings }: Encoded): unknown => {
   const { model: _, messages: _messages, tools: _tools, ...fields } = sent
   return { sent: fields, reported: warnings.map(({ code }) => code) }

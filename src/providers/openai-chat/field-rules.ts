@@ -1,6 +1,6 @@
 /**
- * The outcome for the fields of a Chat Completions request at one vendor and model: renamed, mapped, held to a limit, or
- * left out with a warning. A client's own request and a translated one go through the same rules.
+ * Adapts the fields of a Chat Completions request to one vendor and model: a field is renamed, mapped, limited, or left out with a warning.
+ * A client's own request and a translated one go through the same rules.
  */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
@@ -36,13 +36,16 @@ export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context
   changeFormat(fields, vendor, context)
   for (const [from, to] of Object.entries(vendor.names)) {
     if (fields.value(from) === undefined) continue
-    // A field that already has the vendor's name wins.
+    // A field that already has the vendor's name takes precedence.
     if (fields.value(to) === undefined) fields.rename(from, to)
     else fields.remove(from)
   }
 }
 
-/** Usage always comes back (docs/contract/chat-completions.md#answer), so a stream is always asked for it; with a whole answer vendors refuse the field. */
+/**
+ * Usage is always returned (docs/contract/chat-completions.md#answer), so every stream is asked for it; with a whole answer vendors refuse
+ * the field.
+ */
 const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }: RuleContext): void => {
   if (!streamOptions || !call.stream) fields.remove('stream_options')
   else {
@@ -73,7 +76,7 @@ const effortOf = (fields: EditableFields): string | null => {
   return typeof effort === 'string' ? effort : null
 }
 
-/** Later models think unasked, and refuse tools beside it: where they have no other dialect, they are asked not to. */
+/** Later models think unasked, and refuse tools while they think: in this dialect they are asked not to think. */
 const calmBesideTools = (fields: EditableFields, model: OpenAiModel | null, { target, warn }: RuleContext): void => {
   if (model?.chatToolsRefused !== 'unless-none' || model.efforts?.includes('none') !== true) return
   if (effortOf(fields) !== null || !hasTools(fields)) return
@@ -90,17 +93,17 @@ const hasTools = (fields: EditableFields): boolean => {
 
 const LIMITS: readonly OutputLimit[] = ['max_completion_tokens', 'max_tokens']
 
-/** One limit goes out, the one that the request was judged by, under a name that the model accepts. */
+/** Only one limit is sent, the one by which the request was judged, under a name that the model accepts. */
 const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: string) => boolean, context: RuleContext): void => {
   const names = vendor.openAiModels
     ? vendor.outputLimits.filter((name) => name === 'max_completion_tokens' || accepts(name))
     : vendor.outputLimits
   const given = LIMITS.filter((name) => fields.value(name) !== undefined)
-  // A null says nothing, and is refused under an unknown name.
+  // A null means nothing, and is refused under an unknown name.
   for (const name of LIMITS) if (!given.includes(name) && !names.includes(name)) fields.remove(name)
   const [newest] = given
   if (newest === undefined) return
-  // A translated limit is one, within what the model gives.
+  // A translated request has a single limit, which is already within what the model gives.
   const asked = (context.call.dialect === 'chat' ? context.call.maxOutputTokens : null) ?? fields.value(newest)
   const source = given.find((name) => fields.value(name) === asked) ?? newest
   if (asked !== undefined && fields.value(source) !== asked) fields.put(source, asked)
@@ -122,7 +125,7 @@ const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: st
   clampOutput(fields, name, context)
 }
 
-/** Both fields name the end user; most vendors know one of them. */
+/** Both fields name the end user; most vendors know only one of them. */
 const nameUser = (fields: EditableFields, accepts: (field: string) => boolean, { warn }: RuleContext): void => {
   for (const [from, to] of [
     ['safety_identifier', 'user'],
@@ -143,7 +146,7 @@ const nameUser = (fields: EditableFields, accepts: (field: string) => boolean, {
   }
 }
 
-/** An empty sequence, or none, says nothing, and is refused. */
+/** An empty sequence, or an empty list, means nothing and is refused. */
 const sayStops = (fields: EditableFields, { accepts }: Vendor): void => {
   const stop = fields.value('stop')
   if (accepts === 'everything' || stop === undefined) return
@@ -152,7 +155,7 @@ const sayStops = (fields: EditableFields, { accepts }: Vendor): void => {
   else if (Array.isArray(said) && Array.isArray(stop) && said.length < stop.length) fields.put('stop', said)
 }
 
-/** It would be kept in the operator's account, where other customers' answers are. */
+/** A stored completion would be kept in the operator's account, together with those of other customers. */
 const storeNothing = (fields: EditableFields, { accepts }: Vendor, { warn }: RuleContext): void => {
   if (accepts === 'everything' || fields.value('store') !== true) return
   fields.remove('store')
@@ -171,7 +174,7 @@ const limitStop = (fields: EditableFields, { stopMax }: Vendor, { target, warn }
   })
 }
 
-/** Vendors refuse the chances of other tokens where those of the chosen ones are not asked for. */
+/** Vendors refuse a request for the log probabilities of other tokens without one for those of the chosen tokens. */
 const askForChances = (fields: EditableFields, { accepts }: Vendor, { warn }: RuleContext): void => {
   if (accepts === 'everything' || (fields.value('top_logprobs') ?? null) === null) return
   if (fields.value('logprobs') !== false) {
@@ -186,7 +189,7 @@ const askForChances = (fields: EditableFields, { accepts }: Vendor, { warn }: Ru
 const chooseTools = (fields: EditableFields, vendor: Vendor, { target, warn }: RuleContext): void => {
   const choice = fields.value('tool_choice')
   if (vendor.accepts !== 'everything' && !hasTools(fields)) {
-    // Without tools these ask for nothing, and are refused; so is an empty list.
+    // Without tools these fields mean nothing and are refused; so is an empty list of tools.
     fields.remove('tools')
     fields.remove('parallel_tool_calls')
     if (choice === 'auto' || choice === 'none') fields.remove('tool_choice')
@@ -220,8 +223,8 @@ const changeFormat = (fields: EditableFields, { jsonSchema }: Vendor, { warn }: 
 }
 
 /**
- * `reasoning` and `include_reasoning` are words of routers. Where the vendor is none, they become its own; what the client
- * says in the vendor's own words wins, where the model knows the word.
+ * `reasoning` and `include_reasoning` are fields of routers. For other vendors they become the vendor's own fields; a value in the vendor's
+ * own field takes precedence, if the model knows it.
  */
 const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiModel | null, { target, warn }: RuleContext): void => {
   if (vendor.reasoning === 'object') {
@@ -234,7 +237,7 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   const field = ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])].find((name) => fields.has(name))
   if (field === undefined) return
   const asked = fields.value('reasoning')
-  // A field in the vendor's words stands; a null says nothing.
+  // A field that is already in the vendor's form stays; a null means nothing.
   if (words.toggle === 'reasoning' && isObject(asked) && Object.keys(asked).every((member) => member === 'enabled')) return
   const setting = settingOf(isObject(asked) ? asked : {}, effort, fields.value('include_reasoning'))
   for (const name of ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])]) fields.remove(name)
@@ -250,7 +253,7 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
     if (fields.value(name) === undefined) fields.put(name, value)
 }
 
-/** Routers refuse a budget beside an effort. */
+/** Routers refuse a budget together with an effort. */
 const dropBudget = (fields: EditableFields, warn: RuleContext['warn']): void => {
   const asked = fields.value('reasoning')
   if (!isObject(asked)) return

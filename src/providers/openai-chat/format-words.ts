@@ -1,9 +1,12 @@
-/** The schema of an answer for a vendor that takes none. Without the word JSON before the model such a vendor refuses JSON mode. */
+/**
+ * Describes the schema of an answer in words for a vendor that takes no schemas. Such a vendor refuses JSON mode unless the prompt mentions
+ * JSON.
+ */
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { schemaWords } from '../json-words.ts'
 import type { Vendor } from '../vendor.ts'
 
-/** A message to put before the others; null where nothing has to be said. */
+/** Returns a message to put before the others; null if none is needed. */
 export const formatWords = (format: JsonValue | undefined, { jsonSchema }: Vendor): JsonObject | null => {
   if (jsonSchema || !isObject(format) || !isObject(format['json_schema'])) return null
   return { role: 'system', content: schemaWords(format['json_schema']['schema'] ?? {}) }

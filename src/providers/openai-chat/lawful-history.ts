@@ -1,6 +1,6 @@
 /**
- * Calls and results of chat messages as vendors take them: no id twice, arguments that are a JSON object, and each call
- * with its one result right behind it. The rules are those of the middle; only calls and results are built here.
+ * Brings calls and results of chat messages into a form that vendors take: distinct ids, arguments that are a JSON object, and one result
+ * right after each call. It uses the rules for the canonical form, for which only calls and results are built here.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -10,7 +10,7 @@ import { withLawfulCalls } from '../lawful-calls.ts'
 import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
 import type { PlacedMessage } from './placed-message.ts'
 
-/** The same messages where all is in order. `openEnd`: calls that end the conversation may stay without any result. */
+/** Returns the same messages if all is in order. `openEnd`: calls that end the conversation may all lack their results. */
 export function* withLawfulHistory(
   given: readonly PlacedMessage[],
   openEnd: boolean,
@@ -34,7 +34,7 @@ export function* withLawfulHistory(
   return repairs === null ? named : repaired(named, lawful, repairs, warn)
 }
 
-/** The calls and the result of a message; all else of it is left out. */
+/** The calls and the result of a message; everything else in it is left out. */
 const skeletonOf = ({ message, at }: PlacedMessage): Message => {
   const { role, tool_calls: calls, tool_call_id: answered } = message
   if (role === 'assistant') return { role, at, parts: isList(calls) ? calls.map(callOf) : [] }
@@ -42,7 +42,7 @@ const skeletonOf = ({ message, at }: PlacedMessage): Message => {
   return { role: 'user', at, parts: [{ type: 'tool-result', callId: typeof answered === 'string' ? answered : '', text: '' }] }
 }
 
-/** One that has no id, or is of an unknown type, cannot be answered. */
+/** A call without an id, or of an unknown type, cannot be answered. */
 const callOf = (call: JsonValue): Part => {
   if (!isObject(call) || typeof call['id'] !== 'string') return { type: 'unknown', kind: 'call', at: '' }
   const { id, function: called, custom } = call

@@ -1,9 +1,9 @@
-/** Pictures and files that tools returned, for vendors whose results hold text only: they follow as the user's, in one message. */
+/** Moves pictures and files that tools returned into a user message after the results, for vendors whose results hold only text. */
 import { type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import { announced, introduced, type ToolNames } from '../tool-media.ts'
 import { callsIn, contentOf, type PlacedMessage } from './placed-message.ts'
 
-/** The same messages where no tool returned any. */
+/** Returns the same messages if no tool returned any. */
 export const withMediaBehindTools = (given: readonly PlacedMessage[]): readonly PlacedMessage[] => {
   if (!given.some(({ message }) => message['role'] === 'tool' && mediaIn(message).length > 0)) return given
   const tools: ToolNames = new Map(given.flatMap(({ message }) => callsIn(message).flatMap(namedCall)))
@@ -43,7 +43,7 @@ const withTextOnly = (message: JsonObject, tool: string | undefined): JsonObject
   return { ...message, content: contentOf(silent ? [{ ...first, text: announced(tool) }] : texts) }
 }
 
-/** Behind what was put last. */
+/** A message with the media, placed after the last of `before`. */
 const mediaMessage = (media: readonly JsonValue[], before: readonly PlacedMessage[]): readonly PlacedMessage[] =>
   media.length === 0 ? [] : [{ at: before.at(-1)?.at ?? 'messages', message: { role: 'user', content: media } }]
 

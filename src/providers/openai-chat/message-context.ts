@@ -1,4 +1,4 @@
-/** The context that the encoders of messages and tools share: the vendor, a place for losses, marks of what to cache. */
+/** The context that the encoders of messages and tools share: the vendor, functions that report losses, and cache marks. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -10,9 +10,9 @@ import type { Vendor } from '../vendor.ts'
 
 export interface MessageContext extends RuleContext {
   readonly target: Target
-  /** Members to spread: the mark as the vendor takes it, or nothing and a warning. */
+  /** Returns members to spread: the mark as the vendor takes it, or nothing, with a warning. */
   cacheControl(mark: CacheMark | undefined, at: string, on: 'content' | 'tool' | 'call'): JsonObject
-  /** Says whether marks were left out, and none was kept. */
+  /** Some marks were left out, and none was kept. */
   lostMarks(): boolean
 }
 
@@ -45,7 +45,7 @@ export const messageContext = (
         kept = true
         return { prompt_cache_breakpoint: { mode: 'explicit' } }
       }
-      // Coding agents mark every request many times over: one word of it is enough.
+      // One warning is enough, because coding agents put many marks on every request.
       if (!lost) lose(at, marksLost(target.providerName, at).message)
       lost = true
       return {}

@@ -1,6 +1,6 @@
 /**
- * The rules for the messages of a Chat Completions request at one vendor: what it would refuse is said in a way that
- * it takes, left out with a warning, or refused by name. A client's own messages and translated ones go through the same rules.
+ * Adapts the messages of a Chat Completions request to one vendor: what the vendor would refuse is changed into a form that it takes, left
+ * out with a warning, or refused, naming its place. A client's own messages and translated ones go through the same rules.
  */
 import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -14,13 +14,13 @@ import { callsIn, mapCalls, mapMessages, type PlacedMessage, textOfPart } from '
 import { withStrictOrder } from './turn-order.ts'
 import type { RuleContext } from './message-context.ts'
 
-/** The same messages where the vendor takes them as they are. Throws `invalid_request` for what cannot be left out. */
+/** Returns the same messages if the vendor takes them as they are. Throws `invalid_request` for parts that cannot be left out. */
 export function* applyMessageRules(given: readonly PlacedMessage[], context: RuleContext): Steps<readonly PlacedMessage[]> {
   const { vendor } = context
   yield
   const called = yield* mapMessages(given, (message) => withoutEmptyCalls(vendor.customTools ? message : withFunctionCalls(message)))
   const said = withoutSilence(called)
-  // Known vendors refuse calls without results also at the end.
+  // Known vendors refuse calls without results even at the end of the conversation.
   yield
   const lawful = yield* withLawfulHistory(said, vendor.accepts === 'everything', context.warn)
   const apart = vendor.toolMedia ? lawful : withMediaBehindTools(lawful)
@@ -33,7 +33,7 @@ export function* applyMessageRules(given: readonly PlacedMessage[], context: Rul
   return vendor.strictOrder ? withStrictOrder(fitting, context) : fitting
 }
 
-/** A call of a tool that takes any text, of a vendor whose tools take JSON. */
+/** Converts calls of custom tools for a vendor whose tools take only JSON. */
 const withFunctionCalls = (message: JsonObject): JsonObject =>
   mapCalls(message, (call) => {
     const { custom, ...rest } = call
@@ -43,13 +43,13 @@ const withFunctionCalls = (message: JsonObject): JsonObject =>
     return { ...rest, type: 'function', function: { name, arguments: argumentsOfText(typeof input === 'string' ? input : '') } }
   })
 
-/** A list of calls without any, as clients copy it from an answer: vendors refuse it for being too short. */
+/** Removes an empty list of calls, as clients copy it from an answer: vendors refuse it as too short. */
 const withoutEmptyCalls = (message: JsonObject): JsonObject => {
   const { tool_calls: calls, ...rest } = message
   return Array.isArray(calls) && calls.length === 0 ? rest : message
 }
 
-/** A turn of the assistant that says nothing and calls nothing is refused. */
+/** Removes assistant messages that say nothing and call nothing, which are refused. */
 const withoutSilence = (given: readonly PlacedMessage[]): readonly PlacedMessage[] => {
   const said = given.filter(({ message }) => message['role'] !== 'assistant' || SAYING.some((member) => (message[member] ?? null) !== null))
   return said.length === given.length ? given : said
@@ -67,14 +67,14 @@ const withFiles = (message: JsonObject, at: string, context: RuleContext): JsonO
   return parts.every((part, index) => part === content[index]) ? message : { ...message, content: parts }
 }
 
-/** The vendor's role for the words of an operator, and content in the form that it takes in that role. */
+/** Sets the vendor's role for developer messages, and the form of content that it takes in each role. */
 const withContent = (message: JsonObject, { developerRole, textParts, contentBesideCalls }: Vendor): JsonObject => {
   const next = message['role'] === 'developer' && !developerRole ? { ...message, role: 'system' } : message
   const { role, content = null } = next
   if (content === null) return contentBesideCalls && callsIn(next).length > 0 ? { ...next, content: '' } : next
   if (!Array.isArray(content) || textParts === 'any' || (textParts === 'user' && role === 'user')) return next
   const texts = content.map(textOfPart)
-  // Many servers know lists with media in them only, so texts are joined for these, a paragraph each.
+  // Many servers accept lists only if they contain media, so texts are joined, a paragraph each.
   return texts.length > 0 && texts.every((text) => text !== null) ? { ...next, content: texts.join('\n\n') } : next
 }
 
@@ -83,7 +83,7 @@ const withName = (message: JsonObject, at: string, { vendor, target, lose }: Rul
   const { role } = rest
   const { namedRoles } = vendor
   if (name === undefined || namedRoles === 'any' || (typeof role === 'string' && namedRoles.includes(role))) return message
-  // The call says whose result it is.
+  // The call already shows which tool's result it is.
   if (name !== null && role !== 'tool') lose(`${at}.name`, `${target.providerName} takes no name of this message; it was left out.`)
   return rest
 }

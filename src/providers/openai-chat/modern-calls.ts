@@ -1,10 +1,10 @@
 import { isObject } from '../../lib/json.ts'
 
-/** The calls of a message or a delta, also where the server has no word but `function_call` for its one call. */
+/** The calls of a message or a delta, including a single one that the server sends only as `function_call`. */
 export const modernCalls = ({ tool_calls: calls, function_call: called }: Readonly<Record<string, unknown>>): unknown =>
   isObject(called) && !(Array.isArray(calls) && calls.length > 0) ? [modernCall(called)] : calls
 
-/** Only a call's beginning has a name, and gets an id: the pieces that follow are recognised by having none. */
+/** Only the beginning of a call has a name and gets an id; the pieces that follow are recognised by having no id. */
 const modernCall = (called: Readonly<Record<string, unknown>>): unknown => ({
   index: 0,
   ...(typeof called['name'] === 'string' && called['name'] !== '' ? { id: 'call_0', type: 'function' } : {}),

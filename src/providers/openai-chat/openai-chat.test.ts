@@ -31,7 +31,7 @@ const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_
 interface Read {
   readonly frames: readonly Frame[]
   readonly events: readonly ModelEvent[]
-  /** The error that it threw, or that its last event tells. */
+  /** The error that the adapter threw. */
   readonly error: GatewayError | null
   readonly batches: number
 }
@@ -567,7 +567,7 @@ describe('recordings of real providers', () => {
     if (textLength > 0) expect(textOf(events).length).toBe(textLength)
     expect(callsIn(events)).toHaveLength(calls)
     for (const call of callsIn(events)) expect(() => JSON.parse(call.arguments) as unknown).not.toThrow()
-    // The words of the recording, gathered in the plainest way, are what the events say.
+    // The events must say the same as the deltas of the recording, joined in the simplest way.
     const deltas = recordedLines(name).flatMap((line) =>
       (JSON.parse(line) as { choices: { delta?: Record<string, unknown> }[] }).choices.map(({ delta }) => delta ?? {}),
     )
@@ -616,7 +616,7 @@ describe('recordings of real providers', () => {
     const endOfFinish = bytes.indexOf('\n\n', finished)
     const verdict = async (cut: number): Promise<string> => {
       const { error, events } = await ask(async (exchange) => {
-        // Without a length or chunks the end of the connection is the end of the body: the meanest cut there is.
+        // Without a length or chunks, the end of the connection is the end of the body: the worst kind of cut.
         await exchange.send(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n${bytes.slice(0, cut)}`)
         exchange.end()
       })

@@ -1,4 +1,4 @@
-/** Any upstream that speaks Chat Completions. */
+/** The adapter for all upstreams that speak Chat Completions. */
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
@@ -35,7 +35,7 @@ export const openaiChat = jsonAdapter((attempt, context) => {
 })
 
 const translatedBody = async (attempt: Attempt, context: ProviderContext): Promise<Body> => {
-  // Who takes files as data only.
+  // Some vendors accept files only as inline data.
   const { files } = vendorOf(attempt.target.provider)
   const loaded = await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
   return encoded(chatWire(loaded), attempt, context)
@@ -93,7 +93,10 @@ function* readChunkInSteps(chunk: unknown, event: SseEvent, reading: Reading, fr
   else frames.push({ events })
 }
 
-/** The events of a chunk. Throws the failure that it reports, behind them. */
+/**
+ * Returns the events of a chunk. If the chunk reports a failure, throws it, after its events were added to `frames` if it is that of a
+ * choice.
+ */
 const heard = (chunk: unknown, event: SseEvent, { decoder, target }: Reading, frames: Frame[]): Heard => {
   if (!isObject(chunk)) throw unusable(target, 'sent a stream event that is not an object.')
   if (holdsError(chunk) || event.event === 'error') throw chatFailure(200, event.data, target)
@@ -112,7 +115,7 @@ interface Heard {
 }
 
 /**
- * An upstream that is itself a router reports a failure at the end of its choice, beside what was said before it
+ * An upstream that is itself a router reports a failure at the end of its choice, beside what was said before
  * (docs/contract/chat-completions.md#error-chunk).
  */
 const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
@@ -120,7 +123,7 @@ const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target):
   for (const choice of choices) {
     if (!isObject(choice)) continue
     if (choice['finish_reason'] === 'error') return chatFailure(200, JSON.stringify({ error: choice['error'] ?? {} }), target)
-    // api-docs.deepseek.com, "Create chat completion": its servers broke the answer off.
+    // api-docs.deepseek.com, "Create chat completion": the finish reason of an answer that its servers interrupted.
     if (choice['finish_reason'] === BROKEN_OFF)
       return chatFailure(200, JSON.stringify({ error: { code: 503, message: 'The answer was broken off for want of resources.' } }), target)
   }
@@ -130,7 +133,7 @@ const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target):
 const BROKEN_OFF = 'insufficient_system_resource'
 
 const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void | Steps<void> => {
-  // Beside a choice that failed, a router repeats its failure: what was said before it still counts.
+  // A router repeats the failure of a choice beside the choices; what the choice said before still counts.
   const failure = isObject(body) ? choiceFailure(body, target) : null
   if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
@@ -142,12 +145,12 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
     throw failure
   }
   const ended = decoded.some(({ type }) => type === 'finish')
-  // Some vendors leave the reason empty, xAI where there are calls.
+  // Some vendors leave the finish reason empty, for example xAI if there are calls.
   const called = decoded.some(({ type }) => type === 'tool-call')
   const events: readonly ModelEvent[] = ended
     ? decoded
     : [...decoded, { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }]
-  // Only the text has more than one choice.
+  // Only the text can carry more than one choice.
   const several = body['choices'].length > 1
   const relays = native && (!decoder.mended || several)
   if (relays && text.length > LARGE_BYTES) return addFrame(frames, events, chatTextInSteps(body, text, several))
@@ -159,6 +162,6 @@ function* addFrame(frames: Frame[], events: readonly ModelEvent[], writing: Step
   yield
 }
 
-/** `json`: the text to pass on to a client of this dialect; null where there is none. */
+/** `json`: the text to pass on to a client of this dialect; null if there is none. */
 const frameOf = (events: readonly ModelEvent[], json: string | null): Frame =>
   json === null ? { events } : { events, native: { dialect: 'chat', json } }

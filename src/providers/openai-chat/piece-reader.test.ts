@@ -8,7 +8,7 @@ import { createChatDecoder } from './decode.ts'
 import { createPieceReader } from './piece-reader.ts'
 import { chatText } from './vendor-text.ts'
 
-/** The frames of a stream, each chunk parsed. */
+/** The frames of a stream of which each chunk is parsed. */
 const parsedFrames = (payloads: readonly string[]): Frame[] => {
   const decoder = createChatDecoder('acme/one')
   return payloads.map((data) => {
@@ -19,7 +19,7 @@ const parsedFrames = (payloads: readonly string[]): Frame[] => {
   })
 }
 
-/** Reads the payloads, those that fit a pattern by it, and counts those. */
+/** Reads the payloads, by pattern if they match one, and counts those that do. */
 const readFrames = (payloads: readonly string[], native = true): { frames: Frame[]; alike: number } => {
   const pieces = createPieceReader(native)
   let alike = 0

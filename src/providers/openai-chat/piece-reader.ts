@@ -1,6 +1,6 @@
 /**
- * The chunks of one stream that say a piece of text, of thinking or of a call's arguments, and nothing else: nearly all of
- * them, and alike but for that piece. They are read by pattern, without a parser: this is the hottest path of the service.
+ * Reads chunks of one stream that carry a single piece of text, of thinking or of a call's arguments: nearly all chunks, which differ only
+ * in that piece. They are read by pattern, without a parser, because this is the hottest path of the service.
  */
 import type { Frame, ModelEvent, NativePattern } from '../../canonical/event.ts'
 import { fillerOf, type Filling, type JsonPattern, learnPattern } from '../../lib/json-pattern.ts'
@@ -10,20 +10,20 @@ import { LARGE_BYTES } from '../../lib/steps.ts'
 import { chatText } from './vendor-text.ts'
 
 export interface PieceReader {
-  /** The frame of a chunk that is like one that was learned; null for any other. */
+  /** The frame of a chunk that differs from the learned one only in its piece; null for any other. */
   read(event: SseEvent): Frame | null
-  /** Takes note of a chunk and of what it became. */
+  /** Takes note of a parsed chunk and its frame. */
   learn(event: SseEvent, frame: Frame): void
 }
 
 interface Piece {
   readonly pattern: JsonPattern
   readonly event: (text: string) => ModelEvent
-  /** How a chunk is passed on; null where it is not. */
+  /** How a chunk is passed on; null if it is not. */
   readonly native: { readonly pattern: NativePattern; readonly json: (filling: Filling, data: string) => string } | null
 }
 
-/** An upstream that changes its envelope in every chunk is not worth a pattern each time. */
+/** The most patterns per stream: one for an upstream that changes its envelope in every chunk would be wasted. */
 const PATTERNS = 8
 
 /** `native`: a chunk can be passed on as it is. */
@@ -40,10 +40,10 @@ export const createPieceReader = (native: boolean): PieceReader => {
       return { events, native: { dialect: 'chat', json: json(filling, data), filled: { pattern, filling } } }
     },
     learn({ event, data }, frame) {
-      // To look for its piece takes longer than a step does, and no other chunk is like it.
+      // Searching such a chunk for its piece takes longer than a step, and no other chunk is like it.
       if (data.length > LARGE_BYTES) return
       const [said, ...others] = frame.events
-      // Another call may come under the index of the one before it.
+      // Another call may come under the same index as the one before it.
       if (frame.events.some(({ type }) => type === 'tool-call')) known = null
       if (left === 0 || event !== null || said === undefined || others.length > 0) return
       const learned = pieceOf(data, said, native && frame.native !== undefined)
@@ -66,7 +66,7 @@ const pieceOf = (data: string, said: ModelEvent, native: boolean): Piece | null 
   return { pattern, event: event.say, native: { pattern: { skeleton }, json } }
 }
 
-/** The piece of the event, and the same event with another piece; null for an event that says none. */
+/** The piece of an event, and a function that makes the same event with another piece; null for an event without a piece. */
 const sayer = (event: ModelEvent): { readonly said: string; readonly say: (text: string) => ModelEvent } | null => {
   if (event.type === 'text' || event.type === 'reasoning') return { said: event.text, say: (text) => ({ ...event, text }) }
   return event.type === 'tool-arguments' ? { said: event.json, say: (json) => ({ ...event, json }) } : null

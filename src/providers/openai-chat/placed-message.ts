@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 
-/** A message on its way out, and where it stands in the client's request. */
+/** An outgoing message, and its path in the client's request. */
 export interface PlacedMessage {
   readonly at: string
   readonly message: JsonObject
 }
 
-/** The same messages where none of them changes. */
+/** Returns the same messages if none of them changes. */
 export function* mapMessages(
   given: readonly PlacedMessage[],
   map: (message: JsonObject, at: string) => JsonObject,
@@ -22,7 +22,7 @@ export function* mapMessages(
 /** The calls in a message of the assistant. */
 export const callsIn = ({ role, tool_calls: calls }: JsonObject): readonly JsonObject[] => (role === 'assistant' ? objectsIn(calls) : [])
 
-/** The same message where none of its calls changes. */
+/** Returns the same message if none of its calls changes. */
 export const mapCalls = (message: JsonObject, map: (call: JsonObject) => JsonObject): JsonObject => {
   const { tool_calls: calls } = message
   if (!Array.isArray(calls)) return message
@@ -30,16 +30,16 @@ export const mapCalls = (message: JsonObject, map: (call: JsonObject) => JsonObj
   return mapped.every((call, index) => call === calls[index]) ? message : { ...message, tool_calls: mapped }
 }
 
-/** One string where a string says it all; null for no content. */
+/** One string if the content is a single text; null for no content. */
 export const contentOf = (parts: readonly JsonObject[]): JsonValue => {
   const [first, ...others] = parts
   if (first === undefined) return null
   return others.length === 0 ? (textOfPart(first) ?? parts) : parts
 }
 
-/** The text of a part that is text and no more; null for any other. */
+/** The text of a part that is nothing but text; null for any other. */
 export const textOfPart = (part: JsonValue): string | null =>
   isObject(part) && part['type'] === 'text' && typeof part['text'] === 'string' && !isMarked(part) ? part['text'] : null
 
-/** A provider may cache the prompt up to this part. */
+/** A marked part is a point up to which a provider may cache the prompt. */
 const isMarked = (part: JsonObject): boolean => 'cache_control' in part || 'prompt_cache_breakpoint' in part

@@ -1,7 +1,7 @@
 /**
- * The history of a chat client for a chat upstream. Clients send back whole answers of any provider that gave them, with
- * thinking, sources and marks that another vendor refuses. A search of the text shows whether there is any such thing;
- * nearly always there is none, and the messages go on as they were written.
+ * Relays the history of a chat client to a chat upstream. Clients send back whole answers of any provider that gave them, with thinking,
+ * sources and marks that another vendor refuses. A search of the text shows whether there are any; nearly always there are none, and the
+ * messages are passed on as they were written.
  */
 import { readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof } from '../../canonical/reasoning.ts'
@@ -18,7 +18,7 @@ import { applyMessageRules } from './message-rules.ts'
 import { mapMessages, type PlacedMessage } from './placed-message.ts'
 import { lossesTo } from '../losses.ts'
 
-/** JSON text for `messages`, or null where they can stay as they are. Throws `invalid_request` for what cannot be carried. */
+/** JSON text for `messages`, or null if they can stay as they are. Throws `invalid_request` for parts that cannot be carried. */
 export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string | null> {
   const { target, warn } = attempt
   const { body } = attempt.call
@@ -28,7 +28,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
       ? yield* testInSteps(DETAILS, text)
       : (yield* testInSteps(THINKING, text)) || (needsFiller(vendor) && (yield* includesInSteps(text, '"tool_calls"')))
   const extras = vendor.strictMessages && (yield* testInSteps(EXTRAS, text))
-  // An unknown server gets everything.
+  // An unknown server gets everything as it is.
   const doubtful = vendor.accepts !== 'everything' && (yield* lookForDoubts(body.rawSearchable('messages') ?? '', vendor))
   yield
   const unsupported = yield* mayHoldUnsupportedMedia(text, target)
@@ -67,12 +67,12 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
 const needsFiller = ({ thinkingBack }: Vendor): boolean => typeof thinkingBack === 'object' && thinkingBack.filler !== null
 
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
-/** Thinking with a known maker; other words for it may be the server's own. */
+/** Thinking with a known maker; other members for thinking may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 
-/** Null is what a client's own SDK writes for the members that an answer did not have. */
+/** A client's own SDK writes null for the members that an answer did not have. */
 const withoutExtras = (message: JsonObject): JsonObject => {
   const kept = Object.entries(message).filter(([key, value]) => !EXTRA_MEMBERS.has(key) && (value !== null || key === 'content'))
   if (kept.length === Object.keys(message).length) return message
@@ -94,7 +94,7 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
     const own = details.filter((detail) => !foreign.has(detail))
     const { reasoning_details: _, ...rest } = message
     if (own.length > 0) return withMakersIds({ ...rest, reasoning_details: own }, own)
-    // Which repeats in plain text what the details hold.
+    // `reasoning` repeats in plain text what the details hold.
     const { reasoning: _text, ...said } = rest
     return said
   }
@@ -113,7 +113,7 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   return Object.keys(rest).length === Object.keys(message).length ? message : rest
 }
 
-/** The places of thinking are this service's own words: OpenAI refuses encrypted thinking under another id than it gave. */
+/** The place within an id of thinking is this service's own addition: OpenAI refuses encrypted thinking under another id than its own. */
 const withMakersIds = (message: JsonObject, details: readonly JsonObject[]): JsonObject => {
   const own = details.map(withMakersId)
   return own.every((detail, index) => detail === details[index]) ? message : { ...message, reasoning_details: own }
@@ -127,7 +127,7 @@ const withMakersId = (detail: JsonObject): JsonObject => {
   return id === null ? rest : { ...rest, id }
 }
 
-/** Clients hand back the pieces of a stream as they came: the proof of a block is in its last one. */
+/** Clients send back the pieces of a stream as they came: the proof of a block is in its last piece. */
 const foreignOf = (details: readonly JsonObject[], attempt: Attempt): ReadonlySet<JsonObject> => {
   const foreign = new Set<JsonObject>()
   let next: JsonObject | null = null
@@ -139,20 +139,22 @@ const foreignOf = (details: readonly JsonObject[], attempt: Attempt): ReadonlySe
   return foreign
 }
 
-/** Says whether `detail` is text of the block that goes on with `next`. */
+/** Says whether `detail` is text of the block that `next` continues. */
 const isPieceOf = (detail: JsonObject, next: JsonObject): boolean =>
   typeof detail['index'] === 'number' &&
   detail['index'] === next['index'] &&
   ['id', 'format'].every((member) => (detail[member] ?? next[member]) === (next[member] ?? detail[member])) &&
   [detail['signature'], detail['data']].every((proof) => typeof proof !== 'string' || proof === '')
 
-/** Thinking that another model made, or that this service sealed for another interface. An unknown format may be the server's own. */
+/**
+ * Says whether another model made the thinking, or this service sealed it for another interface. An unknown format may be the server's own.
+ */
 const isForeign = (detail: JsonObject, { target: { modelId, upstreamModel }, makerOf }: Attempt): boolean => {
   const { signature, data } = detail
   const proof = [signature, data].find((held) => typeof held === 'string' && held !== '')
   if (typeof proof === 'string' && (makerOf?.(proof) ?? modelId) !== modelId) return true
   if ([signature, data].some((proof) => typeof proof === 'string' && openProof(proof) !== null)) return true
-  // The first maker of signatures is meant where none is named.
+  // A signature without a format is taken for one of Anthropic, the first to have signatures.
   const format = detail['format'] ?? (typeof signature === 'string' && signature !== '' ? 'anthropic-claude-v1' : null)
   return typeof format === 'string' && !mayBeOf(format, upstreamModel)
 }

@@ -267,7 +267,7 @@ describe('the history that a client sends back', () => {
     const given = { ...answer, reasoning_details: [signed] }
     expect(history(given, 'openrouter', 'anthropic/claude-opus-5')).toEqual({ only: given, lost: [] })
     expect(history(given, 'openrouter', 'openai/gpt-5.4')).toEqual({ only: answer, lost: ['messages[0]'] })
-    // A server of one's own may be a router as well.
+    // A self-hosted server may be a router too.
     expect(history(given, 'acme', 'anthropic/claude-opus-5')).toEqual({ only: given, lost: [] })
     expect(history(given, 'acme', 'x-ai/grok-5')).toEqual({ only: answer, lost: ['messages[0]'] })
   })

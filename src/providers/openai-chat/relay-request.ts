@@ -1,5 +1,5 @@
 /**
- * A chat client's own JSON for a chat upstream: byte for byte but for the model, what addresses this service, and what
+ * Relays a chat client's own JSON to a chat upstream: byte for byte, except for the model, the fields that address this service, and what
  * the rules of the vendor and the model change (field-rules.ts, message-rules.ts).
  */
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
@@ -16,18 +16,18 @@ import { applyFieldRules } from './field-rules.ts'
 import { formatWords } from './format-words.ts'
 import { relayedMessages } from './relay-messages.ts'
 
-/** The changes to the client's body. */
+/** Returns the changes to the client's body. */
 export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges> {
   yield* refuseStoredObjects(given.call.body, 'messages', given.target)
   const marks = yield* changedMarks(given, vendor)
-  // Content without its marks may be text alone, for which there are rules.
+  // Content without its marks may be text alone, which has rules of its own.
   const attempt =
     Object.keys(marks).length === 0 ? given : { ...given, call: { ...given.call, body: yield* given.call.body.changing(marks) } }
   const { body } = attempt.call
   const changes: Record<string, string | null> = {
     ...marks,
     ...withoutServiceFields(body),
-    // It counts tools that this service runs: no provider is to count them.
+    // It limits tools that this service runs, so no provider gets it.
     max_tool_calls: null,
     model: JSON.stringify(given.target.upstreamModel),
   }
@@ -53,7 +53,7 @@ const withFirst = (element: JsonObject, list: string): string => {
 
 const LISTS = ['messages', 'tools'] as const
 
-/** JSON text for those of the lists in which marks of what to cache change. */
+/** JSON text for those of the lists in which cache marks change. */
 function* changedMarks({ call: { body }, target, warn }: Attempt, vendor: Vendor): Steps<Record<string, string>> {
   if (vendor.accepts === 'everything') return {}
   const breakpoints = vendor.openAiModels && openAiModelOf(target).cacheBreakpoints

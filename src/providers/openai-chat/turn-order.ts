@@ -1,8 +1,11 @@
-/** The order of turns of a vendor that refuses some (`strictOrder`): the conversation says the same in an order that it takes. */
+/**
+ * Changes the order of turns for a vendor that refuses some orders (`strictOrder`): the conversation says the same in an order that it
+ * takes.
+ */
 import type { PlacedMessage } from './placed-message.ts'
 import type { RuleContext } from './message-context.ts'
 
-/** The same messages where the order is kept. */
+/** Returns the same messages if the vendor takes their order. */
 export const withStrictOrder = (given: readonly PlacedMessage[], context: RuleContext): readonly PlacedMessage[] => {
   const ordered: PlacedMessage[] = []
   for (const [place, placed] of given.entries()) {
@@ -21,7 +24,7 @@ export const withStrictOrder = (given: readonly PlacedMessage[], context: RuleCo
   return ordered.length === given.length && ordered.every((placed, place) => placed === given[place]) ? given : ordered
 }
 
-/** Words of the system where only the user's are taken. */
+/** A system message becomes the user's at a place where the vendor takes no system message. */
 const spokenByUser = (
   placed: PlacedMessage,
   before: PlacedMessage | undefined,
@@ -36,6 +39,6 @@ const spokenByUser = (
   return { at, message: { ...message, role: 'user' } }
 }
 
-/** The beginning of the answer that is asked for. */
+/** Says whether the message is the beginning of the answer that is asked for. */
 const isBeginning = ({ message }: PlacedMessage): boolean =>
   message['role'] === 'assistant' && message['prefix'] !== true && !Array.isArray(message['tool_calls'])

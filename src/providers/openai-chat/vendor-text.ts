@@ -1,7 +1,7 @@
 /**
- * An upstream's own JSON as clients of this dialect can read it. Vendors have words of their own for thinking: one that
- * is a further field is repeated under the field's common name, one that changes the type of `content` cannot be passed on.
- * A call in the dialect's older words (`function_call`) is written in today's.
+ * Makes an upstream's own JSON readable for clients of this dialect. Vendors have members of their own for thinking: an additional member
+ * is repeated under the common name, but a changed type of `content` cannot be passed on. A call in the older form of the dialect
+ * (`function_call`) is rewritten in today's.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
@@ -11,23 +11,24 @@ import { decodeParts } from './decode-content.ts'
 import { modernCalls } from './modern-calls.ts'
 
 /**
- * The text to pass on; null where the answer has to be rendered from its events. `parsed` is `text`, parsed; it may be changed.
- * `several`: it has more answers than the first, of which alone there are events.
+ * The text to pass on; null if the answer has to be rendered from its events. `parsed` is the parsed `text`, and may be changed. `several`:
+ * it has answers beyond the first, for which there are no events.
  */
 export const chatText = (parsed: Record<string, unknown>, text: string, several = false): string | null => {
   const found = useCommonNames(parsed, text, several)
   return found === 'changed' ? JSON.stringify(parsed) : found === 'common' ? text : null
 }
 
-/** The same for megabytes. */
+/** Like `chatText`, for megabytes of text. */
 export function* chatTextInSteps(parsed: Record<string, unknown>, text: string, several = false): Steps<string | null> {
   const found = useCommonNames(parsed, text, several)
   return found === 'changed' ? yield* writeInSteps(parsed) : found === 'common' ? text : null
 }
 
-/** `common`: all members have names that every client reads. `changed`: those of `parsed` have them now. `foreign`: they cannot. */
+/** `common`: all members have names that every client reads. `changed`: those of `parsed` now do. `foreign`: they cannot. */
 const useCommonNames = (parsed: Record<string, unknown>, text: string, several: boolean): 'common' | 'changed' | 'foreign' => {
-  // Nearly every text has none of it: three searches, and it goes on as it came. In megabytes of quotes each of them takes long.
+  // Nearly every text has none of these members: after three searches it is passed on as it came. In megabytes full of quotes each search
+  // takes long, so large texts are not searched.
   const isLarge = text.length > LARGE_BYTES
   const olderWords = isLarge
     ? saidIn(parsed).some((said) => isObject(said['function_call']))

@@ -1,4 +1,4 @@
-/** Asks a scripted upstream over a real socket, and what of its answer the tests look at. */
+/** Asks a scripted upstream over a real socket, and returns the parts of its answer that the tests check. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -21,7 +21,7 @@ const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_
 export interface Read {
   readonly frames: readonly Frame[]
   readonly events: readonly ModelEvent[]
-  /** The error that it threw, or that its last event reports. */
+  /** The error that the adapter threw. */
   readonly error: GatewayError | null
 }
 
@@ -46,7 +46,7 @@ export const attemptOf = (baseUrl: string, { stream = true, dialect = 'responses
 
 export type Ask = (script: Script, options?: Options) => Promise<Read>
 
-/** The upstream is the test file's own: it ends with the file. */
+/** The caller owns the upstream, which ends with the test file. */
 export const asking =
   (upstream: FakeUpstream): Ask =>
   async (script, options) => {
@@ -107,7 +107,7 @@ export const argumentsIn = (events: readonly ModelEvent[]): Record<string, strin
 const RECORDED = join(import.meta.dir, '../../../test/fixtures/recorded/openai-responses')
 export const recordedBody = (name: string): string => readFileSync(join(RECORDED, `${name}.json`), 'utf8')
 
-/** The recorded answers of a conversation, a list of lines each. */
+/** The recorded answers of a conversation, each as a list of lines. */
 const recordedStreams = (name: string): string[][] => {
   const streams: string[][] = []
   for (const line of readFileSync(join(RECORDED, `${name}.chunks.txt`), 'utf8').split('\n')) {

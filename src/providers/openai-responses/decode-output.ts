@@ -1,6 +1,6 @@
 /**
- * The output items of one answer, which may come as deltas, whole, or both. For each part it is remembered how much of
- * its text was passed on, so that any form that comes later adds only what is missing: nothing is lost, nothing repeated.
+ * Decodes the output items of one answer, which may come as deltas, whole, or both. For each part it records how much of the text was
+ * passed on, so that a later form of the part adds only what is missing: nothing is lost and nothing is repeated.
  */
 import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
@@ -10,56 +10,58 @@ import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode
 
 export type Json = Record<string, unknown>
 
-/** `summary` is the provider's account of thinking, `reasoning` the thinking itself. */
+/** `summary` is the provider's summary of its thinking, `reasoning` the thinking itself. */
 export type PieceKind = 'text' | 'refusal' | 'summary' | 'reasoning'
 
-/** Each method answers with the events that follow. `place` is the event or item that says where it belongs. */
+/** Each method returns the resulting events. `place` is the event or item that shows where the piece belongs. */
 export interface Output {
   added(position: unknown, item: Json): ModelEvent[]
-  /** Returns the events of a whole item that were not passed on yet. */
+  /** Returns those events of a whole item that were not passed on yet. */
   done(position: unknown, item: Json): ModelEvent[]
   piece(place: Json, kind: PieceKind, text: string): ModelEvent[]
   annotation(place: Json, annotation: unknown): ModelEvent[]
   arguments(place: Json, json: string): ModelEvent[]
   wholeArguments(place: Json, json: string): ModelEvent[]
-  /** The answer is over: what was held back for a better word. */
+  /** Call it at the end of the answer: returns arguments that were held back in case a later event completed them. */
   close(): ModelEvent[]
   hasItems(): boolean
-  /** An item was begun there and is not done. */
+  /** Says whether an item was begun at this position and is not done. */
   isOpen(position: number): boolean
   callCount(): number
   webSearches(): number
 }
 
 interface ItemState {
-  /** Characters of each part that have gone out, by kind and position. */
+  /** The number of characters of each part that were passed on, by kind and position. */
   readonly reported: Map<string, number>
-  /** Where the text of each part begins in that of the answer. */
+  /** The place in the text of the answer at which the text of each part begins. */
   readonly starts: Map<number, number>
-  /** Annotations of each part that have gone out. */
+  /** The number of annotations of each part that were passed on. */
   readonly cited: Map<number, number>
-  /** A tool call: our index of it, its arguments as they were given at first, and how much of them was passed on. */
+  /**
+   * For a tool call: our index of it, the arguments that came with its first event, and how many characters of arguments were passed on.
+   */
   call: { readonly index: number; held: string; reported: number } | null
-  /** Nothing more of it is to be passed on. */
+  /** Nothing more of the item may be passed on. */
   over: boolean
 }
 
-/** `runsCustomTools`: the provider takes none from clients, so that each call of one is its own. */
+/** `runsCustomTools`: the provider takes no custom tools from clients, so every call of one is its own. */
 export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: boolean }): Output => {
   const items = new Map<unknown, ItemState>()
   let calls = 0
   let searches = 0
-  /** UTF-16 units of text so far, breaks counted, and the item that said the last of it. */
+  /** UTF-16 units of text so far, including paragraph breaks, and the item that the last of it belongs to. */
   let textLength = 0
   let textOwner: ItemState | null = null
 
-  /** The type of an item, by what it is. */
+  /** The type of an item, with calls of custom tools that the provider ran itself as searches. */
   const kindOf = (item: Json): string => {
     const type = textOf(item['type'])
     return isSearchOfX(item) || (runsCustomTools && type === 'custom_tool_call') ? 'x_search_call' : type
   }
 
-  // Some upstreams give an item another id in every event, others leave the index out.
+  // Some upstreams give an item another id in every event, others leave out the index.
   const stateOf = (position: unknown, id: unknown): ItemState => {
     const key = typeof position === 'number' ? position : (id ?? position)
     const known = items.get(key)
@@ -91,14 +93,14 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const emitPiece = (state: ItemState, kind: PieceKind, part: number, text: string): ModelEvent[] => {
     const key = `${kind} ${part}`
     const before = state.reported.get(key) ?? 0
-    // Summaries come in parts without anything between them.
+    // Summaries come in parts without a separator.
     const separated = kind === 'summary' && before === 0 && reportedAny(state, 'summary ') ? `\n\n${text}` : text
     state.reported.set(key, before + text.length)
     if (text === '') return []
     return kind === 'text' ? emitText(state, part, text) : [pieceEvent(kind, separated)]
   }
 
-  /** Messages of one answer, such as a comment and the final word, are texts of their own. */
+  /** The messages of one answer, such as a commentary and the final answer, are separate texts. */
   const emitText = (state: ItemState, part: number, text: string): ModelEvent[] => {
     const broken = textOwner?.over === true && textOwner !== state
     if (broken) textLength += PARAGRAPH_BREAK.length
@@ -174,7 +176,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       cited.set(part, (cited.get(part) ?? 0) + 1)
       return isObject(annotation) ? decodeAnnotation(annotation, starts.get(part) ?? textLength) : []
     },
-    // A call that was not opened yet has no name: its item holds all of it when it is done.
+    // Arguments of a call that was not opened yet are ignored, since it has no name: its finished item holds all of them.
     arguments: (place, json) => emitArguments(stateAt(place), json),
     wholeArguments(place, json) {
       const state = stateAt(place)
@@ -194,11 +196,11 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   }
 }
 
-/** Items that have a word in the middle; `message` and the rest of them come in pieces. */
+/** Items that have a canonical form; `message` and the other non-call items come in pieces. */
 const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call'])
 const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'image_generation_call', ...CALLS])
 
-/** A shell that the provider runs itself has nothing for the client to do. */
+/** A shell that the provider runs itself leaves nothing for the client to do. */
 const isTranslated = (type: string, item: Json): boolean => TRANSLATED.has(type) || calledBuiltIn(item) !== null
 
 /** The arguments that a call gives its tool. */
@@ -210,8 +212,8 @@ const argumentsOf = (item: Json): string => {
 const writtenArguments = (item: Json): string => callArguments(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
 
 /**
- * xAI shows the steps of its own search of X as calls of custom tools, though its server has run them (docs.x.ai, "Tools",
- * "Overview"). A client that ran them again would answer a call that was not made to it.
+ * xAI shows the steps of its own search of X as calls of custom tools, although its server has run them already (docs.x.ai, "Tools",
+ * "Overview"). A client that ran them again would answer a call that was not meant for it.
  */
 const isSearchOfX = (item: Json): boolean =>
   item['type'] === 'custom_tool_call' && (textOf(item['call_id']).startsWith('xs_call_') || X_SEARCH.has(textOf(item['name'])))

@@ -1,4 +1,4 @@
-/** The small things that hang on output items: sources, probabilities, proofs, pictures. */
+/** Decodes the details of output items: sources, log probabilities, proofs, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
@@ -6,8 +6,8 @@ import { isObject, type JsonValue } from '../../lib/json.ts'
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * A source on the web, of a text that begins at `textStart` of the answer's; of other sources (files of the provider's own storage)
- * only the kind is reported.
+ * Decodes a source on the web, for a text that begins at `textStart` in the answer's text; for other sources (files in the provider's own
+ * storage) only the kind is reported.
  */
 export const decodeAnnotation = (annotation: Json, textStart: number): ModelEvent[] => {
   const { type, url, title, content, start_index: start, end_index: end } = annotation
@@ -26,7 +26,7 @@ export const decodeAnnotation = (annotation: Json, textStart: number): ModelEven
   ]
 }
 
-/** In the form of Chat Completions, where each token names its bytes or null. */
+/** Converts to the form of Chat Completions, in which each token has its bytes or null. */
 export const decodeLogprobs = (value: unknown): ModelEvent[] => {
   if (!Array.isArray(value) || value.length === 0) return []
   const content = value.filter(isObject).map((token) => {
@@ -42,7 +42,7 @@ const logprob = (token: Json): { readonly [member: string]: JsonValue } => ({
   bytes: Array.isArray(token['bytes']) ? (token['bytes'] as JsonValue[]) : null,
 })
 
-/** The proof that the model wants back of the thinking in an item. */
+/** The proof that the model wants back with the thinking in an item. */
 export const proofOf = (item: Json): ReasoningProof | null => {
   const { id, encrypted_content: data } = item
   if (typeof data !== 'string' || data === '') return null

@@ -3,7 +3,9 @@ import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
 import { partsOf, reportedTotal } from '../token-count.ts'
 
-/** The dialect's totals include what is cached and what is thinking; ours are disjoint. `servedTier`: as the answer calls it. */
+/**
+ * The dialect's totals include cached and reasoning tokens; our counts exclude each other. `servedTier`: the tier as the answer names it.
+ */
 export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearches: number, servedTier: unknown = null): Usage => {
   const inputDetails = isObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {}
   const outputDetails = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}

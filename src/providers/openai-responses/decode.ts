@@ -1,4 +1,4 @@
-/** Responses as upstreams speak it, event by event or whole, as events. Tolerant: only the fields that mean something are read. */
+/** Decodes Responses from upstreams, event by event or whole, into events. It is tolerant: it reads only the fields that mean something. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
@@ -6,9 +6,9 @@ import { createOutput, type Json } from './decode-output.ts'
 import { decodeUsage } from './decode-usage.ts'
 
 export interface ResponsesDecoder {
-  /** The meaning of one event of a stream; events that fail the answer are the caller's. */
+  /** Decodes one event of a stream; the caller handles events that report a failure. */
   events(event: Json): ModelEvent[]
-  /** The meaning of a whole answer, without its end where it failed. */
+  /** Decodes a whole answer, without an end if it failed. */
   whole(response: Json): ModelEvent[]
 }
 
@@ -22,10 +22,10 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
     return [{ type: 'start', upstreamId: textOf(response['id']) || null, upstreamModel: textOf(response['model']) || null }]
   }
 
-  /** The terminal event holds the whole answer once more: of use only for what did not come before. */
+  /** The terminal event holds the whole answer once more, of which only what did not come before is used. */
   const end = (response: Json): ModelEvent[] => {
     const events = start(response)
-    // Positions may differ from those of the stream, so an item that the stream never opened says nothing new in it.
+    // Positions may differ from those in the stream, so an item that the stream never opened is taken for a repetition.
     const streamed = output.hasItems()
     for (const [position, item] of itemsOf(response)) if (!streamed || output.isOpen(position)) events.push(...output.done(position, item))
     events.push(...output.close())
@@ -61,7 +61,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
       case 'response.output_text.annotation.added':
         return output.annotation(event, event['annotation'])
       default:
-        return [] // the steps between, and what only a client of this dialect can read
+        return [] // intermediate steps, and events that only clients of this dialect can read
     }
   }
 

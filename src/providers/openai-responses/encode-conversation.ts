@@ -1,4 +1,4 @@
-/** A conversation as input items, in its own order: the dialect has an item for each thing that a turn can hold. */
+/** Encodes a conversation as input items in its own order: the dialect has an item for each thing that a turn can hold. */
 import type { Message, MessagePhase, Part } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -12,7 +12,7 @@ import { type Item, withPhases } from './phases.ts'
 export interface EncodedConversation {
   readonly instructions: string | null
   readonly input: readonly JsonObject[]
-  /** Thinking goes back to the model. */
+  /** The input contains thinking of earlier turns. */
   readonly replaysThinking: boolean
   /** Cache marks were left out, and none was kept. */
   readonly lostMarks: boolean
@@ -40,7 +40,7 @@ export function* encodeConversation(translation: Translation, target: Target, fa
   return { instructions, input, replaysThinking: input.some(({ type }) => type === 'reasoning'), lostMarks: marks.lost() && !kept }
 }
 
-/** The first system message stands before all items anyway; as `instructions` it is what it is to a native client. */
+/** The first system message comes before all items anyway; as `instructions` it has the form that a native client would use. */
 const leadingInstructions = ([first, ...others]: readonly Message[]): string | null => {
   if (first === undefined || others.length === 0 || first.role !== 'system' || first.name !== undefined) return null
   const [part, ...more] = first.parts
@@ -78,7 +78,7 @@ const encodeMessage = (message: Message, context: ItemContext): Item[] => {
   return items
 }
 
-/** The items that stand by themselves, whoever says them. */
+/** Parts that become items of their own in any role. */
 const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
   if (part.type === 'tool-call') {
     if (part.proof !== undefined) context.lose(at, 'The proof of a tool call belongs to another provider; it was left out.')
@@ -105,7 +105,7 @@ const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
   }
 }
 
-/** The API wants behind each piece of thinking what it led to, of the same turn. */
+/** The API requires each piece of thinking to be followed by what it led to, in the same turn. */
 const dropDanglingThinking = (items: readonly Item[], { lose }: Translation): JsonObject[] => {
   const kept: JsonObject[] = []
   let follower: JsonObject | null = null
@@ -123,7 +123,7 @@ const dropDanglingThinking = (items: readonly Item[], { lose }: Translation): Js
   return kept.reverse()
 }
 
-/** One warning for all marks of a request: they are many, and this provider caches without them. */
+/** Only one warning for all marks of a request: they are many, and this provider caches without them. */
 const cacheMarks = ({ lose }: Translation): { lose(at: string): void; lost(): boolean } => {
   let reported = false
   return {

@@ -1,4 +1,4 @@
-/** Parts of a message as content parts or items. */
+/** Encodes parts of a message as content parts or items. */
 import { createHash } from 'node:crypto'
 
 import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
@@ -14,14 +14,14 @@ export interface ItemContext extends Pick<Losses, 'lose' | 'refuse'> {
   readonly family: OpenAiModel
   /** Called for a cache mark that cannot be carried. */
   readonly marked: (at: string) => void
-  /** Ids of the calls so far whose tools take any text. */
+  /** Ids of the calls so far whose tools take free text. */
   readonly customCalls: Set<string>
 }
 
-/** A part of the open message, an item of its own, or nothing. */
+/** Content of the open message, an item of its own, or nothing. */
 export type OutputPart = { readonly content: JsonObject } | { readonly item: JsonObject } | null
 
-/** Parts of user, system and developer messages, and of what tools return. */
+/** Encodes parts of user, system and developer messages, and media that tools returned. */
 export const encodeUserPart = (part: Part, at: string, context: ItemContext): OutputPart => {
   if (part.type === 'text') return { content: { type: 'input_text', text: part.text, ...breakpoint(part.cache, at, context) } }
   if (part.type === 'image')
@@ -44,7 +44,7 @@ const lost = (...[part, place, context]: Parameters<typeof uncarried>): null => 
   return null
 }
 
-/** The API's own limit; ids of other providers' calls may be longer, and only have to be the same in call and result. */
+/** The API's own limit. Ids of other providers' calls may be longer; a shortened id only has to be the same in call and result. */
 export const CALL_ID_MAX = 64
 
 export const callId = (id: string): string =>
@@ -82,8 +82,8 @@ const annotations = (citations: readonly UrlCitation[] | undefined, at: string, 
 }
 
 /**
- * Thinking goes back to its maker only, and only with its proof. What can be read of it is always a summary here: the
- * API refuses an item that brings thinking in full.
+ * Thinking goes back only to its maker, and only with its proof. Its readable part always becomes a summary here: the API refuses an item
+ * that contains thinking in full.
  */
 const reasoningItem = ({ text, proof }: Part & { type: 'reasoning' }, at: string, { lose, target, family }: ItemContext): OutputPart => {
   if (proof === undefined || !isOwnProof(proof, target) || family.reasons === false) {
@@ -100,9 +100,9 @@ const reasoningItem = ({ text, proof }: Part & { type: 'reasoning' }, at: string
   }
 }
 
-/** Made by this dialect, and not by another model as far as is known. */
+/** The proof was made in this dialect and, as far as is known, not by another model. */
 export const isOwnProof = ({ format, kind, model }: ReasoningProof, target: Target): boolean =>
   format === 'openai-responses-v1' && kind === 'encrypted' && (model === undefined || model === target.modelId)
 
-/** An id that the API would refuse can be left out: the encrypted thinking says all. */
+/** An id that the API would refuse can be left out: the encrypted thinking is complete without it. */
 export const isItemId = (id: string | undefined): id is string => id !== undefined && /^rs_[\w-]{1,61}$/.test(id)

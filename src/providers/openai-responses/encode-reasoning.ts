@@ -1,4 +1,4 @@
-/** How much a model shall think, in this dialect's two words for it: an effort, and how readable a summary is wanted. */
+/** Encodes how much a model should think, by the two members of this dialect: the effort, and the kind of summary. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -6,9 +6,9 @@ import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../effor
 import type { OpenAiModel } from '../openai-model.ts'
 
 /**
- * The members of `reasoning`; none where the request says nothing that the model has a word for. An effort beside a
- * budget wins. A summary is asked for where the request names one, or where it turns readable thinking on (`enabled`, a
- * budget) without excluding it; a bare effort asks for none, because some organisations may not have summaries.
+ * Returns the members of `reasoning`; none if the request asks for nothing that the model can express. An effort takes precedence over a
+ * budget. A summary is asked for if the request names one, or if it turns on readable thinking (`enabled`, a budget) without excluding it;
+ * a bare effort asks for none, because some organisations may not have summaries.
  */
 export const encodeReasoning = (
   { value, field }: { readonly value: ReasoningSetting; readonly field: string },
@@ -40,7 +40,7 @@ const effortWanted = (value: ReasoningSetting, family: OpenAiModel): string | un
   if (thinksNot(value)) return 'none'
   if (value.effort !== undefined) return value.effort
   if (value.maxTokens !== undefined) return effortOfBudget(value.maxTokens)
-  // Models that can go without thinking do, unless an effort is named.
+  // Models that can do without thinking do not think unless an effort is named.
   return value.enabled === true && family.efforts?.includes('none') === true ? 'medium' : undefined
 }
 

@@ -1,4 +1,6 @@
-/** The settings of a request and the shape of its answer as top-level fields of the dialect; what becomes of them at a model, field-rules.ts says. */
+/**
+ * Encodes the settings of a request and the format of its answer as top-level fields of the dialect; field-rules.ts adapts them to a model.
+ */
 import type { OutputFormat } from '../../canonical/prompt.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
@@ -12,14 +14,14 @@ import type { Translation } from '../translation.ts'
 
 export interface SettingsContext {
   readonly model: OpenAiModel
-  /** The history hands thinking back to the model. */
+  /** The history contains thinking that goes back to the model. */
   readonly replaysThinking: boolean
   readonly format: OutputFormat
 }
 
 export interface EncodedSettings {
   readonly fields: JsonObject
-  /** Where the client wrote each of them. */
+  /** The client's path of each field. */
   readonly paths: Readonly<Record<string, string>>
 }
 
@@ -34,12 +36,15 @@ export const encodeSettings = (translation: Translation, context: SettingsContex
   return { fields, paths: pathsOf(translation) }
 }
 
-/** The settings that are fields of their own here, and are written as they are. One of the two names of the end user may take the place of the other. */
+/**
+ * The settings that are fields of their own in this dialect and keep their values. `safetyIdentifier` is not among them, because each of
+ * the two names of the end user may take the other's place.
+ */
 const PLAIN = [...settingFields('responses')].flatMap(([name, [field]]): [SettingName, string][] =>
   SETTING_OUTCOMES[name]['openai-responses'] === 'kept' && name !== 'safetyIdentifier' ? [[name, field]] : [],
 )
 
-/** The settings under which losses of the dialect's fields are reported. */
+/** The setting under which a loss of each of the dialect's fields is reported. */
 const REPORTED_UNDER: Readonly<Record<string, SettingName>> = {
   ...Object.fromEntries(PLAIN.map(([name, field]) => [field, name])),
   reasoning: 'reasoning',
@@ -48,17 +53,17 @@ const REPORTED_UNDER: Readonly<Record<string, SettingName>> = {
 
 const pathsOf = ({ prompt: { settings } }: Translation): Readonly<Record<string, string>> => {
   const paths = Object.fromEntries(Object.entries(REPORTED_UNDER).map(([field, name]) => [field, settings[name]?.field ?? name]))
-  // Other dialects ask by fields of their own for what this one includes.
+  // Other dialects have fields of their own for what is asked for by `include` here.
   const included = settings.include ?? settings.logprobs ?? settings.topLogprobs
   return included === undefined ? paths : { ...paths, include: included.field }
 }
 
-/** In our words, which the rules turn into the dialect's. */
+/** Returns the setting in this service's form, which the field rules convert to the dialect's. */
 const reasoning = (translation: Translation): JsonObject | undefined => {
   const value = translation.setting('reasoning')
   if (value === undefined) return undefined
   const { enabled, effort, maxTokens, summary, exclude } = value
-  // Always in ours: a wish that is nothing but an effort is asked for in the same way.
+  // `exclude` is always set, so that the rules treat even a wish for a bare effort as one in this service's form.
   return definedOnly({ enabled, effort, max_tokens: maxTokens, summary, exclude: exclude ?? false })
 }
 
@@ -76,8 +81,8 @@ const outputFormat = (format: OutputFormat): JsonObject | undefined => {
 }
 
 /**
- * Thinking is always asked for in its encrypted form, so that the next request can hand it back; but the API refuses the
- * word where the model does not think.
+ * Thinking is always asked for in its encrypted form, so that the next request can send it back; but the API refuses that value of
+ * `include` for a model that does not think.
  */
 const include = (translation: Translation, { model, replaysThinking }: SettingsContext): readonly string[] | undefined => {
   const asked = translation.setting('reasoning')
@@ -89,7 +94,7 @@ const include = (translation: Translation, { model, replaysThinking }: SettingsC
   return list.size === 0 ? undefined : [...list]
 }
 
-/** `user` is the older word for the same, for a second name of the end user. */
+/** `user` is the older name of `safety_identifier`; it is used for a second identifier of the end user. */
 const user = ({ setting }: Translation): JsonObject => {
   const [older, newer] = [setting('user'), setting('safetyIdentifier')]
   return newer === undefined ? definedOnly({ safety_identifier: older }) : definedOnly({ user: older, safety_identifier: newer })

@@ -1,4 +1,4 @@
-/** Tools and the choice among them. */
+/** Encodes tools and the choice among them. */
 import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { demandedTool } from '../demanded-tool.ts'
@@ -8,13 +8,13 @@ import { runsByItself } from '../vendor-tools.ts'
 export const encodeTools = (translation: Translation): readonly JsonObject[] => {
   const tools = translation.prompt.tools.flatMap((tool) => encodeTool(tool, translation))
   const options = translation.setting('webSearchOptions')
-  // Chat's own way to ask for a search is an option beside the tools.
+  // Chat Completions asks for a search by an option beside the tools.
   return options === undefined || tools.some(({ type }) => type === 'web_search')
     ? tools
     : [...tools, webSearch(isObject(options) ? options : {})]
 }
 
-/** Members to spread: the default is left unsaid, and so is a choice of a tool that is not there. */
+/** Returns members to spread: the default choice is left out, and so is a choice of a tool that cannot be demanded. */
 export const encodeToolChoice = (translation: Translation): JsonObject => {
   const choice = translation.prompt.toolChoice
   if (choice.type === 'auto') return {}
@@ -32,7 +32,7 @@ const encodeTool = (tool: Tool, translation: Translation): readonly JsonObject[]
       name: tool.name,
       ...(tool.description === null ? {} : { description: tool.description }),
       parameters: tool.parameters as JsonValue,
-      // Left unsaid it would be true here, and it is false in every other dialect.
+      // The default is true in this dialect, but false in every other.
       strict: tool.strict ?? false,
     },
   ]
@@ -45,7 +45,7 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
   ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }),
 })
 
-/** Every dialect's web search is this one's; of the other tools that providers run, those of this dialect go as they are. */
+/** Encodes the web search of every dialect; of the other tools that providers run, those of this dialect are passed on as they are. */
 const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translation): readonly JsonObject[] => {
   if (isObject(raw) && runsByItself(kind, raw)) return [raw as JsonObject]
   if (!/(?:^|:)web_search(?:_|$)/.test(kind)) {
@@ -53,7 +53,7 @@ const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translati
     return []
   }
   const tool = isObject(raw) ? raw : {}
-  // A tool of this service keeps its options in `parameters`.
+  // A tool of this service has its options in `parameters`.
   const inParameters = isObject(tool['parameters'])
   const options = isObject(tool['parameters']) ? tool['parameters'] : tool
   for (const [name, value] of Object.entries(options)) {
@@ -63,7 +63,7 @@ const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translati
   return [webSearch(options)]
 }
 
-/** The part that is carried over, and the part that only names the tool. */
+/** The options that are carried over, and the members that only name the tool. */
 const SEARCH_OPTIONS: ReadonlySet<string> = new Set([
   'type',
   'name',
@@ -87,7 +87,7 @@ const webSearch = (options: Readonly<Record<string, unknown>>): JsonObject => {
   }
 }
 
-/** Chat wraps the place in an object of its own. */
+/** Chat Completions wraps the location in an object of its own. */
 const approximate = (location: Readonly<Record<string, unknown>>): JsonObject => {
   const place = isObject(location['approximate']) ? location['approximate'] : location
   const known = ['city', 'country', 'region', 'timezone'].flatMap((name) => {

@@ -1,4 +1,7 @@
-/** A request for an upstream that speaks Responses: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
+/**
+ * Encodes a request for an upstream that speaks Responses: either a client's own JSON with only our fields replaced, or a conversation of
+ * another dialect.
+ */
 import { passesAsWritten } from '../../canonical/call.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonObject, JsonChanges, JsonValue } from '../../lib/json.ts'
@@ -33,7 +36,7 @@ export function* responsesWire(attempt: Attempt): Steps<string | Uint8Array<Arra
   return body.hasBytes ? yield* body.writingWire(changes) : body.textWith(changes)
 }
 
-/** JSON text. */
+/** Returns JSON text. */
 export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const { call, target, warn } = attempt
   if (passesAsWritten(call, 'responses')) return call.body.textWith(yield* relayChanges(attempt))
@@ -41,11 +44,11 @@ export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const translation = yield* translate(call.prompt(), 'openai-responses', target, warn)
   const prompt = yield* encodePrompt(translation, attempt)
   yield
-  // Nothing is kept anywhere for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
+  // Nothing is stored for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
   return yield* jsonText({ model: target.upstreamModel, ...prompt, stream: call.stream, store: false }, call)
 }
 
-/** All that is translated; the encoder reads no setting elsewhere. */
+/** Encodes all that is translated; the encoder reads settings nowhere else. */
 export function* encodePrompt(translation: Translation, context: RuleContext): Steps<JsonObject> {
   const { target } = context
   const model = openAiModel(target.upstreamModel)
@@ -66,7 +69,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
   return { ...(instructions === null ? {} : { instructions }), input, ...fields.object }
 }
 
-/** The changes to the client's body. */
+/** Returns the changes to the client's body. */
 function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { call, target, warn } = attempt
   const { body } = call
@@ -95,7 +98,7 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   return changes
 }
 
-/** `replayable`: the changed text of `input`, if it was changed. */
+/** `replayable`: the changed text of `input`; null if it was not changed. */
 function* lawfulRelayed(body: JsonBody, replayable: string | null, warn: Attempt['warn']): Steps<string | null> {
   const items = replayable === null ? body.value('input') : (JSON.parse(replayable) as JsonValue)
   if (!Array.isArray(items)) return null

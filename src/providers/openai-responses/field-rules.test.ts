@@ -136,7 +136,7 @@ test('fields of this interface that OpenAI does not have are left out, each with
   const { sent, lost } = own(strange, 'gpt-4o')
   expect(Object.keys(sent)).toEqual(['model', 'input', 'stream', 'store'])
   expect(lost).toEqual(Object.keys(strange))
-  // A penalty of none, and text alone, ask for nothing.
+  // A penalty of zero, and text as the only modality, ask for nothing.
   expect(own({ frequency_penalty: 0, modalities: ['text'] }).lost).toEqual([])
 })
 

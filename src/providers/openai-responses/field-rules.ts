@@ -1,6 +1,6 @@
 /**
- * The outcome for the fields of a Responses request at one vendor and model: renamed, mapped, held to a limit, or left out
- * with a warning. A client's own request and a translated one go through the same rules.
+ * Adapts the fields of a Responses request to one vendor and model: a field is renamed, mapped, limited, or left out with a warning. A
+ * client's own request and a translated one go through the same rules.
  */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
@@ -38,7 +38,7 @@ export function* applyFieldRules(fields: EditableFields, context: RuleContext): 
   limitMetadata(fields, context)
 }
 
-/** Fields of the dialect that some of OpenAI's models accept. */
+/** Fields of the dialect that only some of OpenAI's models accept. */
 const OF_MODELS: ReadonlySet<string> = new Set(['temperature', 'top_p', 'top_logprobs', 'prompt_cache_options'])
 
 const effortOf = (fields: EditableFields): string | null => {
@@ -66,14 +66,14 @@ const changeReasoning = (fields: EditableFields, model: OpenAiModel, { warn }: R
   else fields.put('reasoning', members)
 }
 
-/** In the dialect's own words, all of which the model knows. */
+/** Says whether the setting is in the dialect's own form and the model knows all of it. */
 const isUnderstood = (reasoning: Readonly<Record<string, unknown>>, { reasons, efforts }: OpenAiModel): boolean => {
   const { effort } = reasoning
   if (OUR_MEMBERS.some((member) => Object.hasOwn(reasoning, member))) return false
   return reasons !== false && (typeof effort !== 'string' || efforts === null || efforts.includes(effort))
 }
 
-/** A whole request is refused for a built-in tool that the model does not have, and for the choice of one. */
+/** The API refuses a whole request for a built-in tool that the model does not have, or for the choice of one. */
 const dropRefusedTools = (fields: EditableFields, { refusedTools }: OpenAiModel, { target, warn }: RuleContext): void => {
   const [tools, choice] = [fields.value('tools'), fields.value('tool_choice')]
   if (!Array.isArray(tools)) return
@@ -145,7 +145,7 @@ const FUNCTION_TOOL: FunctionPlace = {
   withFunction: (_, called) => called,
 }
 
-/** The API refuses a smaller cap. */
+/** The API refuses a lower cap. */
 const OUTPUT_TOKENS_MIN = 16
 
 const raiseOutput = (fields: EditableFields, context: RuleContext): void => {
@@ -160,7 +160,7 @@ const raiseOutput = (fields: EditableFields, context: RuleContext): void => {
   })
 }
 
-/** The provider refuses to include what a model does not have: thinking that it does not do, chances that it does not report. */
+/** The provider refuses to include something that the model does not have: thinking, or log probabilities. */
 const includeKnown = (
   fields: EditableFields,
   { reasons }: OpenAiModel,
@@ -170,7 +170,7 @@ const includeKnown = (
   const given = fields.value('include')
   if (!Array.isArray(given)) return
   const field = fields.reported('include')
-  // Where they are asked for by their number alone, that was reported.
+  // If they were asked for only by `top_logprobs`, the loss was reported already.
   if (given.includes(LOGPROBS_INCLUDED) && !accepts('top_logprobs') && field !== fields.reported('top_logprobs'))
     warn({
       code: 'unsupported_field',
@@ -179,7 +179,7 @@ const includeKnown = (
     })
   const kept = given.filter(
     (value: JsonValue) =>
-      // These are for the service's own tools.
+      // These values are for the service's own tools.
       !(typeof value === 'string' && serverToolName(value) !== null) &&
       !(value === 'reasoning.encrypted_content' && reasons === false) &&
       !(value === LOGPROBS_INCLUDED && !accepts('top_logprobs')),

@@ -1,6 +1,6 @@
 /**
- * Calls and outputs in the history of a client of the same dialect, as vendors take them: OpenAI refuses the whole request for a call
- * that has no output, an output that belongs to no call, and one that says nothing at all. An interrupted agent sends both in each request from then on.
+ * Repairs calls and outputs in the history of a client of the same dialect: OpenAI refuses the whole request for a call without an output,
+ * an output that belongs to no call, or an output without content. After an interruption, agents send such items in every later request.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -10,21 +10,22 @@ import { lookForName } from '../../lib/may-name.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
 
-/** Calls whose output is text. Outputs of others have forms of their own, so nothing is made for them or of them. */
+/** Calls whose output is text. Outputs of other calls have forms of their own, so they are neither made nor changed. */
 const OUTPUT_TYPES: Readonly<Record<string, string>> = {
   function_call: 'function_call_output',
   custom_tool_call: 'custom_tool_call_output',
 }
 const TEXT_OUTPUTS: ReadonlySet<string> = new Set(Object.values(OUTPUT_TYPES))
 
-/** True where a request may hold such a call or output. The history of all others is not read. */
+/** True if a request may hold such a call or output; otherwise its history is not read. */
 export const mayHoldCalls = (searchable: string): Steps<boolean> => lookForName(CALLS, searchable)
 
 const CALLS = /"(?:function|custom_tool)_call(?:_output)?"/
 
 /**
- * JSON text for `input`, which is given as its items and its text, which is read only where it changes; null where it can go up as it is. An
- * output may stand anywhere. A compacted history may hold a call in a part that cannot be read here, so it stays as it is.
+ * JSON text for `input`; null if it can be sent as it is. `items` are its parsed items; `textOf` returns its text and is called only if
+ * something changes. An output may come anywhere. A compacted history may hold a call in a part that cannot be read here, so it stays as it
+ * is.
  */
 export function* lawfulInput(textOf: () => string, items: readonly JsonValue[], warn: (warning: Warning) => void): Steps<string | null> {
   const types = items.map(typeOf)
@@ -65,7 +66,7 @@ const typeOf = (item: JsonValue): string => (isObject(item) && typeof item['type
 
 const isCompaction = (type: string): boolean => type.startsWith('compaction')
 
-/** The call or the output of an item; all else of it is left out. */
+/** The call or the output of an item; everything else in it is left out. */
 const skeletonOf = (item: JsonValue, place: number): Message => {
   const at = `input[${place}]`
   const type = typeOf(item)

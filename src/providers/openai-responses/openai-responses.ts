@@ -1,4 +1,4 @@
-/** Any upstream that speaks Responses. */
+/** The adapter for all upstreams that speak Responses. */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
@@ -28,12 +28,12 @@ export const openaiResponses = jsonAdapter((attempt, context) => {
   }
 })
 
-/** `native`: the client speaks this dialect and asked for a stream, so that events can be passed on as they are. */
+/** `native`: the client speaks this dialect and asked for a stream, so events can be passed on as they are. */
 const eventReader = (target: Target, native: boolean): EventReader => {
   const decoder = decoderFor(target)
   return {
     read: (event, sse, frames) => readEvent(event, sse, { decoder, target, native }, frames),
-    // The terminal event holds the use; at most an end marker comes behind it.
+    // The terminal event holds the usage; at most an end marker follows it.
     stopped: (finished) => finished,
   }
 }
@@ -60,7 +60,7 @@ const readEvent = (event: unknown, { data, event: name }: SseEvent, { decoder, t
     if (events.length > 0) frames.push({ events })
     return
   }
-  // An event in several lines of data is passed on in one.
+  // An event whose data are in several lines is passed on in one line.
   const json = mendArguments(event) || data.includes('\n') ? JSON.stringify(event) : data
   frames.push({ events, native: { dialect: 'responses', json } })
 }
@@ -77,7 +77,10 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
   frames.push(native ? { events, native: { dialect: 'responses', json } } : { events })
 }
 
-/** Arguments are text in this dialect; some servers write an object. True where any was changed: in the event, its item, or the items of its answer. */
+/**
+ * Arguments are text in this dialect, but some servers send an object. True if any were changed: in the event, its item, or the items of
+ * its answer.
+ */
 const mendArguments = (body: Record<string, unknown>): boolean => {
   const { item, response } = body
   const output: unknown[] = Array.isArray(body['output']) ? body['output'] : []
@@ -91,7 +94,7 @@ const FAILED: ReadonlySet<unknown> = new Set(['failed', 'cancelled'])
 const isFailed = (type: unknown, { status }: Readonly<Record<string, unknown>>): boolean =>
   type === 'response.failed' || type === 'response.cancelled' || FAILED.has(status)
 
-/** The rest of a response echoes the request, which must not appear in an error. */
+/** The rest of a response repeats the request, which must not appear in an error. */
 const failureOf = (response: Record<string, unknown>, target: Target): GatewayError => {
   const { error, error_type, status } = response
   const reported = { error, error_type, ...(holdsError(response) ? {} : { status }) }

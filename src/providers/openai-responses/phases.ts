@@ -1,19 +1,19 @@
 /**
- * Phases of the assistant's messages. From gpt-5.3-codex on OpenAI wants them on all messages of a history: without them a model may
- * take a comment for its answer, and stop early. Clients of other dialects have no word for them, but the calls beside the words tell.
+ * Sets the phases of the assistant's messages. From gpt-5.3-codex on, OpenAI wants them on all messages of a history: without them a model
+ * may take a commentary for its answer, and stop early. Other dialects have no phases, but the calls beside a message show which it has.
  */
 import type { JsonObject } from '../../lib/json.ts'
 
-/** An item of the input, and the message of the request that it comes from. */
+/** An item of the input, and the path of the message that it comes from. */
 export interface Item {
   readonly at: string
   readonly json: JsonObject
 }
 
-/** The phase that a message has already is the client's own, and stays. */
+/** A message that already has a phase got it from the client, and keeps it. */
 export const withPhases = (items: readonly Item[]): Item[] => {
   const phased: Item[] = []
-  /** The turn goes on behind the item, with a call or with what it returned. */
+  /** The turn continues after the item, with a call or with its result. */
   let goesOn = false
   for (const item of items.toReversed()) {
     const { type, role, phase } = item.json

@@ -1,6 +1,6 @@
 /**
- * The history of a client of the same dialect, as the upstream takes it: without thinking that other providers made, for which it refuses
- * the whole request (docs/contract/requests.md#proofs-of-reasoning); without containers of earlier calls, which are the account's; with
+ * Prepares the history of a client of the same dialect for the upstream: without thinking that other providers made, for which it refuses
+ * the whole request (docs/contract/requests.md#proofs-of-reasoning); without containers of earlier calls, which belong to the account; with
  * ids of calls that are short enough.
  */
 import { lookForSealedProof, openProof } from '../../canonical/reasoning.ts'
@@ -18,10 +18,10 @@ import { CALL_ID_MAX, callId, isItemId, isOwnProof } from './encode-parts.ts'
 
 const PLAIN_THINKING = '"reasoning_text"'
 const CONTAINER = /"container_id"/
-/** Only a vendor that has the limit is asked for it; one that is spelt with escapes is left to the vendor. */
+/** Used only for vendors with this limit. An id that is written with escapes is not matched, and left to the vendor. */
 const LONG_CALL_ID = new RegExp(`"call_id"\\s*:\\s*"[^"\\\\]{${CALL_ID_MAX + 1}}`)
 
-/** JSON text for `input`. Null: it can go up as it is, which nearly every request's does. */
+/** JSON text for `input`. Null if it can be sent as it is, as in nearly every request. */
 export function* replayableInput(
   body: JsonBody,
   target: Target,
@@ -54,7 +54,7 @@ export function* replayableInput(
     if (place === null) return called
     const message = `A container in the account of this service at ${target.providerName} is reached by no request; it was left out.`
     warn({ code: 'unsupported_field', field: `${at}.${place}`, message })
-    // A call of the interpreter is none without its container.
+    // A call of the interpreter is not valid without its container.
     return place === 'container_id' ? null : editMembers(called, { environment: null })
   })
   return kept === given ? null : kept
@@ -66,7 +66,7 @@ const containerIn = ({ type, container_id: id, environment }: Readonly<Record<st
   return type === 'shell_call' && isObject(environment) && typeof environment['container_id'] === 'string' ? 'environment' : null
 }
 
-/** The item's own text where it can go up, with its seal opened where the thinking is this provider's own, else null. */
+/** The item's text if it can be sent, with the seal opened if the thinking is this provider's own; null if it must be left out. */
 const replayable = (item: Readonly<Record<string, unknown>>, text: string, target: Target, family: OpenAiModel): string | null => {
   const encrypted = item['encrypted_content'] ?? ''
   if (typeof encrypted !== 'string') return text
@@ -76,7 +76,7 @@ const replayable = (item: Readonly<Record<string, unknown>>, text: string, targe
     const id = isItemId(proof.id) ? JSON.stringify(proof.id) : null
     return editMembers(text, { id, content: null, encrypted_content: JSON.stringify(proof.data) })
   }
-  // Thinking in full and nothing encrypted: not made by a model that hides it.
+  // Full thinking without an encrypted form was not made by a model that hides its thinking.
   const content = item['content'] ?? []
   return family.hidesThinking && encrypted === '' && Array.isArray(content) && content.length > 0 ? null : text
 }

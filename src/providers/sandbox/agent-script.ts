@@ -1,4 +1,4 @@
-/** A model that does exactly what the request prescribes, turn by turn, so that a loop of tools can be tried with it. */
+/** A model that does exactly what the request prescribes, turn by turn, for testing a tool loop. */
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { answer } from './answer.ts'
@@ -27,7 +27,7 @@ export const agentScript = (input: SandboxInput): Iterable<SandboxStep> => {
   })
 }
 
-/** The turns that the model had since the user last spoke: results of tools are no words of the user. */
+/** The number of turns that the model had since the user last spoke; results of tools do not count as words of the user. */
 const turnsOf = ({ messages }: Prompt): number => {
   const asked = messages.findLastIndex(saysSomething)
   return messages.slice(asked + 1).filter(({ role }) => role === 'assistant').length
@@ -35,7 +35,7 @@ const turnsOf = ({ messages }: Prompt): number => {
 
 const saysSomething = ({ role, parts }: Message): boolean => role === 'user' && parts.some(({ type }) => type !== 'tool-result')
 
-/** A tool of the service is a function to the model. */
+/** To the model, a tool of the service is a function. */
 const functionName = (name: string): string => {
   const own = serverToolName(name)
   return own === null ? name : `service_${own}`

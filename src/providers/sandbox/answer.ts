@@ -1,4 +1,4 @@
-/** An answer as the steps of a stream: opened, one piece after the other, its usage and its end. */
+/** Makes the steps of a streamed answer: its start, one piece after the other, its usage and its end. */
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import { usageOf } from '../../canonical/usage.ts'
 import type { Block } from './block.ts'
@@ -9,23 +9,23 @@ import { wordCount, words } from './words.ts'
 
 interface AnswerOptions {
   readonly finish?: FinishReason
-  /** Before the first token, and between tokens where the request does not say. */
+  /** The wait before the first token, and the wait between tokens if the request does not set one. */
   readonly firstTokenMs?: number
   readonly tokenMs?: number
-  /** Spent without anything to show for it. */
+  /** Tokens that are spent on thinking that is not shown. */
   readonly hiddenReasoningTokens?: number
-  /** Stands where the end of the answer should be. */
+  /** The step that replaces the end of the answer. */
   readonly ending?: SandboxStep
 }
 
 /**
- * `maxOutputTokens` cuts it short, with finish `length`. Tokens are made as they are said, so that a long answer is never in
- * memory as tokens.
+ * If `maxOutputTokens` cuts the answer short, it finishes with `length`. Tokens are made as they are sent, so that a long answer is never
+ * in memory as tokens.
  */
 export function* answer(input: SandboxInput, whole: readonly Block[], options: AnswerOptions = {}): Generator<SandboxStep> {
   const { finish = 'stop', firstTokenMs = 0, hiddenReasoningTokens = 0 } = options
   const { blocks, sequence } = stoppedBlocks(whole, input.prompt.settings.stop?.value ?? [])
-  // Behind the sequence nothing was to be said or to go wrong any more.
+  // A stop sequence ends the answer before its scripted ending.
   const ending = sequence === null ? options.ending : undefined
   const tokenMs = input.settings.delayMs ?? options.tokenMs ?? 0
   const allowed = input.maxOutputTokens ?? Number.POSITIVE_INFINITY
@@ -34,7 +34,7 @@ export function* answer(input: SandboxInput, whole: readonly Block[], options: A
 
   yield frame({ type: 'start', upstreamId: null, upstreamModel: null }, { type: 'usage', usage: usageOf({ inputFresh }) })
   if (firstTokenMs > 0) yield { kind: 'wait', ms: firstTokenMs }
-  // A long text comes in fewer, larger frames, unless it was asked to come slowly.
+  // A long text comes in fewer, larger frames, unless a delay was asked for.
   const batch = tokenMs > 0 ? 1 : Math.max(1, Math.ceil(Math.min(expected, allowed) / FRAMES_MAX))
   let pending: Token[] = []
   let said = 0
@@ -66,12 +66,12 @@ export function* answer(input: SandboxInput, whole: readonly Block[], options: A
 const finishOf = (reason: FinishReason, sequence: string | null): ModelEvent =>
   sequence === null ? { type: 'finish', reason, native: null } : { type: 'finish', reason: 'stop', native: null, stopSequence: sequence }
 
-/** Frames of a text that is said at once, about. */
+/** The approximate number of frames for a text without delay. */
 const FRAMES_MAX = 500
 
 type Token = Extract<ModelEvent, { type: Block['type'] | 'tool-arguments' }>
 
-/** Text that is said at once is one event. */
+/** Joins text that is sent at once into one event. */
 const joined = (tokens: readonly Token[]): Token[] => {
   const events: Token[] = []
   for (const token of tokens) {
@@ -98,11 +98,11 @@ function* tokensOf(blocks: readonly Block[]): Generator<Token> {
   }
 }
 
-/** About as many as `tokensOf` gives. */
+/** Approximately the number that `tokensOf` yields. */
 const tokenCount = (block: Block): number =>
   block.type === 'tool-call' ? 1 + Math.ceil(block.json.length / JSON_PIECE_CHARACTERS) : wordCount(block.text)
 
-/** Pieces of a few characters, as models send them: their borders mean nothing. */
+/** Pieces of a few characters, as models send them, cut at arbitrary places. */
 const JSON_PIECE_CHARACTERS = 12
 const JSON_PIECE = new RegExp(`[^]{1,${JSON_PIECE_CHARACTERS}}`, 'gu')
 

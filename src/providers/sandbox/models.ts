@@ -1,4 +1,4 @@
-/** The sandbox models as a catalogue lists them (docs/contract/operating.md#sandbox). */
+/** The sandbox models for the catalogue (docs/contract/operating.md#sandbox). */
 import { ERROR_TYPES } from '../../errors.ts'
 import type { FailingName, SandboxName } from './script.ts'
 
@@ -9,7 +9,7 @@ export interface SandboxModel {
   readonly description: string
   readonly contextLength: number
   readonly supportedParameters: readonly string[]
-  /** An answer of some kind, or one type of error. */
+  /** The model either answers in some way or fails with one type of error. */
   readonly plays: 'answer' | 'error'
 }
 

@@ -1,8 +1,8 @@
-/** The facts of a conversation that the sandbox models read. */
+/** Reads the facts of a conversation that the sandbox models use. */
 import type { Message, Part, Prompt, Tool } from '../../canonical/prompt.ts'
 import { wordCount } from './words.ts'
 
-/** The results that the last message holds, with the names of the tools that were called. */
+/** The tool results in the last message, with the names of the called tools. */
 export const toolResults = ({ messages }: Prompt): { name: string; text: string }[] => {
   const results = (messages.at(-1)?.parts ?? []).filter((part) => part.type === 'tool-result')
   const names = new Map(allParts(messages).flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name]] : [])))
@@ -11,7 +11,7 @@ export const toolResults = ({ messages }: Prompt): { name: string; text: string 
 
 export const toolCallCount = ({ messages }: Prompt): number => allParts(messages).filter(({ type }) => type === 'tool-call').length
 
-/** The request as it was received, as JSON: roles and kinds of parts, names of tools. */
+/** Describes the received request as JSON: roles and types of parts, names of tools. */
 export const describePrompt = ({ messages, tools, toolChoice, outputFormat }: Prompt): string =>
   JSON.stringify({
     messages: messages.map(({ role, parts }) => ({ role, parts: parts.map(({ type }) => type) })),
@@ -20,7 +20,10 @@ export const describePrompt = ({ messages, tools, toolChoice, outputFormat }: Pr
     output_format: outputFormat.type,
   })
 
-/** Words of all texts, of what tools were called with and returned, and of the descriptions of tools; media and the provider's own tools count nothing. */
+/**
+ * Counts the words of all texts, of the arguments and results of tools, and of the descriptions of tools; media and the provider's own
+ * tools count nothing.
+ */
 export const inputTokenCount = ({ messages, tools }: Prompt): number =>
   [...allParts(messages).map(textOf), ...tools.map(toolText)].reduce((sum, text) => sum + wordCount(text), 0)
 

@@ -1,4 +1,4 @@
-/** How a provider would say each of the typed errors (docs/contract/errors.md#types). */
+/** Makes each of the typed errors as a provider would report it (docs/contract/errors.md#types). */
 import { type ErrorMetadata, ERRORS, type ErrorType, GatewayError } from '../../errors.ts'
 
 /** `model`: our id of the sandbox model that fails. */

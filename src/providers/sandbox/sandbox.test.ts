@@ -11,7 +11,7 @@ import { runScript, sandboxProvider } from './sandbox.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
 
-/** Time stands still until it is told to go on. */
+/** A clock whose time advances only when the test says so. */
 const standingClock = () => {
   const tasks: { delayMs: number; task: () => void }[] = []
   const clock: Clock = {
@@ -99,7 +99,7 @@ describe('runScript', () => {
   })
 })
 
-/** The frames of two words of `sandbox/lorem`. */
+/** The frames of an answer of two words by `sandbox/lorem`. */
 const play = async (body: JsonBody, context: Partial<ProviderContext> = {}): Promise<readonly Frame[]> => {
   const target = {
     provider: 'sandbox',
@@ -138,7 +138,7 @@ test('the body of a large request is made from the bytes that it came in, and ot
   })
   const [made, ...behind] = steps.splice(3)
   expect(steps).toEqual(['turn', 'turn', 'turn'])
-  // For the frames of the answer.
+  // These turns are for the frames of the answer.
   expect(new Set(behind)).toEqual(new Set(['turn']))
   expect(made).toBeInstanceOf(Uint8Array)
   expect(JSON.parse(Buffer.from(made as Uint8Array).toString())).toEqual({ model: 'lorem', user })

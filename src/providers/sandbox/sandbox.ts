@@ -1,4 +1,4 @@
-/** The provider that needs no network: it plays the scripts of its models, in real time. */
+/** The provider that needs no network: it plays the scripts of its models in real time. */
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Clock, pauseUnlessAborted } from '../../lib/clock.ts'
@@ -18,7 +18,8 @@ export const sandboxProvider: ProviderAdapter = async (attempt, context, take) =
   const { call, target, number, connection, warn } = attempt
   const { clock, sending, turn } = context
   const prompt = call.prompt()
-  // Our own checks, before the provider counts as asked: so they have their real status (docs/contract/errors.md#own-checks).
+  // These are our own checks, made before the provider counts as asked, so that errors have their real status
+  // (docs/contract/errors.md#own-checks).
   refuseFilesById(prompt, { target, ...lossesTo(warn) })
   refuseSeveralChoices(prompt, target)
   const settings = readSandboxSettings(call.body.value('sandbox'))
@@ -37,22 +38,25 @@ function* sandboxWire({ call, target }: Attempt): Steps<UpstreamRequest['body']>
   return yield* call.body.writingWire({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) })
 }
 
-/** As every provider does: nothing is stored here under such an id. */
+/** Refused as at every provider: nothing is stored here under such an id. */
 const refuseFilesById = ({ messages }: Prompt, context: Losses & { readonly target: Target }): void => {
   for (const { role, parts, at = 'messages' } of messages) {
     for (const part of parts) if (part.type === 'unknown' && part.fileId !== undefined) uncarried(part, { at, role }, context)
   }
 }
 
-/** As every provider that gives one answer does. */
+/** Refused as at every provider that gives only one answer. */
 const refuseSeveralChoices = ({ settings: { candidates } }: Prompt, { providerName }: Target): void => {
   if (candidates !== undefined) throw new GatewayError('invalid_request', `${candidates.field}: ${providerName} cannot do this.`)
 }
 
-/** Frames that no wait keeps apart come together, up to this many. */
+/** The most frames in one batch; frames without a wait between them are batched. */
 const BATCH_MAX = 64
 
-/** `turn`: asked behind frames that no wait keeps apart. Throws what a step says, and the signal's reason as soon as that aborts: as an adapter with a real upstream does. */
+/**
+ * `turn`: called after frames that no wait separates. Throws the error of a step, and the signal's reason as soon as the signal aborts,
+ * like an adapter with a real upstream.
+ */
 export const runScript = async (
   steps: Iterable<SandboxStep>,
   clock: Clock,
@@ -66,7 +70,7 @@ export const runScript = async (
     let waiting: ReturnType<Turn>
     if (step.kind === 'frame') {
       batch.push({ events: step.events })
-      // Behind a wait others had their turn.
+      // After a wait, other requests have had their turn already.
       if (batch.length > 1) waiting = turn?.()
       if (batch.length < BATCH_MAX && waiting === undefined) continue
     }

@@ -1,6 +1,6 @@
 /**
- * The script of each sandbox model (docs/contract/operating.md#sandbox): a pure function of the request, so the same
- * request has the same answer. A token is a word; time is a step of the script, not a clock.
+ * The script of each sandbox model (docs/contract/operating.md#sandbox): a pure function of the request, so that the same request always
+ * gets the same answer. A token is a word; a wait is a step of the script, not a reading of the clock.
  */
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
@@ -17,7 +17,7 @@ import { toolCalls } from './tool-calls.ts'
 import { valueFor } from './value-from-schema.ts'
 import { wordCount, WORDS } from './words.ts'
 
-/** `model` is the provider's own name, `echo`, or ours, `sandbox/echo`. An unknown one fails with `not_found`. */
+/** `model`: the provider's own name, `echo`, or ours, `sandbox/echo`. An unknown one fails with `not_found`. */
 export const sandboxScript = (model: string, input: SandboxInput): Iterable<SandboxStep> => {
   const [name = '', variant, ...more] = model.replace(/^sandbox\//, '').split('/')
   if (more.length === 0 && variant === undefined && Object.hasOwn(MODELS, name)) return MODELS[name as SandboxName](input)
@@ -37,7 +37,7 @@ const SLOW_FIRST_MS = 3000
 const SLOW_TOKEN_MS = 250
 const LOREM_TOKENS = 120
 const LOREM_TOKEN_MS = 10
-/** The tokens that an answer of nothing but thinking spends where the request sets no limit. */
+/** The tokens that an answer of thinking alone spends if the request sets no limit. */
 const EMPTY_TOKENS = 256
 
 const MODELS = {
@@ -98,7 +98,7 @@ const text = (text: string): Block => ({ type: 'text', text })
 
 const echo = (prompt: Prompt): Block => text(cutText(lastUserText(prompt) ?? describePrompt(prompt), ECHO_CHARACTERS_MAX))
 
-/** An echo of a text of megabytes would keep the process from everything else, and teach a client nothing more. */
+/** Echoing megabytes of text would block the process for other requests, and would be no more use to a client. */
 const ECHO_CHARACTERS_MAX = 512 * 1024
 
 const lorem = (tokens: number): string => Array.from({ length: tokens }, (_, index) => WORDS[index % WORDS.length]).join(' ')

@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { validate } from '../../contract/validate.ts'
 import { ERROR_TYPES } from '../../errors.ts'
 
-/** Null where the model uses its own default. */
+/** Null if the model uses its own default. */
 export interface SandboxSettings {
   readonly tokens: number | null
   readonly delayMs: number | null
-  /** The work of sandbox/agent, turn by turn. */
+  /** The turns of sandbox/agent, in order. */
   readonly script?: readonly AgentTurn[]
 }
 
@@ -37,7 +37,7 @@ const agentTurn = z
 
 export type AgentTurn = z.output<typeof agentTurn>
 
-/** The body field `sandbox`, which only these models read. */
+/** The schema of the body field `sandbox`, which only these models read. */
 const settings = z.strictObject({
   tokens: z.int().min(1).max(10_000).nullish().meta({ description: 'Length of the text of sandbox/lorem.' }),
   script: z.array(agentTurn).max(TURNS_MAX).nullish().meta({ description: 'What sandbox/agent says and calls, turn by turn.' }),

@@ -1,4 +1,4 @@
-/** The input of a sandbox model, and the parts of its script. */
+/** The input of a sandbox model, and the steps of its script. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { GatewayError } from '../../errors.ts'
@@ -16,5 +16,5 @@ export type SandboxStep =
   | { readonly kind: 'frame'; readonly events: readonly ModelEvent[] }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'fail'; readonly error: GatewayError }
-  /** The connection ends without an end of the answer. */
+  /** The connection ends before the end of the answer. */
   | { readonly kind: 'cut' }

@@ -1,13 +1,13 @@
-/** Sequences that end an answer before them, as models heed them. */
+/** Applies stop sequences as models do: the answer ends before the sequence. */
 import type { Block } from './block.ts'
 
 export interface StoppedBlocks {
   readonly blocks: readonly Block[]
-  /** The sequence that ends the answer; null where none does. */
+  /** The sequence that ends the answer; null if none does. */
   readonly sequence: string | null
 }
 
-/** The first text that holds a sequence ends before it, and nothing follows. Thinking and calls of tools are no text. */
+/** The first text that contains a sequence ends before it, and nothing follows. Thinking and calls of tools are not searched. */
 export const stoppedBlocks = (blocks: readonly Block[], sequences: readonly string[]): StoppedBlocks => {
   for (const [index, block] of blocks.entries()) {
     if (block.type !== 'text') continue
@@ -24,7 +24,7 @@ interface Found {
   readonly end: number
 }
 
-/** A model that says one character after the other stops where the first of them is complete. */
+/** A model that writes one character after the other stops at the sequence that is complete first. */
 const firstIn = (text: string, sequences: readonly string[]): Found | null => {
   const found = sequences.flatMap((sequence): Found[] => {
     const start = sequence === '' ? -1 : text.indexOf(sequence)

@@ -3,7 +3,10 @@ import type { Block } from './block.ts'
 import { toolCallCount } from './prompt-facts.ts'
 import { valueFor } from './value-from-schema.ts'
 
-/** One call of each tool that may be called, in one turn, or of the first alone where the request wants no parallel calls, with arguments made from its schema. Ids go on through the conversation. */
+/**
+ * One call of each tool that may be called, in one turn, with arguments made from its schema; only of the first tool if the request wants
+ * no parallel calls. Ids are numbered through the whole conversation.
+ */
 export const toolCalls = (prompt: Prompt): Block[] => {
   const before = toolCallCount(prompt)
   const tools = callable(prompt)

@@ -1,16 +1,16 @@
 /**
- * A value that satisfies a JSON Schema, for the keywords that tools and output formats use: types, enum, const, the
- * members of objects and arrays, ranges, lengths, common formats, anyOf, oneOf, allOf and local $ref. A pure function;
- * a hostile schema costs no more than its bounds.
+ * Makes a value that satisfies a JSON Schema, for the keywords that tools and output formats use: types, enum, const, the members of
+ * objects and arrays, ranges, lengths, common formats, anyOf, oneOf, allOf and local $ref. A pure function; limits bound the cost of a
+ * hostile schema.
  */
 import { isObject, type JsonObject, type JsonValue, textsIn } from '../../lib/json.ts'
 
 export const valueFor = (schema: unknown): JsonValue =>
   make(schema as JsonValue, { root: schema as JsonValue, depth: 0, budget: { nodes: NODES_MAX } })
 
-/** References can multiply what a small schema asks for. */
+/** The limit exists because references can multiply what a small schema asks for. */
 const NODES_MAX = 2000
-/** From here on an object has its required members only, and further down none: a recursive schema must end. */
+/** Beyond this depth an object has only its required members, and beyond DEPTH_MAX values are null: a recursive schema must end. */
 const OPTIONAL_DEPTH_MAX = 4
 const DEPTH_MAX = 16
 const ITEMS_MAX = 16
@@ -46,7 +46,7 @@ const MAKERS: Readonly<Record<string, (schema: JsonObject, place: Place) => Json
   boolean: () => true,
 }
 
-/** The first type that is not null; without one, what the other keywords speak of. */
+/** The first type that is not null; without a type, the one that other keywords imply. */
 const typeOf = (schema: JsonObject): string => {
   const { type } = schema
   const types: readonly JsonValue[] = Array.isArray(type) ? type : type === undefined ? [] : [type]
@@ -61,7 +61,7 @@ const makeObject = (schema: JsonObject, place: Place): JsonValue => {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const required = textsIn(schema['required'])
   const names = place.depth > OPTIONAL_DEPTH_MAX ? required : [...new Set([...Object.keys(properties), ...required])]
-  // Not a literal's __proto__ but a member of that name: schemas come from strangers.
+  // A member may be named `__proto__`, because schemas come from clients; fromEntries makes it an ordinary member.
   return Object.fromEntries(
     names.map((name) => [name, make(Object.hasOwn(properties, name) ? (properties[name] ?? {}) : TEXT, place)] as const),
   )
@@ -98,14 +98,14 @@ const makeString = (schema: JsonObject): string => {
   return 'text'.padEnd(least, 'x').slice(0, size(schema['maxLength'], LENGTH_MAX))
 }
 
-/** The whole number nearest to 1 within the bounds. */
+/** The integer nearest to 1 within the bounds. */
 const makeInteger = (schema: JsonObject): number => {
   const least = Math.max(Math.ceil(bound(schema, 'minimum', -Infinity)), Math.floor(bound(schema, 'exclusiveMinimum', -Infinity)) + 1)
   const most = Math.min(Math.floor(bound(schema, 'maximum', Infinity)), Math.ceil(bound(schema, 'exclusiveMaximum', Infinity)) - 1)
   return multiple(Math.min(Math.max(1, least), most), most, schema)
 }
 
-/** 1 where the bounds allow it, else halfway between them or one beyond the only one. */
+/** Returns 1 if the bounds allow it; else the middle between them, or the number at distance 1 from the only one. */
 const makeNumber = (schema: JsonObject): number => {
   const least = Math.max(bound(schema, 'minimum', -Infinity), bound(schema, 'exclusiveMinimum', -Infinity))
   const most = Math.min(bound(schema, 'maximum', Infinity), bound(schema, 'exclusiveMaximum', Infinity))
@@ -120,13 +120,13 @@ const multiple = (value: number, most: number, { multipleOf }: JsonObject): numb
   return up <= most ? up : Math.floor(most / multipleOf) * multipleOf
 }
 
-/** A branch that only allows null says the least. */
+/** The first branch that allows more than null, else the first branch. */
 const preferred = (branches: readonly JsonValue[]): JsonValue =>
   branches.find((branch) => !isObject(branch) || branch['type'] !== 'null') ?? branches[0] ?? null
 
 const REFERENCES_MAX = 8
 
-/** The schema with the keywords of others joined in: members and required names together, the others' word last. */
+/** The schema with the keywords of others merged in: members and required names are joined, and for other keywords the last one counts. */
 const mergeAll = (schema: JsonObject, others: readonly JsonValue[], root: JsonValue): JsonObject =>
   others.reduce<JsonObject>(
     (merged, other) => {
@@ -145,7 +145,7 @@ const mergeAll = (schema: JsonObject, others: readonly JsonValue[], root: JsonVa
     Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'allOf')),
   )
 
-/** `#/$defs/name`: a JSON pointer within the schema itself. */
+/** Follows `#/$defs/name`, a JSON pointer within the schema itself. */
 const resolve = (root: JsonValue, ref: string): JsonValue => {
   if (ref !== '#' && !ref.startsWith('#/')) return null
   let at: JsonValue = root

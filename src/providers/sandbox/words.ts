@@ -1,6 +1,6 @@
 /**
- * The words of a text, one at a time, each with the white space before it; white space at the end goes to the last word, so
- * that the pieces joined are the text again. A word counts as a token.
+ * The words of a text, one at a time, each with the white space before it; white space at the end goes to the last word, so that the joined
+ * pieces are the text again. A word counts as a token.
  */
 export function* words(text: string): Generator<string> {
   for (const [word] of text.matchAll(WORD)) yield word
@@ -8,10 +8,10 @@ export function* words(text: string): Generator<string> {
 
 const WORD = /\s*\S+(?:\s+$)?|^\s+$/g
 
-/** In a longer text only the words of this beginning are counted, and the rest is taken to be like it. */
+/** In a longer text only the words of this beginning are counted, and the count is extrapolated. */
 const COUNTED_CHARACTERS = 256 * 1024
 
-/** A few milliseconds at most, however long the text is. */
+/** Takes a few milliseconds at most, however long the text is. */
 export const wordCount = (text: string): number => {
   if (text.length > COUNTED_CHARACTERS) return Math.ceil((wordCount(text.slice(0, COUNTED_CHARACTERS)) * text.length) / COUNTED_CHARACTERS)
   let count = 0
