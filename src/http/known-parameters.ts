@@ -1,4 +1,4 @@
-/** A misspelt filter would list everything, so query parameters that a route does not take are refused. */
+/** Refuses query parameters that a route does not take: a misspelt filter would list everything. */
 import { nearestName } from '../lib/nearest-name.ts'
 import { ISSUES_MAX, invalidRequest, NAME_SHOWN } from '../contract/validate.ts'
 import { cutText } from '../lib/cut-text.ts'

@@ -35,7 +35,7 @@ export const CLOSING_BRACE = 125
 const NUMBER_MAX = 1000
 const SCALAR = /-?(?:0|[1-9]\d{0,1000})(?:\.\d{1,1000})?(?:[eE][+-]?\d{1,1000})?|true|false|null/y
 
-/** What is left of the limits, and what was found. */
+/** The remaining limits, and what was found. */
 export interface Budget {
   readonly limits: JsonLimits
   nodes: number

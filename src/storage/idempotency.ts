@@ -16,7 +16,7 @@ export interface StoredAnswer {
 export interface Claim {
   readonly workspaceId: string
   readonly route: string
-  /** What the key counts for, or for whom, within the operation. */
+  /** The object or the person for whom the key counts within the operation. */
   readonly slug: string
   readonly key: string
   readonly bodySha256: string

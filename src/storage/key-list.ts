@@ -121,7 +121,7 @@ const statusIs = (eb: ExpressionBuilder<Schema, 'api_keys'>, status: KeyFilter['
   return eb.and([eb('api_keys.disabled', '=', 0), eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', now)])])
 }
 
-/** What a person remembers of a key: a part of its name or of its holder's id, or its last characters; or the whole hash. */
+/** Matches what a person remembers of a key: a part of its name or of its holder's id, or its last characters; or the whole hash. */
 const matches = (eb: ExpressionBuilder<Schema, 'api_keys'>, text: string) =>
   eb.or([
     containsText(eb.ref('api_keys.name'), text),

@@ -60,7 +60,7 @@ export interface PresetStore {
   moves(query: MoveQuery): Promise<MoveSlice | null>
   /** Returns false if there is no such preset. Archiving it again changes nothing. */
   archive(workspaceId: string, slug: string, now: string, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<boolean>
-  /** What an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
+  /** The parts that an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Deletes answers that were kept for idempotency; returns the number. */
   deleteIdempotencyKeys(createdBefore: string, limit: number): Promise<number>

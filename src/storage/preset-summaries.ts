@@ -1,4 +1,4 @@
-/** What several presets serve and who changed them last, for their list. One statement, however many rows the list has. */
+/** For the list of presets: what each serves, and who changed it last. One statement, however many rows the list has. */
 import { sql } from 'kysely'
 
 import type { PresetSummary } from '../contract/preset-query.ts'

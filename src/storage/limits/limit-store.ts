@@ -26,7 +26,7 @@ export interface BoundReached {
   readonly resetMs: number
 }
 
-/** What became known about a key's requests after they were admitted. */
+/** Facts about a key's requests that became known after they were admitted. */
 export interface Correction extends Claim {
   /** Usage beyond what was counted; a negative number gives back. */
   readonly usedTokens: number
