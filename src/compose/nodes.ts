@@ -19,7 +19,7 @@ export interface Nodes {
   start(): () => Promise<void>
 }
 
-/** What one part of this node has learnt, shared with the others as JSON text. */
+/** The facts that one part of this node has learnt, shared with the other nodes as JSON text. */
 export interface SharedKnowledge {
   news(): string
   hear(others: readonly OtherNode[]): void

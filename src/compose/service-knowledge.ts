@@ -1,4 +1,4 @@
-/** What the service knows about itself, for its operators. */
+/** Facts that the service knows about itself, for its operators. */
 import { type ConfigFile, configLines } from '../config-file.ts'
 import type { EffectiveSetting, ServiceKnowledge } from '../contract/service-facts.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'

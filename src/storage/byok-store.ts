@@ -149,10 +149,7 @@ export const createByokStore = (database: Database): ByokStore => ({
 /** More than anybody has; the work of a request must be bounded. */
 const IN_FORCE_MAX = 1000
 
-/**
- * Of two concurrent changes, one would be lost. A rewrap in between also makes the change fail, although it alters nothing that matters
- * here.
- */
+/** Fails if the record was changed since it was read, since one of two concurrent changes would be lost; a rewrap counts as a change. */
 const changeAsRead = async (transaction: Transaction<Schema>, before: ByokRecord, row: Updateable<ByokKeysTable>): Promise<boolean> => {
   const changed = await transaction
     .updateTable('byok_keys')

@@ -21,7 +21,7 @@ const lockSchema = z.strictObject({
 })
 
 export interface Lock {
-  /** The service that the bases are of. */
+  /** The service to which the bases belong. */
   readonly url: string
   readonly kinds: readonly KindName[]
   /** By kind and identity: `presets/support-bot`. */
