@@ -70,7 +70,7 @@ const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Arr
   const refusal = typeRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : space.take(declared))
   if (refusal !== null) throw await afterRest(refusal, declared, request.body?.getReader(), limits)
   if (declared > 0 && declared <= AT_ONCE_MAX) {
-    // A body this small arrives whole or not at all, so it needs no counting piece by piece.
+    // For a body this small, one time limit for the whole body is enough: nothing has to be counted piece by piece.
     const bytes = new Uint8Array(await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs), limits))
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return checked(bytes)

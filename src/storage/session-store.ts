@@ -28,7 +28,7 @@ export interface SessionStore {
     by: ChangedBy,
     open: (link: LoginLinkRecord) => SessionRecord,
   ): Promise<SessionRecord | null>
-  /** The session with one of these digests, if it is still valid. The next methods also look only at valid sessions. */
+  /** The session with one of these digests, if it is still valid. `live` and `list` also look only at valid sessions. */
   find(digests: readonly string[], now: string): Promise<SessionRecord | null>
   /** Those of the ids that belong to valid sessions. */
   live(ids: readonly string[], now: string): Promise<ReadonlySet<string>>

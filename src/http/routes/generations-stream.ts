@@ -128,7 +128,7 @@ const followed = (
       try {
         await parts.requireCaller(request)
       } catch (thrown) {
-        // If storage is away, that says nothing about the caller. Any other failure means that the key was revoked or the session ended.
+        // A failure of storage says nothing about the caller; a refusal below 500 means that the key was revoked or the session has ended.
         if (!(thrown instanceof GatewayError) || thrown.status >= 500) throw thrown
         return finish()
       }

@@ -5,7 +5,7 @@ export type DocumentJob =
   | { readonly kind: 'html'; readonly url: string; readonly charset: string | null; readonly maxCharacters: number }
   | { readonly kind: 'pdf'; readonly maxPages: number; readonly maxCharacters: number }
 
-/** The faults `encrypted` and `broken` occur only with PDFs. */
+/** In this answer, the faults `encrypted` and `broken` occur only with PDFs. */
 export type DocumentAnswer =
-  | (PageText & { readonly fault: null; /** A fault of a PDF. */ readonly pages?: number })
+  | (PageText & { readonly fault: null; /** Only for a PDF. */ readonly pages?: number })
   | { readonly fault: 'encrypted' | 'broken' }
