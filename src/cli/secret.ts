@@ -1,7 +1,7 @@
 /**
- * `patchbay secret …`: rotation of the root secret. After every step everything stored can be read, and running the command again
- * finishes an interrupted rotation: every process can read with the new secret before anything is written with it, and the old secret is
- * removed last, by a separate command.
+ * `patchbay secret …`: rotation of the root secret. After every step everything stored can be read, and running the command
+ * again finishes an interrupted rotation: every process can read with the new secret before anything is written with it,
+ * and the old secret is removed last, by a separate command.
  */
 import { SettingError, type StorageSettings } from '../config.ts'
 import { rewrap } from '../byok/envelope.ts'

@@ -17,8 +17,8 @@ import { UNBOUNDED, type MadeKey } from '../keys/keys.ts'
 
 const STDERR = 2
 /**
- * Writes sentences for the person at the terminal. It writes in the background, because a write to a terminal that nobody reads never
- * ends.
+ * Writes sentences for the person at the terminal. It writes in the background, because a
+ * write to a terminal that nobody reads never ends.
  */
 const person = createLineBuffer(STDERR, systemClock)
 

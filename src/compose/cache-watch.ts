@@ -17,8 +17,8 @@ export interface WatchedCache {
 const POLL_MS = 500
 
 /**
- * Resolves with a function that ends the watch. Whatever is read before that is as new as the first reading of the counter. Throws
- * StorageUnavailable.
+ * Resolves with a function that ends the watch. Whatever is read before that is as new as the first
+ * reading of the counter. Throws StorageUnavailable.
  */
 export const startCacheWatch = async (parts: {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 /**
- * Checks the models that the configuration file names for plugins and tools: an unknown one would only be noticed by the first request
- * that needs it.
+ * Checks the models that the configuration file names for plugins and tools: an unknown one would
+ * only be noticed by the first request that needs it.
  */
 import type { ConfigFile } from '../config-file.ts'
 import type { Models } from '../models/models.ts'

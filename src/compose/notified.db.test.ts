@@ -1,6 +1,6 @@
 /**
- * Two nodes on one PostgreSQL whose clocks stand still: neither ever polls, so whatever one learns about the other came as a
- * notification.
+ * Two nodes on one PostgreSQL whose clocks stand still: neither ever polls, so whatever one
+ * learns about the other came as a notification.
  */
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'

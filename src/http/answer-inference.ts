@@ -1,7 +1,7 @@
 /**
- * The common part of the three inference routes: it reads the request, passes it to the pipeline, and writes the answer, whole or as a
- * stream. The status of a provider's failure follows a setting (docs/contract/errors.md#provider-failures). A stream commits with its
- * first content (docs/contract/streams.md#commitment).
+ * The common part of the three inference routes: it reads the request, passes it to the pipeline, and writes the answer, whole or
+ * as a stream. The status of a provider's failure follows a setting (docs/contract/errors.md#provider-failures). A stream commits
+ * with its first content (docs/contract/streams.md#commitment).
  */
 import { isLargeAnswer } from '../canonical/answer-parts.ts'
 import { NO_COST } from '../canonical/cost.ts'

@@ -28,8 +28,8 @@ interface KeptInPart<Made> {
 const KEPT_MS = 24 * 60 * 60 * 1000
 
 /**
- * `asked` is the text that a repetition must send again. `render` writes the body of the answer, and must return the same text for the
- * same thing, since it writes the kept copy too.
+ * `asked` is the text that a repetition must send again. `render` writes the body of the answer, and must return the same
+ * text for the same thing, since it writes the kept copy too.
  */
 export const answerOnce = async <Made>(
   { request, operation, asked, status: made = 201 }: { request: RouteRequest; operation: string; asked: () => string; status?: number },

@@ -338,8 +338,8 @@ export const createApp = (parts: AppParts): App => {
 const lengthOf = ({ pieces }: LongAnswer): number => pieces.reduce((length, piece) => length + piece.length, 0)
 
 /**
- * Ends the permit, unless the handler took it over. The room for a body lasts as long as the permit or, without one, as long as the
- * handler.
+ * Ends the permit, unless the handler took it over. The room for a body lasts as long as the
+ * permit or, without one, as long as the handler.
  */
 const endingPermit = async (permit: Permit | null, space: BodySpace, work: () => Promise<Response> | Response): Promise<Response> => {
   try {

@@ -8,9 +8,9 @@ import { type AddressRange, addressValue, isWithin } from '../lib/address-ranges
 const HOPS_MAX = 20
 
 /**
- * `peer` is the other end of the connection, and `forwarded` the header `X-Forwarded-For`, to which each proxy appends the address that
- * it serves. Returns the last address that is not a proxy in `trusted`; if the header ends or contains something else before that, the
- * last proxy's address.
+ * `peer` is the other end of the connection, and `forwarded` the header `X-Forwarded-For`, to which each proxy
+ * appends the address that it serves. Returns the last address that is not a proxy in `trusted`; if the header ends
+ * or contains something else before that, the last proxy's address.
  */
 export const clientAddress = (peer: string, forwarded: string | null, trusted: readonly AddressRange[]): string => {
   if (trusted.length === 0 || forwarded === null || !isTrusted(peer, trusted)) return peer

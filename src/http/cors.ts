@@ -5,8 +5,8 @@ export interface Cors {
   /** Adds the headers that let this origin read an answer; adds none if the origin is not allowed. */
   mark(headers: Headers, origin: string | null): void
   /**
-   * The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; if no origin is sent, the answer lists the
-   * methods.
+   * The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; if no
+   * origin is sent, the answer lists the methods.
    */
   preflight(origin: string | null, methods: readonly string[], anyOrigin?: boolean): Response
 }

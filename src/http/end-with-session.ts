@@ -10,8 +10,8 @@ export const endWithSession = (response: Response, sessionId: string, sessions: 
     start(controller) {
       watch.signal.addEventListener('abort', () => {
         watch.stop()
-        // The stream's writer learns that nobody reads it any more, as if the client had left; a stream that has broken off already
-        // knows.
+        // The stream's writer learns that nobody reads it any more, as if the client had left; a
+        // stream that has broken off already knows.
         reader.cancel().catch(() => undefined)
         controller.error(new DOMException('The session has ended.', 'AbortError'))
       })

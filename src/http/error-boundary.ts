@@ -26,8 +26,8 @@ export const errorHeaders = (error: GatewayError): Record<string, string> => ({
 })
 
 /**
- * Headers for our own limits: how many per minute, how many are left, and when the whole limit is available again (an instant in
- * milliseconds).
+ * Headers for our own limits: how many per minute, how many are left, and when the whole limit is
+ * available again (an instant in milliseconds).
  */
 const rateLimitHeaders = (reported: unknown): Record<string, string> =>
   isObject(reported)

@@ -1,7 +1,7 @@
 /**
- * One run as a server-sent event stream. Back-pressure from the reader reaches the upstream: while the reader is behind, nothing more is
- * read. The stream ends with its terminal event and `[DONE]` or, if that is impossible, with a broken connection: never cleanly in the
- * middle (docs/contract/streams.md#ends).
+ * One run as a server-sent event stream. Back-pressure from the reader reaches the upstream: while the reader is behind,
+ * nothing more is read. The stream ends with its terminal event and `[DONE]` or, if that is impossible, with a broken
+ * connection: never cleanly in the middle (docs/contract/streams.md#ends).
  */
 import type { TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'

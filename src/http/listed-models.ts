@@ -1,6 +1,6 @@
 /**
- * The models and presets that a caller can call, as the API lists them. Those that the caller's guardrails rule out, and presets without
- * a model, are left out.
+ * The models and presets that a caller can call, as the API lists them. Those that the caller's guardrails
+ * rule out, and presets without a model, are left out.
  */
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { ModelResource } from '../contract/model.ts'

@@ -17,8 +17,8 @@ export interface Mount {
 }
 
 /**
- * A pure function of its arguments. A route that is mounted twice is described at its first place. Throws TypeError if two routes have
- * the same operation id, or two schemas the same name.
+ * A pure function of its arguments. A route that is mounted twice is described at its first place. Throws TypeError if two
+ * routes have the same operation id, or two schemas the same name.
  */
 export function* openapiDocument(mounts: readonly Mount[], info: { readonly version: string }): Steps<JsonObject> {
   const operations = operationsOf(mounts)

@@ -6,8 +6,8 @@ import { providerFailure, type ProviderFailureMode } from '../contract/provider-
 export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
 
 /**
- * How failures of providers must be reported, in place of the operator's setting; null for any other value
- * (docs/contract/errors.md#provider-failures).
+ * How failures of providers must be reported, in place of the operator's setting; null for any other
+ * value (docs/contract/errors.md#provider-failures).
  */
 export const wantedFailure = (headers: Headers): ProviderFailureMode | null =>
   providerFailure.safeParse(headers.get('x-service-provider-failure')?.toLowerCase()).data ?? null

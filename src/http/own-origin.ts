@@ -1,15 +1,15 @@
 /**
- * Checks that a request with a cookie comes from our own pages. Cookies are sent to every port of a host, and a name that somebody else
- * owns may resolve to our address; so a browser must say that the page is ours, and the Host must be one of our names
- * (docs/contract/sign-in.md#own-origin).
+ * Checks that a request with a cookie comes from our own pages. Cookies are sent to every port of a host, and a name
+ * that somebody else owns may resolve to our address; so a browser must say that the page is ours, and the Host must be
+ * one of our names (docs/contract/sign-in.md#own-origin).
  */
 import { GatewayError } from '../errors.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
 
 export interface OwnOrigin {
   /**
-   * True if cookies must be marked `Secure`: the request came by the public address, which is https. Throws `permission_denied` for a
-   * Host that is not ours.
+   * True if cookies must be marked `Secure`: the request came by the public address, which is https. Throws
+   * `permission_denied` for a Host that is not ours.
    */
   isSecure(headers: Headers): boolean
   /** Throws `permission_denied` if a browser says that a page of another origin sends the request. Programs send no such header. */

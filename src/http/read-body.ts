@@ -53,8 +53,8 @@ export const readObject = async (request: Readable, limits: BodyLimits): Promise
 }
 
 /**
- * The body as JSON whose members are parsed later, and its length in UTF-8. Throws GatewayError, and JsonTextError for a body that is not
- * JSON within the limits.
+ * The body as JSON whose members are parsed later, and its length in UTF-8. Throws GatewayError, and
+ * JsonTextError for a body that is not JSON within the limits.
  */
 export const readJsonBody = async (request: Readable, limits: BodyLimits): Promise<{ readonly body: JsonBody; readonly bytes: number }> => {
   const read = await readBody(request, limits)

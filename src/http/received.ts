@@ -27,8 +27,8 @@ export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType'
 }
 
 /**
- * The version header counts only in Anthropic's own dialect; betas may be asked for on every interface
- * (docs/contract/headers.md#request-headers).
+ * The version header counts only in Anthropic's own dialect; betas may be asked for on every
+ * interface (docs/contract/headers.md#request-headers).
  */
 const vendorHeaders = (headers: Headers, speaksIt: boolean): Received['headers']['vendor'] => {
   const betas = [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')]

@@ -1,7 +1,7 @@
 /**
- * The body of a response that is written piece by piece, at the pace of its reader. It uses the runtime's direct streams, which pass each
- * piece to the socket at once and report when the socket is full. This is one of the few files that may use the runtime directly
- * (ARCHITECTURE.md).
+ * The body of a response that is written piece by piece, at the pace of its reader. It uses the runtime's direct
+ * streams, which pass each piece to the socket at once and report when the socket is full. This is one of the few
+ * files that may use the runtime directly (ARCHITECTURE.md).
  */
 
 export interface ResponseWriter {

@@ -1,6 +1,6 @@
 /**
- * Cursors of lists whose pages end once enough rows were looked through. The last row may be one that the reader may not see, so the
- * cursor is sealed.
+ * Cursors of lists whose pages end once enough rows were looked through. The last row may be one that
+ * the reader may not see, so the cursor is sealed.
  */
 import { NO_CURSOR } from '../contract/cursor.ts'
 import { invalidField } from '../contract/validate.ts'

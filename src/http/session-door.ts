@@ -1,6 +1,6 @@
 /**
- * The two halves of a session in a request and in an answer: the cookie, and the header that the page adds
- * (docs/contract/sign-in.md#two-halves).
+ * The two halves of a session in a request and in an answer: the cookie, and the header that the
+ * page adds (docs/contract/sign-in.md#two-halves).
  */
 import { GatewayError, MISSING_AUTHENTICATION } from '../errors.ts'
 import type { Person } from '../keys/caller.ts'
@@ -9,8 +9,8 @@ import type { OwnOrigin } from './own-origin.ts'
 
 export interface SessionDoor {
   /**
-   * The person who asks with a cookie. Throws `authentication`, `permission_denied` for a request that comes from elsewhere, and
-   * `unproven` for a session without its second half.
+   * The person who asks with a cookie. Throws `authentication`, `permission_denied` for a request that comes from
+   * elsewhere, and `unproven` for a session without its second half.
    */
   personOf(headers: Headers, unproven: Unproven): Promise<Person>
   /** Throws `permission_denied` if a page of another origin tries to sign its visitor in. */

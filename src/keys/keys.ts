@@ -108,8 +108,8 @@ export interface Keys {
   create(key: NewKey, by: ChangedBy, once?: Once<MadeKey>): Promise<MadeKey>
   list(input: Omit<KeyListInput, 'now'>): Promise<KeyPage>
   /**
-   * The key to which a person's requests from the playground are charged, created now if the person has none. Throws `permission_denied`
-   * if the key was disabled.
+   * The key to which a person's requests from the playground are charged, created now if the person has none.
+   * Throws `permission_denied` if the key was disabled.
    */
   playground(person: { readonly workspaceId: string; readonly userId: string }, by: ChangedBy): Promise<Principal>
   /** True if the person has such a key and may not use it now, because it is disabled. */

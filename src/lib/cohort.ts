@@ -28,7 +28,7 @@ export const joinCohort = (): Promise<void> => {
 }
 
 /**
- * Await it between two stages, so that the others of the cohort finish the previous stage first. It only yields to microtasks and is not
- * a turn of the event loop, so no I/O comes in meanwhile.
+ * Await it between two stages, so that the others of the cohort finish the previous stage first. It only yields to microtasks and
+ * is not a turn of the event loop, so no I/O comes in meanwhile.
  */
 export const nextStage: Promise<void> = Promise.resolve()

@@ -7,8 +7,8 @@ interface Decimal {
 }
 
 /**
- * The number times `10^places` as a whole number, with halves rounded up. Null if the text is not a decimal number or the result is
- * beyond 2^53.
+ * The number times `10^places` as a whole number, with halves rounded up. Null if the text is not
+ * a decimal number or the result is beyond 2^53.
  */
 export const scaledDecimal = (text: string, places: number): number | null => {
   const decimal = parseDecimal(text)
@@ -22,8 +22,8 @@ export const scaledDecimal = (text: string, places: number): number | null => {
 }
 
 /**
- * The number times `10^places`, written without an exponent: `1.25` moved by -6 is `0.00000125`. Throws RangeError for a value that is
- * not a decimal number.
+ * The number times `10^places`, written without an exponent: `1.25` moved by -6 is `0.00000125`. Throws
+ * RangeError for a value that is not a decimal number.
  */
 export const movedDecimal = (value: number, places: number): string => {
   const decimal = parseDecimal(String(value))

@@ -6,8 +6,8 @@ export const nearDistance = (wanted: string, known: string): number => {
 }
 
 /**
- * How many characters must be inserted, removed or changed to turn one text into the other (Levenshtein). Costs the product of their
- * lengths.
+ * How many characters must be inserted, removed or changed to turn one text into the other
+ * (Levenshtein). Costs the product of their lengths.
  */
 const editDistance = (from: string, to: string): number => {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index)

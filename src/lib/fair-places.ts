@@ -20,8 +20,8 @@ export interface PlacesElsewhere {
 
 export interface FairPlaces {
   /**
-   * Why the holder may not take `amount` more: there are no more places (`full`), or the rest is kept for others (`share`). Null if it
-   * may.
+   * Why the holder may not take `amount` more: there are no more places (`full`), or the rest
+   * is kept for others (`share`). Null if it may.
    */
   obstacle(holder: string, amount: number): 'full' | 'share' | null
   /** Takes the places whether they fit or not; a negative amount gives them back. */
@@ -32,8 +32,8 @@ export interface FairPlaces {
 }
 
 /**
- * `settings` is read on each call, since it may be reloaded. The share applies to these places, and to these and those elsewhere
- * together.
+ * `settings` is read on each call, since it may be reloaded. The share applies to these
+ * places, and to these and those elsewhere together.
  */
 export const createFairPlaces = (settings: () => PlaceSettings, elsewhere: PlacesElsewhere = NO_PLACES): FairPlaces => {
   const held = new Map<string, number>()

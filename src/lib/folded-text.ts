@@ -6,8 +6,8 @@
  */
 export interface FoldedText {
   /**
-   * Takes more of the text and returns the folded units that it adds. Half a character waits for its other half, and an escape for its
-   * rest.
+   * Takes more of the text and returns the folded units that it adds. Half a character waits
+   * for its other half, and an escape for its rest.
    */
   push(text: string): string
   /** Returns the units for what is still waiting, as if the text ended here. */
@@ -25,8 +25,8 @@ export const isDisguised = (text: string): boolean =>
   CONTROL_OR_ESCAPE.test(text) || (BEYOND_ASCII.test(text) && (CHANGED.test(text) || text.normalize('NFKC') !== text))
 
 /**
- * A stretch of folded units that read otherwise than they are written: its offset and length in the folded text (`at`, `length`) and in
- * the written text (`from`, `written`).
+ * A stretch of folded units that read otherwise than they are written: its offset and length in the folded text (`at`,
+ * `length`) and in the written text (`from`, `written`).
  */
 interface Stretch {
   readonly at: number
@@ -111,8 +111,8 @@ export const createFoldedText = (before = 0): FoldedText => {
 }
 
 /**
- * The words that a text hides in Unicode tag characters, each of which stands for an ASCII character: people do not see them, but models
- * read them.
+ * The words that a text hides in Unicode tag characters, each of which stands for an ASCII
+ * character: people do not see them, but models read them.
  */
 export const textInTags = (text: string): string =>
   text.includes(TAGS_FIRST_HALF)
@@ -152,8 +152,8 @@ const IN_HTML = '&#(?:[xX]0{0,64}[0-9a-fA-F]{1,6}|0{0,64}[0-9]{1,7});?'
 const FIRST_OCTETS = `${PERCENT}(?:[cdCD][0-9a-fA-F]|[eE][0-9a-fA-F](?:${OCTET})?|[fF][0-7](?:${OCTET}){0,2})`
 
 /**
- * Half a character, or the beginning of an escape, at the end of a text. If there are very many backslashes, only the last ones are
- * taken.
+ * Half a character, or the beginning of an escape, at the end of a text. If there are very
+ * many backslashes, only the last ones are taken.
  */
 const OPEN_END = new RegExp(
   [
@@ -176,8 +176,8 @@ const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\
 /** Common letters that folding leaves as they are. */
 const UNCHANGED = String.raw`\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3`
 /**
- * A character that begins a match of MAY_CHANGE, or the mark after such a character: a single character class is searched many times as
- * fast.
+ * A character that begins a match of MAY_CHANGE, or the mark after such a character: a single
+ * character class is searched many times as fast.
  */
 const SIGN = new RegExp(String.raw`[\\%&\0-\x08\x0e-\x1f\x7f]|[^${UNCHANGED}]`, 'g')
 /** A character with all its combining and invisible marks, or an escape. */

@@ -70,8 +70,8 @@ const wholeSearch =
   }
 
 /**
- * Every quotation of `run` signs contains one of the pieces that the text is cut into; the signs around the piece show how long the
- * quotation is.
+ * Every quotation of `run` signs contains one of the pieces that the text is cut into; the signs
+ * around the piece show how long the quotation is.
  */
 const partSearch = (text: string, run: number): Search => {
   const size = (run + 1) >> 1
@@ -116,8 +116,8 @@ interface Signs {
 }
 
 /**
- * The characters of a text that are compared (letters, digits and punctuation, without white space, quotes and escapes), and the place of
- * each.
+ * The characters of a text that are compared (letters, digits and punctuation, without white
+ * space, quotes and escapes), and the place of each.
  */
 const signsOf = (text: string): Signs => {
   const starts = new Uint32Array(text.length)

@@ -1,8 +1,8 @@
 import type { Steps } from './steps.ts'
 
 /**
- * Joins the pieces of a body. The memory of a large body is allocated as it is filled, which costs more than the copy itself, so the work
- * is done in steps.
+ * Joins the pieces of a body. The memory of a large body is allocated as it is filled, which costs more
+ * than the copy itself, so the work is done in steps.
  */
 export function* joinBytes(pieces: readonly Uint8Array[]): Steps<Uint8Array<ArrayBuffer>> {
   const size = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)

@@ -341,8 +341,8 @@ const membersOf = (value: JsonValue): Record<string, JsonValue> => {
 }
 
 /**
- * A request's own settings (a seed, for example) become plain numbers, because their bytes are relayed anyway; only integers at deeper
- * levels are kept as written.
+ * A request's own settings (a seed, for example) become plain numbers, because their bytes are relayed anyway;
+ * only integers at deeper levels are kept as written.
  */
 const plainNumber = (value: JsonValue): JsonValue => (isExactInteger(value) ? Number(JSON.stringify(value)) : value)
 

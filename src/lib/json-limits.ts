@@ -28,8 +28,8 @@ export interface JsonLimits {
   /** Characters of white space between values, in total. */
   readonly spaces: number
   /**
-   * All values in total if the body contains an integer too long for a double: keeping such an integer as written makes parsing several
-   * times slower.
+   * All values in total if the body contains an integer too long for a double: keeping such an integer
+   * as written makes parsing several times slower.
    */
   readonly exactNodes: number
   /** `repeated` if an object within the outermost one may name a member twice: some parsers use the first, others the last. */

@@ -13,8 +13,8 @@ const NAME_MAX = 64
 const PARSED_MAX = 32_768
 
 /**
- * Visits the elements of a list one by one. In a large element, objects and arrays are opened down to `levels` and empty below that, long
- * strings are empty, and numbers are 0. Throws JsonTextError.
+ * Visits the elements of a list one by one. In a large element, objects and arrays are opened down to `levels` and empty below that,
+ * long strings are empty, and numbers are 0. Throws JsonTextError.
  */
 export const eachOutlined = (list: string, levels: number, take: (element: JsonValue, index: number) => void): Steps<void> =>
   eachElementOutlined(list, scanElements(list), levels, take)

@@ -25,8 +25,8 @@ export interface JsonPattern {
 }
 
 /**
- * The pattern of `json`, which must contain `value` once. `stringOf` finds the string in the parsed text. Returns null if the value also
- * occurs elsewhere or is escaped differently.
+ * The pattern of `json`, which must contain `value` once. `stringOf` finds the string in the parsed text. Returns null if
+ * the value also occurs elsewhere or is escaped differently.
  */
 export const learnPattern = (json: string, value: string, stringOf: (parsed: unknown) => unknown): JsonPattern | null => {
   const quoted = JSON.stringify(value)

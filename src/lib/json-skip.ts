@@ -1,6 +1,6 @@
 /**
- * Skips over JSON text value by value without building anything: finds where each value ends and what it uses of the limits. Takes linear
- * time: the end of a string is found by a search.
+ * Skips over JSON text value by value without building anything: finds where each value ends and what it uses of the limits.
+ * Takes linear time: the end of a string is found by a search.
  */
 import { cutText } from './cut-text.ts'
 import { JsonLimitError, type JsonLimits, JsonTextError } from './json-limits.ts'
@@ -54,8 +54,8 @@ export const budgetOf = (limits: JsonLimits): Budget => {
 }
 
 /**
- * Returns the end of a value of any kind. It is not recursive: hostile nesting must not overflow the stack. If the value is a list,
- * `found` receives the non-empty objects and arrays in it.
+ * Returns the end of a value of any kind. It is not recursive: hostile nesting must not overflow the stack. If the value is a
+ * list, `found` receives the non-empty objects and arrays in it.
  */
 export const skipValue = (text: string, start: number, budget: Budget, found: JsonElement[] | null = null): number => {
   const { limits } = budget

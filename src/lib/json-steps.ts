@@ -13,8 +13,8 @@ const PIECE = 128 * 1024
 
 export interface JsonText {
   /**
-   * The text or its octets: JSON's own characters are unchanged in it, and positions are offsets in it. It is valid as far as a scan can
-   * see (json-scan.ts).
+   * The text or its octets: JSON's own characters are unchanged in it, and positions are offsets in it. It
+   * is valid as far as a scan can see (json-scan.ts).
    */
   readonly held: string
   /** The text between two of these positions. */
@@ -167,8 +167,8 @@ function* writeString(text: string, pieces: string[]): Steps<void> {
 export const fitsWithin = (value: unknown, characters: number): boolean => sizeWithin(value, characters, new Set()) >= 0
 
 /**
- * About how many of `most` characters the value leaves; negative if it does not fit, in which case not all of it was looked at.
- * A value longer than half a piece is remembered, because a deeply nested one would be measured again at each level.
+ * About how many of `most` characters the value leaves; negative if it does not fit, in which case not all of it was looked at. A value
+ * longer than half a piece is remembered, because a deeply nested one would be measured again at each level.
  */
 const sizeWithin = (value: unknown, most: number, large: Set<unknown>): number => {
   if (typeof value === 'string') return most - value.length - 2

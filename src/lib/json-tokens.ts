@@ -13,8 +13,8 @@ export interface JsonText {
   readonly end: number
   readonly value: string
   /**
-   * The name of the member whose value it is or, in an array, whose value the array is; '' at the top. For a member's name, the name
-   * itself.
+   * The name of the member whose value it is or, in an array, whose value the array is; '' at
+   * the top. For a member's name, the name itself.
    */
   readonly key: string
   /** True if the string is a member's name rather than a value. */

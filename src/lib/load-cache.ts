@@ -8,8 +8,8 @@ import type { Clock } from './clock.ts'
 
 export interface LoadCache<Key, Value> {
   /**
-   * Returns the value at once if it is known, otherwise a promise. `load` resolves to null for a value that does not exist. Rejects as
-   * `load` does if no older value is known.
+   * Returns the value at once if it is known, otherwise a promise. `load` resolves to null for a value that does not
+   * exist. Rejects as `load` does if no older value is known.
    */
   get(key: Key, load: (key: Key) => Promise<Value | null>): Value | null | Promise<Value | null>
   /** Loads the value now, whatever is known of it. */

@@ -14,7 +14,7 @@ export function* lookForName(name: RegExp, json: string): Steps<boolean> {
 export const spellsNames = (json: string): boolean => SPELT.test(json)
 
 /**
- * The escapes of characters from `@` to the end of ASCII, and of the colon in our own tool types. The engine finds this alternation ten
- * times as fast as its four common first characters.
+ * The escapes of characters from `@` to the end of ASCII, and of the colon in our own tool types. The engine finds this
+ * alternation ten times as fast as its four common first characters.
  */
 const SPELT = /\\u00(?:[4-7]|3[aA])/

@@ -7,8 +7,8 @@ export const dollars = (nanos: number): number => nanos / NANOS_PER_DOLLAR
 export const nanosOf = (dollarAmount: number): number => ceilDecimal(dollarAmount * NANOS_PER_DOLLAR)
 
 /**
- * Nano-dollars for `tokens` at a price in dollars per million tokens (the same number as nano-dollars per thousandth of a token). Rounded
- * up to a nano-dollar.
+ * Nano-dollars for `tokens` at a price in dollars per million tokens (the same number as nano-dollars per
+ * thousandth of a token). Rounded up to a nano-dollar.
  */
 export const tokenCostNanos = (tokens: number, dollarsPerMillion: number): number =>
   tokens === 0 || dollarsPerMillion === 0 ? 0 : ceilDecimal(tokens * dollarsPerMillion * 1000)

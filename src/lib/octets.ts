@@ -34,8 +34,8 @@ export const ofOctets: TextForm = {
 }
 
 /**
- * Any other character takes more than one byte in UTF-8: the engine counts bytes ten times as fast as a regular expression finds such a
- * character.
+ * Any other character takes more than one byte in UTF-8: the engine counts bytes ten times as fast
+ * as a regular expression finds such a character.
  */
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { isPublicAddress } from './safe-address.ts'
 
 /**
- * For each range: the address before it, its first, its last, and the address after it; null if that is no address or belongs to another
- * range.
+ * For each range: the address before it, its first, its last, and the address after it; null if
+ * that is no address or belongs to another range.
  */
 const EDGES: Readonly<Record<string, readonly [before: string | null, first: string, last: string, behind: string | null]>> = {
   '0.0.0.0/8': [null, '0.0.0.0', '0.255.255.255', '1.0.0.0'],

@@ -21,8 +21,8 @@ export function* testInSteps(pattern: RegExp, text: string): Steps<boolean> {
 }
 
 /**
- * Like a loop over `text.matchAll`, in steps: `take` gets each match and its end, and stops the search by returning true. White space
- * within a match is treated as by `testInSteps`.
+ * Like a loop over `text.matchAll`, in steps: `take` gets each match and its end, and stops the search by returning true.
+ * White space within a match is treated as by `testInSteps`.
  */
 export function* matchInSteps(pattern: RegExp, text: string, take: (match: RegExpExecArray, end: number) => boolean): Steps<boolean> {
   for (let from = 0; ;) {
@@ -55,9 +55,9 @@ export function* includesInSteps(text: string, word: string): Steps<boolean> {
 const WORD_PIECE = 4 * PIECE
 
 /**
- * A regular expression for a word of the program's own, such as a name in its quotes. Its last character is written as a class, because
- * the engine searches for an expression without special characters like a plain word, which is several times as slow in JSON full of
- * quotes.
+ * A regular expression for a word of the program's own, such as a name in its quotes. Its last character is
+ * written as a class, because the engine searches for an expression without special characters like a plain word,
+ * which is several times as slow in JSON full of quotes.
  */
 export const wordPattern = (word: string): RegExp => {
   const known = PATTERNS.get(word) ?? new RegExp(`${escaped(word.slice(0, -1))}[${escaped(word.slice(-1))}]`)

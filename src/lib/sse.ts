@@ -48,8 +48,8 @@ const USUAL_PREFIX = 'data: '
 const BLOCK = 4096
 
 /**
- * Turns bytes into events, in linear time however the bytes are split. `id` and `retry` are parsed and ignored: we never reconnect to an
- * upstream.
+ * Turns bytes into events, in linear time however the bytes are split. `id` and `retry` are parsed
+ * and ignored: we never reconnect to an upstream.
  */
 export class SseDecoder {
   /** Keeps the state of a split code point and drops the one leading BOM, even a split one. */

@@ -74,8 +74,8 @@ export function* eachInSteps<Given, Made>(
 }
 
 /**
- * Call it after each element: it returns true once the work since the last yield fills a step. `size` is the number of characters copied
- * for the element.
+ * Call it after each element: it returns true once the work since the last yield fills a step. `size` is
+ * the number of characters copied for the element.
  */
 export const startPace = (): ((size?: number) => boolean) => {
   let units = 0

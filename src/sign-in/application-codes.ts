@@ -170,8 +170,8 @@ export const createApplicationCodes = (parts: {
 }
 
 /**
- * `allowedBy` is the hash of the key with which the person allowed it, `allowedIn` the session. Codes of an older version may lack any of
- * them.
+ * `allowedBy` is the hash of the key with which the person allowed it, `allowedIn` the session.
+ * Codes of an older version may lack any of them.
  */
 type KeptSettings = KeySettings & { readonly allowedBy?: string | null; readonly allowedIn?: string; readonly isMember?: boolean }
 

@@ -57,8 +57,8 @@ export const createLoginLinks = (parts: {
 export const loginUrl = (place: string, token: string): string => `${place}/dashboard/#login=${token}`
 
 /**
- * The address at which people reach a service: the one in the configuration file, otherwise the one it listens on, with `localhost` if it
- * listens on every address.
+ * The address at which people reach a service: the one in the configuration file, otherwise the one it listens
+ * on, with `localhost` if it listens on every address.
  */
 export const signInPlace = (publicUrl: string | undefined, listening: string): string =>
   publicUrl ?? listening.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost')

@@ -1,6 +1,6 @@
 /**
- * Usage by day, key, model and provider. The sums are updated when generations are written, so that a chart reads days instead of
- * requests.
+ * Usage by day, key, model and provider. The sums are updated when generations are written, so
+ * that a chart reads days instead of requests.
  */
 import { sql, type Transaction } from 'kysely'
 

@@ -1,6 +1,6 @@
 /**
- * Admits requests: the figures of their windows are locked, each request is decided in turn, and the amounts of admitted requests are
- * held.
+ * Admits requests: the figures of their windows are locked, each request is decided in turn,
+ * and the amounts of admitted requests are held.
  */
 import type { Transaction } from 'kysely'
 

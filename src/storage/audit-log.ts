@@ -1,6 +1,6 @@
 /**
- * The record of a change and of who made it. It is written in the transaction of the change itself, so there is no change without its
- * entry.
+ * The record of a change and of who made it. It is written in the transaction of the change
+ * itself, so there is no change without its entry.
  */
 import { type Selectable, sql, type Transaction } from 'kysely'
 
@@ -20,8 +20,8 @@ import { countOf } from './workspace-counts.ts'
 
 export interface ChangedBy {
   /**
-   * The id of the request, the command or the start that makes the change. It is also the entry's id, so a further change needs another
-   * one (`besides`).
+   * The id of the request, the command or the start that makes the change. It is also the entry's id, so
+   * a further change needs another one (`besides`).
    */
   readonly requestId: string
   readonly userId: string | null
@@ -115,8 +115,8 @@ export interface AuditLog {
   /** True if a list would count or skip more entries than is allowed (`numberedMax`). `after` does not affect a total. */
   isLong(filter: AuditFilter, offset: number): Promise<boolean>
   /**
-   * The entries after `after`, without a count. Looks through a limited number of entries, so a page may have few entries, or none, and
-   * yet not be the last.
+   * The entries after `after`, without a count. Looks through a limited number of entries, so a page may
+   * have few entries, or none, and yet not be the last.
    */
   page(filter: AuditFilter, limit: number): Promise<AuditPage>
 }

@@ -36,8 +36,8 @@ export interface BudgetStore {
   /** Those of the workspaces whose budgets count customers' own provider keys. */
   countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * Creates or changes the budget of that interval, after `check` has seen the others; if `check` throws, everything is undone. An
-   * existing budget keeps its id and its `createdAt`.
+   * Creates or changes the budget of that interval, after `check` has seen the others; if `check` throws, everything is
+   * undone. An existing budget keeps its id and its `createdAt`.
    */
   put(budget: NewBudget, by: ChangedBy, options: PutBudgetOptions): Promise<BudgetRecord>
   /** False if there was none. */
@@ -125,8 +125,8 @@ export interface CreditStore {
   /** The sum of all entries. */
   total(workspaceId: string): Promise<number>
   /**
-   * The amount that all keys of the workspace ever spent, including revoked ones, without what was paid through customers' own provider
-   * keys.
+   * The amount that all keys of the workspace ever spent, including revoked ones, without what
+   * was paid through customers' own provider keys.
    */
   spent(workspaceId: string): Promise<number>
   add(

@@ -8,8 +8,8 @@ import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * Rows per statement. None of these tables has 80 columns, so this stays well below the 32,766 parameters of SQLite and the 65,535 of
- * PostgreSQL.
+ * Rows per statement. None of these tables has 80 columns, so this stays well below the 32,766
+ * parameters of SQLite and the 65,535 of PostgreSQL.
  */
 const STATEMENT_ROWS = [64, 16, 4, 2, 1] as const
 

@@ -19,8 +19,8 @@ export const createChangeCounter = (database: Database): ChangeCounter => ({
 })
 
 /**
- * This must be the last statement of a transaction: all transactions share its row, so it is locked for the shortest time, and taking it
- * last everywhere prevents deadlocks.
+ * This must be the last statement of a transaction: all transactions share its row, so it is locked for the shortest
+ * time, and taking it last everywhere prevents deadlocks.
  */
 export const bumpChangeCounter = async (transaction: Transaction<Schema>): Promise<void> => {
   await transaction

@@ -20,8 +20,8 @@ const PORTION_ROWS = 1000
 const PARAMETERS_MAX = 30_000
 
 /**
- * Copies all rows or none, from a snapshot of `from`. The tables and their order are taken from `sqlite`, which is one of the two. Rows
- * that the migrations put into tables of `to` are replaced.
+ * Copies all rows or none, from a snapshot of `from`. The tables and their order are taken from `sqlite`, which is one of the two.
+ * Rows that the migrations put into tables of `to` are replaced.
  */
 export const copyTables = async (from: Kysely<Schema>, to: Kysely<Schema>, sqlite: Kysely<Schema>): Promise<void> => {
   const tables = await tablesInOrder(sqlite)

@@ -111,8 +111,8 @@ function* savedPreset(
 }
 
 /**
- * Creates the preset or takes its lock, and assigns the next number. The lock is held until the commit, so versions commit in the order
- * of their numbers and the designation never goes back.
+ * Creates the preset or takes its lock, and assigns the next number. The lock is held until the commit, so versions commit in the
+ * order of their numbers and the designation never goes back.
  */
 const takeNextVersion = (transaction: Transaction<Schema>, input: CreateVersionInput): Promise<PresetRow> =>
   transaction

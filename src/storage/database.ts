@@ -66,8 +66,8 @@ export interface TraceHold {
 export type Durability = 'power' | 'process'
 
 /**
- * Why a transaction failed, if a retry may help. `locked`: it could not begin, because another process on this machine is
- * writing. `conflict`: it ran, and lost.
+ * Why a transaction failed, if a retry may help. `locked`: it could not begin, because another process on
+ * this machine is writing. `conflict`: it ran, and lost.
  */
 export type RetryableFailure = 'locked' | 'conflict'
 
@@ -160,8 +160,8 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
 }
 
 /**
- * Failing to get a lock costs nothing, so waiting for it is limited by time only, as `lock_timeout` does on PostgreSQL; a try that ran
- * and lost counts.
+ * Failing to get a lock costs nothing, so waiting for it is limited by time only, as `lock_timeout`
+ * does on PostgreSQL; a try that ran and lost counts.
  */
 export const retryConflicts = async <T>(
   attempt: () => Promise<T>,

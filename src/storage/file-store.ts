@@ -41,8 +41,8 @@ export interface FileBounds {
 
 export interface FileStore {
   /**
-   * Begins an empty file that is not visible yet; `createdAt` is now. Returns false if the workspace has reached its limit of files or is
-   * gone.
+   * Begins an empty file that is not visible yet; `createdAt` is now. Returns false if the
+   * workspace has reached its limit of files or is gone.
    */
   begin(file: StoredFile, bounds: FileBounds): Promise<boolean>
   /** Adds pieces after the first `position` pieces. `full`: they exceed the workspace's limit; `gone`: the file no longer exists. */
@@ -214,8 +214,8 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
 const sealedAs = (id: string, position: number): string => `file ${id} ${position}`
 
 /**
- * The bytes and files of a workspace, counted while no other request adds to them; null if the workspace is gone. An update that changes
- * nothing takes the lock on both engines.
+ * The bytes and files of a workspace, counted while no other request adds to them; null if the workspace is gone. An
+ * update that changes nothing takes the lock on both engines.
  */
 const lockedUse = async (transaction: Transaction<Schema>, workspaceId: string): Promise<FileBounds | null> => {
   const workspace = await transaction

@@ -107,8 +107,8 @@ describeEachEngine('the list of requests', (engine) => {
             .filter((_, index) => fits(requests[index]!))
             .toSorted((one, other) => (one.createdAt + one.id < other.createdAt + other.id ? 1 : -1))
           expect(found).toEqual(wanted.map(({ id }) => id))
-          // Each page ends with its rows, or after the records that it may look through; with a guardrail filter these are only records
-          // with finds, and fewer of them.
+          // Each page ends with its rows, or after the records that it may look through; with a guardrail filter
+          // these are only records with finds, and fewer of them.
           const finds = requests.filter(({ guardrail }) => guardrail !== null).length
           const full = filter.guardrailId === undefined ? Math.floor(records.length / SCANNED) : finds
           expect(pages).toBeLessThanOrEqual(Math.floor(found.length / limit) + full + 1)

@@ -17,8 +17,8 @@ export interface ListedGeneration extends StoredGeneration {
 
 export interface GenerationList {
   /**
-   * The page after the position. Looks through a limited number of records, so a page may have few rows, or none, and yet not be the
-   * last.
+   * The page after the position. Looks through a limited number of records, so a page may have
+   * few rows, or none, and yet not be the last.
    */
   page(filter: GenerationFilter, after: Position | null, limit: number): Promise<GenerationPage>
   /** The generations that ended at this time or later, in the order of their ends. */
@@ -48,8 +48,8 @@ const behind = (filter: GenerationFilter, after: Position | null): GenerationFil
 const SCANNED_MAX = 10_000
 
 /**
- * A filter by guardrail must read the whole record, and such records lie far apart in the file, so a page looks at fewer of them by this
- * factor.
+ * A filter by guardrail must read the whole record, and such records lie far apart in the file, so
+ * a page looks at fewer of them by this factor.
  */
 const TIMES_FEWER = 10
 

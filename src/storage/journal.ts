@@ -1,7 +1,7 @@
 /**
- * Entries waiting to be written to storage in batches, kept in a plain file until then. An appended entry survives the process, even kill
- * -9, and the next start writes it. It does not survive a power failure: nothing is synchronised to the disk, so an entry costs one short
- * write.
+ * Entries waiting to be written to storage in batches, kept in a plain file until then. An appended entry survives
+ * the process, even kill -9, and the next start writes it. It does not survive a power failure: nothing is
+ * synchronised to the disk, so an entry costs one short write.
  *
  * Each process has files of its own, named after it. An entry is a line of JSON; an incomplete line does not count.
  */

@@ -109,8 +109,8 @@ const indexFor = ({ sort, workspaceId, onlyUserId, userId }: KeyListInput): stri
 }
 
 const lies = (engine: Engine, compare: '<' | '<=' | '>' | '>=', value: RawBuilder<string>, at: KeyFilter['after']) =>
-  // SQLite finds the place in an index on an expression only by the value alone; PostgreSQL estimates worse if the condition appears
-  // twice.
+  // SQLite finds the place in an index on an expression only by the value alone; PostgreSQL
+  // estimates worse if the condition appears twice.
   sql<boolean>`${engine === 'sqlite' ? sql`${value} ${sql.raw(compare.startsWith('<') ? '<=' : '>=')} ${at?.value ?? ''} and` : sql``}
     (${value}, api_keys.hash) ${sql.raw(compare)} (${at?.value ?? ''}, ${at?.hash ?? ''})`
 

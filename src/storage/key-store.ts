@@ -43,8 +43,8 @@ export interface KeyRecord {
   /** Who uses the key, as its creator wrote it. */
   readonly externalUser: string | null
   /**
-   * `playground`: made for a person's playground; `application`: made for an application that the person allowed; null: made by somebody
-   * who manages keys.
+   * `playground`: made for a person's playground; `application`: made for an application that the person
+   * allowed; null: made by somebody who manages keys.
    */
   readonly purpose: 'playground' | 'application' | null
   /** Models that the key may call; null means any. */

@@ -9,8 +9,8 @@ export interface KeyTables {
 
 export interface ApiKeysTable {
   /**
-   * The id: 64 hex digits, the HMAC of the key when it was made (docs/contract/keys-and-workspaces.md#stored-keys). The key itself is
-   * never stored.
+   * The id: 64 hex digits, the HMAC of the key when it was made
+   * (docs/contract/keys-and-workspaces.md#stored-keys). The key itself is never stored.
    */
   hash: string
   /** The HMAC by which the key is looked up, made with the pepper of `pepper_id` ('' is the first pepper of this database). */

@@ -1,6 +1,6 @@
 /**
- * Money in storage. Every figure of a window changes in the same transaction as the row that causes the change, under the window's lock:
- * what is admitted fits, and what is charged is charged once.
+ * Money in storage. Every figure of a window changes in the same transaction as the row that causes the change, under the window's
+ * lock: what is admitted fits, and what is charged is charged once.
  */
 import { admitRequests, type Admission } from './admit-requests.ts'
 import { growHold } from './grow-hold.ts'

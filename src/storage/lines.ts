@@ -1,6 +1,6 @@
 /**
- * Writers that would wait for the same row of the database queue here instead, where waiting does not occupy a connection. The first of a
- * queue goes to the database; the next one goes when it is back.
+ * Writers that would wait for the same row of the database queue here instead, where waiting does not occupy a connection. The first of
+ * a queue goes to the database; the next one goes when it is back.
  */
 import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Conditions that search for a piece of text in either case: both engines fold only ASCII letters. The wildcards of LIKE are taken
- * literally.
+ * Conditions that search for a piece of text in either case: both engines fold only ASCII
+ * letters. The wildcards of LIKE are taken literally.
  */
 import { type Expression, sql, type SqlBool } from 'kysely'
 

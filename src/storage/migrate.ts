@@ -27,8 +27,8 @@ export const migrate = async (
     const migrator = new Migrator({
       db: kysely,
       provider: { getMigrations: async () => migrations },
-      // Kysely orders applied migrations by the time at which they ran, and would refuse the database if the clock was set back since.
-      // The names define the order.
+      // Kysely orders applied migrations by the time at which they ran, and would refuse the database if the
+      // clock was set back since. The names define the order.
       allowUnorderedMigrations: true,
     })
     try {

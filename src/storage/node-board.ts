@@ -1,6 +1,6 @@
 /**
- * The nodes on one PostgreSQL. Each regularly reports to the others that it is alive and what it has learnt. All times are by the
- * database's clock.
+ * The nodes on one PostgreSQL. Each regularly reports to the others that it is alive and what it has
+ * learnt. All times are by the database's clock.
  */
 import { sql } from 'kysely'
 

@@ -78,8 +78,8 @@ export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
 })
 
 /**
- * Deletes the unused codes that the key allowed: its secret was replaced, because somebody else may have known it. `keyHash` is hex
- * digits.
+ * Deletes the unused codes that the key allowed: its secret was replaced, because somebody
+ * else may have known it. `keyHash` is hex digits.
  */
 export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash: string): Promise<void> => {
   await transaction

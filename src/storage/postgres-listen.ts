@@ -7,8 +7,8 @@ const CHANNEL = 'patchbay_changes'
 const RETRY_MS = 1000
 
 /**
- * Calls `heard` for each change, and after each reconnection, since changes may have been missed before. It reports no faults: the code
- * that polls the database reports them.
+ * Calls `heard` for each change, and after each reconnection, since changes may have been missed before. It reports no
+ * faults: the code that polls the database reports them.
  */
 export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, heard: () => void): (() => void) => {
   let stopped = false

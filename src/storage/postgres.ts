@@ -120,8 +120,8 @@ const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<P
         oid === pg.types.builtins.INT8 ? (text: string) => requireSafeInteger(Number(text)) : pg.types.getTypeParser(oid, format),
     },
   })
-  // Without these two listeners a dropped connection would end the process: the pool listens to idle clients only, and passes their
-  // errors on to us.
+  // Without these two listeners a dropped connection would end the process: the pool listens to idle
+  // clients only, and passes their errors on to us.
   pool.on('error', options.onError)
   pool.on('connect', (client) => {
     client.on('error', () => {
@@ -212,9 +212,9 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
 }
 
 /**
- * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08), shutting down or
- * starting (57P0x), out of connections, a statement or an idle transaction that took too long; and errors that are not from the server,
- * such as a broken socket.
+ * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08),
+ * shutting down or starting (57P0x), out of connections, a statement or an idle transaction that took too long; and
+ * errors that are not from the server, such as a broken socket.
  */
 const isOutage = (error: unknown): boolean => {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false

@@ -1,6 +1,6 @@
 /**
- * Each change of a preset locks its row until it ends: without this queue, forty changes of one preset at once would occupy every
- * connection, nine of them only waiting.
+ * Each change of a preset locks its row until it ends: without this queue, forty changes of one preset at once
+ * would occupy every connection, nine of them only waiting.
  */
 import type { Database } from './database.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The history of what a preset serves and of its labels. It is written under the lock of the preset's row, in the transaction of the
- * move.
+ * The history of what a preset serves and of its labels. It is written under the lock of the
+ * preset's row, in the transaction of the move.
  */
 import { sql, type Transaction } from 'kysely'
 

@@ -36,8 +36,8 @@ export interface PresetStore {
   /** True if a list would count or skip more presets than is allowed (`numberedMax`). */
   isLong(query: PresetQuery, offset: number): Promise<boolean>
   /**
-   * The presets after `after`, without a count. Looks through a limited number of presets, so a page may have few presets, or none, and
-   * yet not be the last.
+   * The presets after `after`, without a count. Looks through a limited number of presets, so a page may
+   * have few presets, or none, and yet not be the last.
    */
   page(query: PresetQuery & { readonly after: Position | null; readonly limit: number }): Promise<PresetPage>
   /** By id: what each of them serves, and who changed it last. */

@@ -2,8 +2,8 @@
 import type { Database } from './database.ts'
 
 /**
- * Deletes up to `limit` rows of the ledger from before `day`, and windows and holds that are over; returns the number of ledger rows.
- * From `day` on, the ledger is complete.
+ * Deletes up to `limit` rows of the ledger from before `day`, and windows and holds that are over; returns the number
+ * of ledger rows. From `day` on, the ledger is complete.
  */
 export const pruneLedger = (database: Database, day: string, limit: number): Promise<number> =>
   database.transaction(async (transaction) => {

@@ -9,8 +9,8 @@ export interface RedisClient {
 const CONNECT_MS = 1000
 
 /**
- * `url` is `redis://…`, `rediss://…` or `valkey://…`. The client does not reconnect by itself, and queues nothing while it is
- * disconnected.
+ * `url` is `redis://…`, `rediss://…` or `valkey://…`. The client does not reconnect by itself,
+ * and queues nothing while it is disconnected.
  */
 export const openRedis = async (url: string): Promise<RedisClient> => {
   const client = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, connectionTimeout: CONNECT_MS })

@@ -6,8 +6,8 @@ import type { PresetRow } from './preset-rows.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * Throws `precondition_failed`. A version that was live before may be designated again: there is no time for an evaluation when rolling
- * back.
+ * Throws `precondition_failed`. A version that was live before may be designated again: there
+ * is no time for an evaluation when rolling back.
  */
 export const requireEvaluation = async (
   transaction: Transaction<Schema>,

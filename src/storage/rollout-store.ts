@@ -238,8 +238,8 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
 })
 
 /**
- * Returns the rollout that was ended, as it was before; null if none ran. The caller must hold the preset's lock, and must notify other
- * processes.
+ * Returns the rollout that was ended, as it was before; null if none ran. The caller must hold the
+ * preset's lock, and must notify other processes.
  */
 export const endRollout = async (
   transaction: Transaction<Schema>,

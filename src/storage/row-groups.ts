@@ -1,6 +1,6 @@
 /**
- * Groups rows for reading: rows may be megabytes long or a few bytes, and no statement reads more of them than fit in a step
- * (lib/steps.ts).
+ * Groups rows for reading: rows may be megabytes long or a few bytes, and no statement reads
+ * more of them than fit in a step (lib/steps.ts).
  */
 import { LARGE_BYTES } from '../lib/steps.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Finds things by a piece of their name or by their id: a few of each kind. Each look goes through a limited number of rows of one index.
- * So whole ids, beginnings of names and the last four characters of a key are always found, and other pieces of a name only among the
- * newest.
+ * Finds things by a piece of their name or by their id: a few of each kind. Each look goes through a limited
+ * number of rows of one index. So whole ids, beginnings of names and the last four characters of a key are always
+ * found, and other pieces of a name only among the newest.
  */
 import { type RawBuilder, sql } from 'kysely'
 

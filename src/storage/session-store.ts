@@ -19,8 +19,8 @@ export interface SessionScope {
 export interface SessionStore {
   insert(session: SessionRecord, by: ChangedBy): Promise<void>
   /**
-   * Deletes the link with one of these digests and opens the session that `open` makes from it, all or nothing; null if there is no such
-   * link any more.
+   * Deletes the link with one of these digests and opens the session that `open` makes from it, all or
+   * nothing; null if there is no such link any more.
    */
   redeem(
     digests: readonly string[],
@@ -208,8 +208,8 @@ const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Pr
 }
 
 /**
- * Must be called in the transaction that changes the person's role. It also deletes the codes that the person allowed in the previous
- * role.
+ * Must be called in the transaction that changes the person's role. It also deletes the codes
+ * that the person allowed in the previous role.
  */
 export const endSessionsOf = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
   await deleteCodesOfPerson(transaction, workspaceId, userId)

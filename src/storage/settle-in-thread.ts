@@ -17,8 +17,8 @@ export type Request =
   | { readonly kind: 'checkpoint' | 'close' }
 
 /**
- * Settlements per transaction: it takes a few milliseconds, after which a waiting admission gets its turn. Smaller transactions cost more
- * per settlement.
+ * Settlements per transaction: it takes a few milliseconds, after which a waiting admission gets its
+ * turn. Smaller transactions cost more per settlement.
  */
 const SLICE = 128
 

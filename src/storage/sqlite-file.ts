@@ -9,8 +9,8 @@ const FILE_MODE = 0o600
 const DIRECTORY_MODE = 0o700
 
 /**
- * `f_type` of statfs(2). WAL needs shared memory between processes, which these file systems do not provide
- * (https://www.sqlite.org/wal.html, 2.2).
+ * `f_type` of statfs(2). WAL needs shared memory between processes, which these file systems do not
+ * provide (https://www.sqlite.org/wal.html, 2.2).
  */
 const NETWORK_FILESYSTEMS = new Map([
   [0x6969, 'NFS'],

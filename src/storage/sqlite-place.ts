@@ -1,6 +1,6 @@
 /**
- * Checks that the files of an open database are still the ones in its directory. A file that was deleted or replaced still accepts
- * writes, which are lost when the process ends.
+ * Checks that the files of an open database are still the ones in its directory. A file that was deleted or replaced
+ * still accepts writes, which are lost when the process ends.
  */
 import { statSync } from 'node:fs'
 

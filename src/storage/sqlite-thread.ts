@@ -20,8 +20,8 @@ interface Asker<Result> {
 const NOTHING_TRANSFERRED: Bun.Transferable[] = []
 
 /**
- * The thread starts with the first request, so that a service that sends none needs neither its time nor its memory; it starts again
- * after it has ended. `opening` is sent first each time.
+ * The thread starts with the first request, so that a service that sends none needs neither its time nor its memory; it starts
+ * again after it has ended. `opening` is sent first each time.
  */
 export const createThread = <Request, Result>(file: EntryPoint, opening: Request): Thread<Request, Result> => {
   let worker: Worker | null = null

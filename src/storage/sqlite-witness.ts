@@ -50,8 +50,8 @@ export const writeWitness = (dataDir: string, { database, changes }: Witness): v
 const TRACES = [WITNESS_FILE, 'secret', 'journal']
 
 /**
- * Must be called before the file is opened, which would create it: a directory in which a service has worked must contain its database.
- * Throws StorageRefused.
+ * Must be called before the file is opened, which would create it: a directory in which a service has
+ * worked must contain its database. Throws StorageRefused.
  */
 export const requireDatabaseFile = (dataDir: string, path: string): void => {
   // The tables are in the database file before anything else is written, so an empty file has lost them, whatever is in the log.

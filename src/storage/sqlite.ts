@@ -33,9 +33,9 @@ const LOCK_FILE = 'patchbay.lock'
 const OPENING_BUSY_TIMEOUT_MS = 5000
 
 /**
- * bun:sqlite is synchronous: while SQLite waits for another process (the CLI) inside `busy_timeout`, every stream of this process stalls.
- * So it may only wait as long as a usual short write takes; longer waits are done by us without blocking the thread (`retryConflicts`).
- * See decisions/0004.
+ * bun:sqlite is synchronous: while SQLite waits for another process (the CLI) inside `busy_timeout`, every stream of
+ * this process stalls. So it may only wait as long as a usual short write takes; longer waits are done by us without
+ * blocking the thread (`retryConflicts`). See decisions/0004.
  */
 const BUSY_TIMEOUT_MS = 5
 
@@ -301,8 +301,8 @@ const takeServiceLock = (path: string): (() => void) => {
 }
 
 /**
- * One connection, handed out in turns: an open transaction spans awaits, and statements that others ran meanwhile would become part of
- * it.
+ * One connection, handed out in turns: an open transaction spans awaits, and statements that
+ * others ran meanwhile would become part of it.
  */
 const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOptions): Driver => {
   const statements = createStatementCache(handle)
@@ -337,8 +337,8 @@ const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOpti
       return connection
     },
     releaseConnection: async () => turns.pass(),
-    // Always IMMEDIATE: a transaction that begins as a reader fails at its first write if another one wrote meanwhile
-    // (docs/contract/operating.md#sqlite).
+    // Always IMMEDIATE: a transaction that begins as a reader fails at its first write if another one
+    // wrote meanwhile (docs/contract/operating.md#sqlite).
     async beginTransaction() {
       place.require()
       execute(CompiledQuery.raw('BEGIN IMMEDIATE'))

@@ -4,8 +4,8 @@ import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * A table that SQLite must read through this index: it keeps no row counts, and estimates badly. PostgreSQL has statistics and chooses by
- * itself.
+ * A table that SQLite must read through this index: it keeps no row counts, and estimates badly.
+ * PostgreSQL has statistics and chooses by itself.
  */
 export const tableBy = <Table extends keyof Schema>(engine: Engine, table: Table, index: string) =>
   sql<Schema[Table]>`${sql.ref(table)}`.as<Table>(

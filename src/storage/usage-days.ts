@@ -5,8 +5,8 @@ import type { Schema } from './schema.ts'
 export type UsageDay = Schema['key_usage_days']
 
 /**
- * Sums by key and day, in the order of their keys: two nodes that write the same rows take their locks in the same order and never
- * deadlock.
+ * Sums by key and day, in the order of their keys: two nodes that write the same rows take
+ * their locks in the same order and never deadlock.
  */
 export const sumUsageDays = (days: readonly UsageDay[]): UsageDay[] => {
   const sums = new Map<string, UsageDay>()

@@ -1,7 +1,7 @@
 /**
- * Traces that wait for their destination, sealed. Each belongs to the process that sends it, and that process has a row that says until
- * when it holds all of its traces; after that, another process takes them over. So no process has to rewrite a trace because it still
- * waits.
+ * Traces that wait for their destination, sealed. Each belongs to the process that sends it, and that process has
+ * a row that says until when it holds all of its traces; after that, another process takes them over. So no
+ * process has to rewrite a trace because it still waits.
  */
 import { type Selectable, type Transaction } from 'kysely'
 

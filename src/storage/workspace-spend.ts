@@ -6,8 +6,8 @@ import type { LedgerTable } from './ledger-tables.ts'
 import type { WorkspaceSpendTable } from './workspace-sum-tables.ts'
 
 /**
- * Each PostgreSQL transaction that writes days and also adds their cost here must select this; for processes of the previous version,
- * which only write days, a trigger adds the cost (0030).
+ * Each PostgreSQL transaction that writes days and also adds their cost here must select this; for processes of the previous
+ * version, which only write days, a trigger adds the cost (0030).
  */
 export const ADDS_SPEND = sql`set_config('patchbay.adds_spend', 'on', true)`
 

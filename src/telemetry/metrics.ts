@@ -1,6 +1,6 @@
 /**
- * Counters, gauges and histograms, as data or in Prometheus' text format. Label values come from closed sets of ours, never from a
- * request.
+ * Counters, gauges and histograms, as data or in Prometheus' text format. Label values come
+ * from closed sets of ours, never from a request.
  */
 export interface Counter {
   add(labels: readonly string[], amount?: number): void
@@ -11,8 +11,8 @@ export interface Histogram {
 }
 
 /**
- * A second request for a counter or histogram of the same name returns the same one, because the app is built again on each reload of the
- * configuration.
+ * A second request for a counter or histogram of the same name returns the same one, because the app is
+ * built again on each reload of the configuration.
  */
 export interface Metrics {
   counter(name: string, help: string, labelNames: readonly string[]): Counter

@@ -33,8 +33,8 @@ export interface Workspaces {
   reachesAll(caller: Caller): boolean
   list(caller: Caller, slice: Slice): Promise<Page<WorkspaceRecord>>
   /**
-   * Throws `permission_denied` for callers from other workspaces than the default one, as `delete` does, and `invalid_request` for a slug
-   * that is taken.
+   * Throws `permission_denied` for callers from other workspaces than the default one, as `delete` does,
+   * and `invalid_request` for a slug that is taken.
    */
   create(caller: Caller, body: z.output<typeof createWorkspaceBody>, by: ChangedBy, once?: Once<WorkspaceRecord>): Promise<WorkspaceRecord>
   update(id: string, body: z.output<typeof updateWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>

@@ -1,6 +1,6 @@
 /**
- * Credentials inside presets are never written to a file: a placeholder is written instead, and the service's own value replaces it on
- * the way back.
+ * Credentials inside presets are never written to a file: a placeholder is written instead, and the
+ * service's own value replaces it on the way back.
  */
 import { secretsIn, withTexts, type PresetSecret } from '../../canonical/preset-secrets.ts'
 import { SettingError, type Environment } from '../../config.ts'

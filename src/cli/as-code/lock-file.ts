@@ -1,6 +1,6 @@
 /**
- * The last common state of the files and the service: the base of every three-way comparison. It contains no secret and belongs in
- * version control.
+ * The last common state of the files and the service: the base of every three-way comparison. It
+ * contains no secret and belongs in version control.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -45,8 +45,8 @@ export interface ImportPlan {
 export type Path = readonly (string | number)[]
 
 /**
- * Reads a file's value, and reports what becomes of each place. `fileName`, without its extension, names objects that have no name in the
- * file. Throws SettingError if the file is something else.
+ * Reads a file's value, and reports what becomes of each place. `fileName`, without its extension, names objects that have no name
+ * in the file. Throws SettingError if the file is something else.
  */
 export type ImportReader = (
   value: unknown,

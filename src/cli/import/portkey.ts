@@ -114,8 +114,8 @@ const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path
 }
 
 /**
- * In the order in which they are asked; nested targets take the place of their parent. `outer` are settings of the enclosing config,
- * which apply here too.
+ * In the order in which they are asked; nested targets take the place of their parent. `outer` are
+ * settings of the enclosing config, which apply here too.
  */
 const targetsOf = (config: JsonObject, path: Path, report: Report, outer: JsonObject = {}): readonly Target[] => {
   reportMembers(config, path, report)

@@ -1,6 +1,6 @@
 /**
- * The built dashboard: a page with placeholders, which a new build replaces, and files with hashed names, which never change and are read
- * once.
+ * The built dashboard: a page with placeholders, which a new build replaces, and files with
+ * hashed names, which never change and are read once.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

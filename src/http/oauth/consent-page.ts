@@ -1,6 +1,6 @@
 /**
- * The page on which a person allows an application a key. It works without the dashboard; everything that it says about the application
- * is escaped text.
+ * The page on which a person allows an application a key. It works without the dashboard; everything
+ * that it says about the application is escaped text.
  */
 import type { z } from 'zod'
 

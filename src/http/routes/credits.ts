@@ -1,6 +1,6 @@
 /**
- * Prepaid credit of a workspace (docs/contract/keys-and-workspaces.md#credit). The endpoint that adds credit is our own addition: whoever
- * runs the service decides what credit means.
+ * Prepaid credit of a workspace (docs/contract/keys-and-workspaces.md#credit). The endpoint that adds credit is our own
+ * addition: whoever runs the service decides what credit means.
  */
 import { z } from 'zod'
 

@@ -1,6 +1,6 @@
 /**
- * Tries guardrails on the newest requests whose contents are stored: nothing is sent, charged or changed
- * (docs/contract/guardrails.md#tests).
+ * Tries guardrails on the newest requests whose contents are stored: nothing is sent, charged
+ * or changed (docs/contract/guardrails.md#tests).
  */
 import { z } from 'zod'
 

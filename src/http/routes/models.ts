@@ -151,8 +151,8 @@ export const modelGet = (parts: ModelParts): Route => ({
 const PRESET_PREFIX = '@preset/'
 
 /**
- * Finds the model as inference does: by an id, a preset, or a vendor's own name (docs/contract/routing.md#vendor-names). Throws
- * `not_found`.
+ * Finds the model as inference does: by an id, a preset, or a vendor's own name
+ * (docs/contract/routing.md#vendor-names). Throws `not_found`.
  */
 const retrieve = async (request: RouteRequest, { models, presets, listed, clock }: ModelParts): Promise<ModelResource> => {
   const { author = '', slug = '', id = `${author}/${slug}` } = request.params

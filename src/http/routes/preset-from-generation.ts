@@ -1,6 +1,6 @@
 /**
- * POST /presets/{slug}/from-generation: makes a preset, or its next version, from a request that was answered
- * (docs/contract/presets.md#from-a-request).
+ * POST /presets/{slug}/from-generation: makes a preset, or its next version, from a request that was
+ * answered (docs/contract/presets.md#from-a-request).
  */
 import { z } from 'zod'
 

@@ -1,6 +1,6 @@
 /**
- * Decodes the bytes of a page: by their byte order mark, else by the charset that the host names, else by the one that the page names,
- * else as UTF-8.
+ * Decodes the bytes of a page: by their byte order mark, else by the charset that the host names,
+ * else by the one that the page names, else as UTF-8.
  */
 export const bytesToText = (bytes: Uint8Array, charset: string | null): string => {
   const label = markOf(bytes) ?? charset ?? META_CHARSET.exec(new TextDecoder('latin1').decode(bytes.subarray(0, HEAD_BYTES)))?.[1]

@@ -1,7 +1,7 @@
 /**
- * Turns a page into Markdown in one pass, without building a tree. It skips what a reader does not see and what is not part of the text.
- * Text within `main` or `article` is collected separately, and is the result if there is enough of it. Work and memory grow with the
- * length of the page, and the text is bounded.
+ * Turns a page into Markdown in one pass, without building a tree. It skips what a reader does not see and what is not part of
+ * the text. Text within `main` or `article` is collected separately, and is the result if there is enough of it. Work and
+ * memory grow with the length of the page, and the text is bounded.
  */
 import { Parser } from 'htmlparser2'
 

@@ -1,6 +1,6 @@
 /**
- * Reads an untrusted document in a process of its own, with limits on time, memory and text. Failures there are returned as values and
- * disturb nothing else (decisions/0048).
+ * Reads an untrusted document in a process of its own, with limits on time, memory and text. Failures there are
+ * returned as values and disturb nothing else (decisions/0048).
  */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * The states of a program, built as texts lead to them, so that each unit costs one table look-up. It searches from every place at once,
- * so it finds that something matches and where the match ends, but not where it begins. Memory is bounded: a text that leads through too
- * many states clears the table.
+ * The states of a program, built as texts lead to them, so that each unit costs one table look-up. It searches from every
+ * place at once, so it finds that something matches and where the match ends, but not where it begins. Memory is bounded: a
+ * text that leads through too many states clears the table.
  */
 import type { Program } from './compile.ts'
 import { createReach, type Reach } from './reach.ts'

@@ -6,8 +6,8 @@ import type { CharSet } from './char-set.ts'
 import type { RegexNode } from './parse.ts'
 
 /**
- * Returns a node with the same matches. All matches are reported, whichever alternative comes first, so the order of alternatives does
- * not matter.
+ * Returns a node with the same matches. All matches are reported, whichever alternative comes
+ * first, so the order of alternatives does not matter.
  */
 export const factor = (node: RegexNode): RegexNode => {
   switch (node.type) {

@@ -2,8 +2,8 @@
  * Finds matches in a text that arrives in pieces, in time linear in its length, whatever the text. Overlapping matches are all reported:
  * their union is what the pattern covers, and it does not depend on how the text was cut into pieces.
  *
- * The automaton reads on until something matches. Only then the threads, which know where each match began, read again the part of the
- * text in which the automaton had a match in progress.
+ * The automaton reads on until something matches. Only then the threads, which know where each match began, read again the part
+ * of the text in which the automaton had a match in progress.
  */
 import { ACCEPTS, Automaton, IDLE, MOVE_SHIFT, type State } from './automaton.ts'
 import { compileRegex } from './compile.ts'
@@ -105,8 +105,8 @@ class TextFinder implements Finder {
   }
 
   /**
-   * The fast path. Runs to the end of the text, or to the returned offset if a match ends before the unit there; threads continue from
-   * it.
+   * The fast path. Runs to the end of the text, or to the returned offset if a match ends
+   * before the unit there; threads continue from it.
    */
   #run(text: string, from: number): number {
     const automaton = this.#automaton

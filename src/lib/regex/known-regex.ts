@@ -10,8 +10,8 @@ const known = createMemory<Regex>(500)
 export const knownRegex = (pattern: string): Regex => known(pattern, () => createRegex(pattern))
 
 /**
- * Returns the reasons for which patterns are refused, by index. A pattern of 100,000 characters takes up to 80 ms, so each pattern is a
- * step.
+ * Returns the reasons for which patterns are refused, by index. A pattern of 100,000 characters
+ * takes up to 80 ms, so each pattern is a step.
  */
 export function* compilePatterns(patterns: readonly string[]): Steps<ReadonlyMap<number, string>> {
   const refused = new Map<number, string>()

@@ -1,6 +1,6 @@
 /**
- * Tests whether a pattern matches anywhere in a whole text, like JavaScript's own `test`: an empty match counts, so `^[a-z]*$` matches
- * the empty text.
+ * Tests whether a pattern matches anywhere in a whole text, like JavaScript's own `test`: an empty
+ * match counts, so `^[a-z]*$` matches the empty text.
  */
 import { spend, type Work } from '../work.ts'
 import { ACCEPTS, type Automaton, MOVE_SHIFT } from './automaton.ts'

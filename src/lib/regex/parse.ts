@@ -13,8 +13,8 @@ export type RegexNode =
   | { readonly type: 'fork'; readonly of: readonly { readonly set: CharSet; readonly rest: RegexNode }[] }
 
 /**
- * Conditions that must hold between two units. `set` applies to the unit before (`not-before`) or after (`not-behind`); there is none at
- * the text's edges.
+ * Conditions that must hold between two units. `set` applies to the unit before (`not-before`) or after
+ * (`not-behind`); there is none at the text's edges.
  */
 export type Assertion =
   | { readonly type: 'start' | 'end' | 'word-edge' | 'no-word-edge' }

@@ -10,8 +10,8 @@ export interface Reach {
   /** How many steps that take a unit were reached. */
   readonly reached: number
   /**
-   * The steps that follow those reached steps that take a unit of the class, each once. `skip` leaves out that many of the reached steps,
-   * which were asked for before.
+   * The steps that follow those reached steps that take a unit of the class, each once. `skip` leaves out that
+   * many of the reached steps, which were asked for before.
    */
   taken(behind: number, skip?: number): number[]
 }
