@@ -1,11 +1,11 @@
-/** Writes to standard output that the service is ready. */
+/** Announces on standard output that the service is ready. */
 import { writeSync } from 'node:fs'
 
 import { greeting, type FirstKeys } from './greeting.ts'
 
 const STDOUT = 1
 
-/** Calls `onUnread` where nobody can read the output: a pipe without a reader, or a terminal that was closed. The service goes on. */
+/** Calls `onUnread` if nobody can read the output: a pipe without a reader, or a closed terminal. The service continues. */
 export const announce = async (url: string, keys: FirstKeys | null, onUnread: () => Promise<void>): Promise<void> => {
   let rest = Buffer.from(greeting(url, keys, process.stdout.isTTY))
   try {

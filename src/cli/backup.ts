@@ -1,4 +1,4 @@
-/** `patchbay backup` and `patchbay restore`: the database as one file, with the service running or not. */
+/** `patchbay backup` and `patchbay restore`: the database as one file, whether the service is running or not. */
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -9,7 +9,7 @@ import { DATABASE_FILE } from '../storage/sqlite.ts'
 import { requireData } from './require-data.ts'
 import { print } from './print.ts'
 
-/** `path`: the file to make, or a directory that is to hold it. */
+/** `path` is the file to create, or the directory to create it in. */
 export const backupVerb = async (settings: StorageSettings, path: string): Promise<void> => {
   requireData(settings)
   const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -1,4 +1,4 @@
-/** The output of an import of prices: a line for each change, for each line that is not taken, and the sum. */
+/** The output of a price import: a line for each change, a line for each refused line, and a summary. */
 import type { CatalogueChange, FactChange } from '../models/catalogue-changes.ts'
 import type { PriceList, RefusedLine } from '../models/price-lists/read-price-list.ts'
 

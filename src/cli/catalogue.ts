@@ -1,4 +1,4 @@
-/** `patchbay catalogue …`: models and prices without waiting for a release; a running service sees the change within half a second. */
+/** `patchbay catalogue …`: updates models and prices without a new release; a running service sees the change within half a second. */
 import { readFileSync, statSync } from 'node:fs'
 
 import { readConfigFile, type ConfigFile } from '../config-file.ts'
@@ -54,7 +54,7 @@ export const importCatalogueVerb = async (settings: StorageSettings, path: strin
 const without = (imports: readonly CatalogueImport[], kind: PriceListKind): readonly CatalogueImport[] =>
   imports.filter((one) => one.kind !== kind)
 
-/** `what`: the flag or argument that has the word. */
+/** `what` is the flag or argument that contains the word. */
 const kindOf = (what: string, word: string): PriceListKind => {
   const kind = PRICE_LIST_KINDS.find((one) => one === word)
   if (kind === undefined) throw new SettingError(`${what} must be one of ${PRICE_LIST_KINDS.join(', ')} (it is ${JSON.stringify(word)}).`)
@@ -63,7 +63,7 @@ const kindOf = (what: string, word: string): PriceListKind => {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** A list says nowhere when it was made; a file's own time is that of its download. */
+/** A price list does not say when it was made; a file's own time is that of its download. */
 const dayOf = (flag: string | undefined, path: string): string => {
   if (flag === undefined) return isoTimestamp(path === STDIN ? systemClock.now() : fileTime(path)).slice(0, 10)
   if (!DAY.test(flag) || Number.isNaN(Date.parse(flag)))
@@ -122,7 +122,7 @@ export interface ShowFlags {
   readonly json?: boolean
 }
 
-/** `wanted`: a part of a model's id; all when absent. */
+/** `wanted` is a part of a model's id; all models are shown if it is absent. */
 export const showCatalogueVerb = async (settings: StorageSettings, wanted: string | undefined, flags: ShowFlags): Promise<void> => {
   const file = readConfigFile(settings.config, environment())
   await withImports(settings, ({ imports }) => {

@@ -60,7 +60,7 @@ describe('a misuse is one sentence on stderr and exit code 2', () => {
     ['a hash that nobody has', ['keys', 'revoke', 'ab'.repeat(32)], {}, 'No key has this hash.'],
     ['another root secret', ['keys', 'list'], { PATCHBAY_SECRET: 'x'.repeat(32) }, 'PATCHBAY_SECRET is not the root secret'],
   ])('%s', (_, args, env, sentence) => {
-    // The database of this directory exists, with its own secret, before any of them.
+    // The database of this directory exists, with its own secret, before any of these commands.
     if (args[0] === 'keys') makeDatabase()
     const { status, stdout, stderr } = run(args, env)
     expect(stderr).toContain(sentence)

@@ -1,4 +1,4 @@
-/** The verbs and their flags, from the table of settings. A fault of the caller's is one sentence and exit code 2. */
+/** The commands and their flags, from the table of settings. A mistake by the caller results in one sentence and exit code 2. */
 import { Command, CommanderError } from 'commander'
 
 import { environment, readSettings, REMOTE_SETTINGS, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
@@ -11,7 +11,7 @@ import { RemoteRefused, RemoteUnreachable } from './remote.ts'
 const FAILED = 1
 const MISUSED = 2
 
-/** Loaded on use, so that no verb waits for the code of another. */
+/** Loaded on use, so that no command waits for the code of another. */
 const verbs = {
   configFile: () => import('../config-file.ts'),
   serve: () => import('./serve.ts'),
@@ -28,13 +28,13 @@ const verbs = {
   eval: () => import('./eval.ts'),
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export const runCommandLine = async (argv: readonly string[]): Promise<number> => {
   let exitCode = 0
   const program = new Command('patchbay')
     .description('One service in front of every language model, with presets saved from request bodies.')
     .version(VERSION)
-    // --version of a verb is the verb's own.
+    // A --version after a command belongs to that command.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
@@ -228,7 +228,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     return exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
-    // The help that it shows for want of a verb says it all.
+    // The help that is shown when no command is given says enough.
     if (thrown instanceof CommanderError && thrown.code === 'commander.help') return MISUSED
     const { text, code } = faultOf(thrown)
     process.stderr.write(`patchbay: ${text}\n`)
@@ -236,7 +236,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   }
 }
 
-/** `serve` is what runs without a verb, so a misspelt one would be taken for an argument of it. */
+/** `serve` is the default command, so a misspelt command would be taken for an argument of it. */
 const refuseUnknownVerb = (command: Command, [word, ...further]: readonly string[]): void => {
   if (command.commands.length === 0 || word === undefined || word.startsWith('-') || word === 'help') return
   const named = command.commands.find((verb) => verb.name() === word)

@@ -1,4 +1,4 @@
-/** `patchbay credits …`: prepaid credit of a workspace, beside the running service and without one. */
+/** `patchbay credits …`: prepaid credit of a workspace, with the service running or not. */
 import { addCreditsBody } from '../contract/budget.ts'
 import { validate } from '../contract/validate.ts'
 import { readConfigFile } from '../config-file.ts'

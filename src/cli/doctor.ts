@@ -1,4 +1,4 @@
-/** `patchbay doctor`: whether this installation can work, and, with `--live`, whether providers accept what we hold that they accept. */
+/** `patchbay doctor`: checks that this installation can work and, with `--live`, that providers accept what we assume they accept. */
 import { environment, SettingError, type StorageSettings } from '../config.ts'
 import { askProvider, type Finding } from '../doctor/ask-provider.ts'
 import { planLive } from '../doctor/live-plan.ts'
@@ -22,7 +22,7 @@ export interface DoctorFlags {
 
 const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 120_000, idleMs: 60_000 }
 
-/** The exit code: 1 where something is wrong. */
+/** Returns the exit code: 1 if something is wrong. */
 export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags): Promise<number> => {
   const maxCostUsd = decimalNumber(flags.maxCostUsd) ?? Number.NaN
   if (!(maxCostUsd > 0 && maxCostUsd <= 100))
@@ -50,7 +50,7 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
   return isWrong ? 1 : 0
 }
 
-/** One after the other, so that a rate limit is not what is measured. */
+/** Asks one after the other, so that rate limits do not distort the result. */
 const askAll = async (
   models: Models,
   { model = [], maxCostUsd, record }: { readonly model?: readonly string[]; readonly maxCostUsd: number; readonly record?: string },

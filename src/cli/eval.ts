@@ -1,4 +1,4 @@
-/** `patchbay eval`: runs a version of a preset over a set of items, and reports by its exit code whether it passed. */
+/** `patchbay eval`: runs a version of a preset over a set of items; the exit code says if it passed. */
 import { readFileSync } from 'node:fs'
 
 import { parse } from 'yaml'
@@ -59,7 +59,7 @@ const whenEnded = async (remote: Remote, path: string): Promise<Evaluation> => {
   }
 }
 
-/** The set may be an object with all members of an evaluation, a list of items, or one item a line. Flags win. */
+/** The set may be an object with all members of an evaluation, a list of items, or one item per line. Flags override it. */
 const bodyOf = (flags: EvalFlags): JsonObject => {
   const set = readSet(flags.set)
   const body: JsonObject = Array.isArray(set) ? { items: set } : isObject(set) ? set : refuseSet(flags.set)

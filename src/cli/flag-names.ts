@@ -1,8 +1,8 @@
-/** A check of a body that was made from flags names the fields of the body; a person at a shell knows the flags. */
+/** Errors about a body that was made from flags name the body's fields; a person at a shell knows the flags. */
 import { SettingError } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 
-/** `flags`: by field. Throws SettingError in place of `invalid_request`. */
+/** `flags` maps fields to flags. Throws SettingError in place of `invalid_request`. */
 export const withFlagNames = async <Result>(
   flags: Readonly<Record<string, string>>,
   work: () => Result | Promise<Result>,

@@ -1,8 +1,8 @@
-/** The lines that the service prints when it accepts requests. One plain line for programs; more on the very first start. */
+/** The lines that the service prints when it accepts requests: one plain line for programs, and more on the very first start. */
 export interface FirstKeys {
   readonly management: string
   readonly inference: string
-  /** Signs the operator in, once; null where people cannot sign in. */
+  /** Signs the operator in, once; null if people cannot sign in. */
   readonly link: string | null
 }
 
@@ -39,7 +39,7 @@ const firstCommands = (url: string, keys: FirstKeys): readonly FirstCommand[] =>
     : { title: 'Open the dashboard (the link works once, for 15 minutes)', command: `${OPENER} ${keys.link}` },
 ]
 
-/** How a terminal opens an address in the browser. */
+/** The command that opens an address in the browser. */
 const OPENER = { darwin: 'open', win32: 'start' }[process.platform as string] ?? 'xdg-open'
 
 const BOLD = '\u001b[1m'

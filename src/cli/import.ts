@@ -1,4 +1,4 @@
-/** `patchbay import WHAT FILE`: moves in from other products, with a finding for each place of their files. */
+/** `patchbay import WHAT FILE`: imports from other products, with a finding for each place in their files. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 
@@ -32,7 +32,7 @@ export interface ImportFlags {
   readonly json?: boolean
 }
 
-/** 1 where the service refused something. */
+/** Returns 1 if the service refused something. */
 export const importVerb = async (settings: RemoteSettings, what: string, path: string, flags: ImportFlags): Promise<number> => {
   const reader = Object.hasOwn(READERS, what) ? READERS[what as keyof typeof READERS] : null
   if (reader === null)
@@ -77,7 +77,7 @@ const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findi
   }
 }
 
-/** One value, or a value a line, which reads as their list. */
+/** Reads one value, or one value per line as a list. */
 const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: readonly (string | number)[]) => number } => {
   const lines = text.split('\n')
   const isLines = path.endsWith('.jsonl') || path.endsWith('.ndjson')
@@ -89,7 +89,7 @@ const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: r
   }
 }
 
-/** Wrapped, since a file may hold a list. */
+/** Handled separately, since a file may contain a list. */
 const plainValue = (path: string, text: string): JsonValue => {
   const trimmed = text.trimStart()
   return trimmed.startsWith('[') ? (listIn(path, trimmed) as JsonValue) : parseFile(path, text)
@@ -114,7 +114,7 @@ const textOf = (path: string): string => {
 const summaryOf = ({ presets, guardrails, keys }: ImportPlan): string =>
   `a dry run: ${presets.length} presets, ${guardrails.length} guardrails, limits of ${keys.length} keys`
 
-/** The part for the operator's file: printed, or joined with it where nothing stands already. Answers what was joined. */
+/** The part for the operator's file: printed, or merged into it where nothing exists yet. Returns the names of what was merged. */
 const bringFile = (file: JsonObject, target: string | null, isDry: boolean, say: (line: string) => void): readonly string[] => {
   if (Object.keys(file).length === 0) return []
   if (target === null) {
@@ -130,7 +130,7 @@ const bringFile = (file: JsonObject, target: string | null, isDry: boolean, say:
   return added
 }
 
-/** Entries that the file has stay as they are. */
+/** Existing entries of the file stay unchanged. */
 const joinedFile = (current: JsonObject, file: JsonObject, added: string[], target: string): JsonObject => {
   const joined: Record<string, JsonValue> = { ...current }
   for (const [section, entries] of Object.entries(file)) {

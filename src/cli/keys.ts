@@ -1,4 +1,4 @@
-/** `patchbay keys …`: works on storage itself; a running service sees the change within half a second. */
+/** `patchbay keys …`: works on storage directly; a running service sees the change within half a second. */
 import { validate } from '../contract/validate.ts'
 import { EVERY_KEY } from '../contract/key-query.ts'
 import { type ApiKeyResource, createKeyBody, keyHash } from '../contract/key.ts'
@@ -71,7 +71,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
       print(JSON.stringify({ key, ...keyResource(await keys.get(workspaceId, record.hash)) }))
       return
     }
-    // The key alone is on stdout, for scripts.
+    // Only the key is written to stdout, for scripts.
     print(key)
     note(`shown this once; hash ${record.hash}`)
   })
@@ -106,7 +106,7 @@ export const listKeysVerb = async (
 }
 
 const HEADER = ['HASH', 'KIND', 'LABEL', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'WORKSPACE', 'NAME']
-/** Fixed, since the keys are printed page by page; the name comes last, of any length. */
+/** Fixed, because keys are printed page by page; the name, of any length, comes last. */
 const WIDTHS = [64, 10, 15, 8, 12, 14, 24, 36]
 
 const cellsOf = (key: ApiKeyResource): string[] => [
@@ -151,5 +151,5 @@ const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: S
   }
 }
 
-/** For the person at the terminal, beside what a script reads. */
+/** Writes a line for the person at the terminal; scripts read stdout. */
 const note = (line: string): void => void process.stderr.write(`${line}\n`)

@@ -1,4 +1,4 @@
-/** `patchbay ledger audit`: counts the money again, with the service running or not. */
+/** `patchbay ledger audit`: recomputes the money, whether the service is running or not. */
 import type { StorageSettings } from '../config.ts'
 import { isoTimestamp, systemClock } from '../lib/clock.ts'
 import { openStorage } from '../open-storage.ts'
@@ -7,7 +7,7 @@ import { requireData } from './require-data.ts'
 import { warn } from './warn.ts'
 import { print } from './print.ts'
 
-/** The exit code: 1 where something is wrong. */
+/** Returns the exit code: 1 if something is wrong. */
 export const auditLedgerVerb = async (settings: StorageSettings, flags: { readonly json?: boolean }): Promise<number> => {
   requireData(settings)
   const { database } = await openStorage(settings, { service: false, onError: () => undefined, warn })

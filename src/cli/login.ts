@@ -1,4 +1,4 @@
-/** `patchbay login`: a link that signs a person in. It works on storage itself, with the service running or not. */
+/** `patchbay login`: a link that signs a person in. It works on storage directly, whether the service is running or not. */
 import { readConfigFile } from '../config-file.ts'
 import { type Environment, SettingError, type StorageSettings } from '../config.ts'
 import { createLoginLinkBody, LINK_SECONDS } from '../contract/session.ts'
@@ -22,7 +22,7 @@ interface LoginFlags {
 }
 
 const ROLES = ['admin', 'member'] as const
-/** Where a service that has not run yet will listen, unless it is told otherwise. */
+/** The default address of a service that has not run yet. */
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8080'
 
 export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, env: Environment): Promise<void> => {
@@ -46,7 +46,7 @@ export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, en
       fromShell(owner.userId),
     )
     const place = signInPlace(server.public_url, (await storage.address()) ?? DEFAULT_ADDRESS)
-    // The link alone is on stdout, for scripts.
+    // Only the link is written to stdout, for scripts.
     process.stdout.write(`${loginUrl(place, token)}\n`)
     process.stderr.write('It works once, for 15 minutes.\n')
   } finally {

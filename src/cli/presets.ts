@@ -1,4 +1,4 @@
-/** `patchbay presets …`: presets, and on request guardrails, limits of keys and budgets, as files in version control. */
+/** `patchbay presets …`: presets and, on request, guardrails, limits of keys and budgets as files in version control. */
 import { existsSync, mkdirSync } from 'node:fs'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
@@ -30,12 +30,12 @@ export interface AsCodeFlags {
   readonly designate?: boolean
 }
 
-/** The beginning of every verb, and what is kept when it ends. */
+/** The state with which every command begins, and how it is stored at the end. */
 interface Copy {
   readonly directory: string
   readonly remote: Remote
   readonly compared: readonly Compared[]
-  /** Changed as objects are brought together. */
+  /** Changed as objects are brought into step. */
   readonly bases: Map<string, Document>
   readonly keep: () => void
 }
@@ -43,7 +43,7 @@ interface Copy {
 const IN_STEP = 0
 const DIFFERENT = 1
 
-/** 1 where something was changed on both sides. */
+/** Returns 1 if something was changed on both sides. */
 export const pullVerb = async (settings: RemoteSettings, directory: string, flags: AsCodeFlags): Promise<number> => {
   const extension = flags.format === undefined ? '.yaml' : extensionOf(flags.format)
   if (flags.dryRun !== true) mkdirSync(directory, { recursive: true })
@@ -90,7 +90,7 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
   return conflicts > 0 ? DIFFERENT : IN_STEP
 }
 
-/** 1 where anything differs. */
+/** Returns 1 if anything differs. */
 export const diffVerb = async (settings: RemoteSettings, directory: string, flags: AsCodeFlags): Promise<number> => {
   const { compared, remote } = await open(settings, requireDirectory(directory), flags)
   const different = compared.filter(({ standing }) => standing !== 'same')
@@ -99,7 +99,7 @@ export const diffVerb = async (settings: RemoteSettings, directory: string, flag
   return different.length === 0 ? IN_STEP : DIFFERENT
 }
 
-/** Sends what was changed here. 1, and nothing sent, where something was changed on both sides. */
+/** Sends what was changed in the files. Returns 1, with nothing sent, if something was changed on both sides. */
 export const pushVerb = async (settings: RemoteSettings, directory: string, flags: AsCodeFlags): Promise<number> => {
   const copy = await open(settings, requireDirectory(directory), flags)
   const conflicts = copy.compared.filter(({ standing }) => standing === 'conflict')
@@ -117,7 +117,7 @@ export const pushVerb = async (settings: RemoteSettings, directory: string, flag
   )
 }
 
-/** Makes the service what the files say, whatever was changed there. */
+/** Makes the service match the files, whatever was changed there. */
 export const applyVerb = async (settings: RemoteSettings, directory: string, flags: AsCodeFlags): Promise<number> => {
   const copy = await open(settings, requireDirectory(directory), flags)
   return send(
@@ -153,13 +153,13 @@ const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags
   return failed > 0 ? DIFFERENT : IN_STEP
 }
 
-/** The work that was done, in a line. */
+/** Returns a line about what was done. */
 const sendOne = async ({ remote, bases }: Copy, one: Compared, options: PushOptions, flags: AsCodeFlags): Promise<string> => {
   const { kind, identity, local, remote: current } = one
   const key = baseKey(kind, identity)
   if (local !== undefined) {
     if (flags.dryRun !== true) await kind.write(remote, local.document, current ?? null, options)
-    // A version that is not served yet is still a change of the file.
+    // A version that is not served yet still counts as a change of the file.
     if (options.designate) bases.set(key, local.document)
     return `${current === undefined ? 'made' : 'changed'}: ${nameOf(one)}`
   }
@@ -191,7 +191,7 @@ const open = async (settings: RemoteSettings, directory: string, flags: AsCodeFl
     const kind = KINDS[name]
     compared.push(...compareAll(kind, readLocal(directory, kind), await kind.list(remote), bases))
   }
-  // A base that another service and the files share is not kept over what the first one and they share.
+  // The lock keeps the bases of the first service; those of another service must not overwrite them.
   const keep = (): void => (isOther ? undefined : writeLock(directory, { url: remote.url, kinds, bases }))
   return { directory, remote, compared, bases, keep }
 }

@@ -1,2 +1,2 @@
-/** One line of what a command answers, for programs and people. */
+/** Prints one line of a command's result, for programs and people. */
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)

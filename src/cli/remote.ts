@@ -1,4 +1,4 @@
-/** The management API of a running service, as the verbs of the command line ask it. */
+/** The management API of a running service, for the commands of the shell. */
 import { SettingError, type RemoteSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemFault } from '../lib/system-fault.ts'
@@ -7,13 +7,13 @@ import { isObject, objectIn, type JsonObject } from '../lib/json.ts'
 import { VERSION } from '../version.ts'
 
 export interface Remote {
-  /** Without a slash at its end, and without the path of the API. */
+  /** Without a slash at the end, and without the path of the API. */
   readonly url: string
-  /** The workspace that every request names; absent: that of the key. */
+  /** The workspace that every request names; if absent, that of the key. */
   readonly workspace?: string
-  /** Rejects with RemoteRefused, or with RemoteUnreachable. */
+  /** Rejects with RemoteRefused or RemoteUnreachable. */
   ask(method: RemoteMethod, path: string, options?: RemoteOptions): Promise<RemoteAnswer>
-  /** Every entry of a list that is cut by `offset` and `limit`. */
+  /** Every entry of a list that is paged by `offset` and `limit`. */
   list(path: string, query?: RemoteOptions['query']): Promise<readonly JsonObject[]>
 }
 
@@ -31,7 +31,7 @@ export interface RemoteAnswer {
   readonly json: JsonObject
 }
 
-/** The service answered, and said no. `issues`: the places of the body that it holds against, where it names them. */
+/** The service answered with a refusal. `issues` are the faulty places in the body, if the answer names them. */
 export class RemoteRefused extends Error {
   override readonly name = 'RemoteRefused'
   readonly status: number
@@ -56,7 +56,7 @@ export class RemoteUnreachable extends Error {
 const LIST_PAGE = 100
 const TIMEOUT_MS = 60_000
 
-/** `workspace`: id or slug, for a management key of the default workspace. Throws SettingError where no key is set. */
+/** `workspace` is an id or slug, for a management key of the default workspace. Throws SettingError if no key is set. */
 export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?: string): Remote => {
   if (managementKey === null)
     throw new SettingError('set PATCHBAY_MANAGEMENT_KEY to a management key of the service, and PATCHBAY_URL to its address.')
@@ -121,7 +121,7 @@ const refusalOf = (status: number, json: JsonObject, asked: string): RemoteRefus
       ? [{ path: issue['path'], message: issue['message'] }]
       : [],
   )
-  // The management API says the same of every fault of a kind in `message`, and what is wrong in `reason`.
+  // `message` of the management API is the same for every fault of a kind; what is wrong is in `reason`.
   const said = [metadata['reason'], error['message']].find((text) => typeof text === 'string') ?? 'no reason was given'
   return new RemoteRefused(status, `${asked} was refused with ${status}: ${said}`, issues)
 }

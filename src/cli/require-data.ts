@@ -8,7 +8,7 @@ import { DATABASE_FILE } from '../storage/sqlite.ts'
 export const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean =>
   databaseUrl !== null || existsSync(join(dataDir, DATABASE_FILE))
 
-/** Opening SQLite makes the database: in the wrong directory an empty answer would look like one. Throws SettingError. */
+/** Opening SQLite would create the database: in the wrong directory, the result would look like an empty database. Throws SettingError. */
 export const requireData = (settings: StorageSettings): void => {
   if (hasData(settings)) return
   try {

@@ -1,7 +1,7 @@
 /**
- * `patchbay secret …`: rotation of the root secret. Every step leaves a state in which all that is stored can be read, and
- * running it again finishes what was interrupted: every process reads with the new secret before anything is written with
- * it, and the old one goes last, by a command of its own.
+ * `patchbay secret …`: rotation of the root secret. After every step everything stored can be read, and running the command
+ * again finishes an interrupted rotation: every process can read with the new secret before anything is written with it,
+ * and the old secret is removed last, by a separate command.
  */
 import { SettingError, type StorageSettings } from '../config.ts'
 import { rewrap } from '../byok/envelope.ts'
@@ -42,14 +42,14 @@ export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step
     await createFactStore(database).replace('secret-check', secretCheck(secret))
     await audit(storage, 'rotated', secret)
     reached('done')
-    // Until then a service may store a key that is used under the old secret, as it did before.
+    // Until then a service may still store a key under the old secret when the key is used, as before.
     await seenByAll()
     const waiting = await createKeyStore(database).countOtherPeppers(secret.id)
     print(`rotated: ${wrapped} provider key${wrapped === 1 ? '' : 's'} sealed anew`)
     print(`${waiting} API keys follow when they are next used; both secrets are valid until "patchbay secret retire"`)
   })
 
-/** By variable the operator holds both secrets; in the data directory the file does. */
+/** If the secret is set by variable, the operator must provide both secrets; in the data directory, the file holds both. */
 const newSecret = (settings: StorageSettings): RootSecret => {
   if (settings.secret === null) return addRootSecret(settings.dataDir)
   throw new SettingError(
@@ -59,7 +59,7 @@ const newSecret = (settings: StorageSettings): RootSecret => {
 
 const newestSecret = ({ secret }: Storage, settings: StorageSettings): RootSecret => readRootSecret(settings, settings.dataDir) ?? secret
 
-/** The newest secret is the one in use, and nothing is sealed under another. */
+/** True if the newest secret is the one in use, and nothing is sealed under another. */
 const isFinished = async (storage: Storage, settings: StorageSettings): Promise<boolean> => {
   const { id } = newestSecret(storage, settings)
   const { database } = storage
@@ -90,7 +90,7 @@ const rewrapAll = async ({ database }: Storage, secret: RootSecret): Promise<num
   }
 }
 
-/** At its entry a running service reads its secret anew. */
+/** The entry makes a running service read its secret anew. */
 const audit = async ({ database, owner }: Storage, action: string, { id }: RootSecret): Promise<void> => {
   const entry = { workspaceId: owner.workspaceId, action, objectType: 'root_secret' as const, objectId: id, before: null, after: null }
   await recordChange(database, fromShell(owner.userId), isoTimestamp(systemClock.now()), async () => ({ result: undefined, audit: entry }))

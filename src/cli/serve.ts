@@ -16,16 +16,19 @@ import { startWorkers, type Workers } from './workers.ts'
 import { UNBOUNDED, type MadeKey } from '../keys/keys.ts'
 
 const STDERR = 2
-/** Writes sentences for the person at the terminal. In the background: a write to a terminal that nobody reads never ends. */
+/**
+ * Writes sentences for the person at the terminal. It writes in the background, because a
+ * write to a terminal that nobody reads never ends.
+ */
 const person = createLineBuffer(STDERR, systemClock)
 
-/** Ends the process when the service has stopped. `argv`: the flags, for workers. */
+/** Ends the process when the service has stopped. `argv` are the flags, which are passed to workers. */
 export const serve = async (settings: ServeSettings, env: Environment, argv: readonly string[]): Promise<never> => {
   if (settings.workers > 1 && settings.databaseUrl === null) {
     throw new SettingError('--workers: more than one process needs --database-url postgres://…, since a SQLite file has one writer.')
   }
   const isWorker = env['PATCHBAY_WORKER'] !== undefined
-  // A signal that nobody listens to would end the process: one that comes too early is heeded once there is something to reload.
+  // Without a listener, SIGHUP would end the process: a signal that comes too early waits until there is something to reload.
   const reloader = Promise.withResolvers<() => void>()
   process.on('SIGHUP', () => void reloader.promise.then((reloadNow) => reloadNow()))
   const file = readConfigFile(settings.config, env)
@@ -41,7 +44,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
       app: service.app,
       onError: (thrown) => log.error({ error: thrown }, 'request failed'),
     })
-    // Only a service that listens can show them.
+    // Only a service that listens can show its address and the first keys.
     if (!isWorker) await service.noteAddress(server.url)
     firstKeys = (await service.claimFirstStart())
       ? await makeFirstKeys(service, file.dashboard ? signInPlace(file.server.public_url, server.url) : null)
@@ -51,22 +54,22 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
     throw thrown
   }
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
-  // Who reads the ready line may send a signal at once.
+  // A program that reads the ready line may send a signal at once.
   reloader.resolve(() => reload(service, settings, env, workers))
   const signals = stopSignals(service)
-  // A worker that a first process started is silent: the port is announced once.
+  // A worker that the first process started prints nothing: the port is announced once.
   if (!isWorker) await announce(server.url, firstKeys, () => takeBackFirstKeys(service, firstKeys))
 
   await signals.asked
   try {
     await drain(service, server, settings.drainSeconds, workers, signals)
   } catch (thrown) {
-    // It has nothing else to do: a process that stayed would hold the port and the database.
+    // The process must end: if it stayed, it would hold the port and the database.
     person.write(`patchbay: stopped, and not everything could be written: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
     process.exitCode = 1
   }
   await person.flush()
-  // A write to a log that nobody reads any more never ends, and would keep the process.
+  // Exits explicitly, because a pending write to a log that nobody reads would keep the process alive.
   process.exit()
 }
 
@@ -74,7 +77,7 @@ interface MadeFirstKeys extends FirstKeys {
   readonly hashes: readonly string[]
 }
 
-/** `place`: where people sign in; null where they cannot. */
+/** `place` is where people sign in; null if they cannot. */
 const makeFirstKeys = async ({ keys, owner, links }: Service, place: string | null): Promise<MadeFirstKeys> => {
   const make = (kind: 'management' | 'inference'): Promise<MadeKey> =>
     keys.create(
@@ -95,7 +98,7 @@ const makeFirstKeys = async ({ keys, owner, links }: Service, place: string | nu
   return { management: management.key, inference: inference.key, link, hashes: [management.record.hash, inference.record.hash] }
 }
 
-/** The first keys were seen by nobody, so they are revoked, and the next start makes others. */
+/** Nobody saw the first keys, so they are revoked, and the next start makes others. */
 const takeBackFirstKeys = async ({ keys, owner, log, forgetFirstStart }: Service, shown: MadeFirstKeys | null): Promise<void> => {
   if (shown === null) return
   log.warn({}, 'nobody reads the standard output: the first keys are taken back, and the next start makes others')
@@ -118,7 +121,7 @@ const reload = (service: Service, settings: ServeSettings, env: Environment, wor
 
 const FATAL_DRAIN_SECONDS = 5
 
-/** An uncaught fault ends the process too, after a short drain: its state is unknown. */
+/** An uncaught fault also ends the process, after a short drain, because its state is unknown. */
 const stopSignals = ({ log }: Service): StopSignals => {
   const signals = createStopSignals(systemClock)
   process.on('SIGTERM', signals.signalled)
@@ -136,7 +139,7 @@ const stopSignals = ({ log }: Service): StopSignals => {
 }
 
 const TICK_MS = 20
-/** Time for the error events of streams that were ended to leave. */
+/** Time for the error events of ended streams to be sent. */
 const LAST_WORDS_MS = 1000
 
 const drain = async (
@@ -157,7 +160,7 @@ const drain = async (
   service.endRuns()
   await until(isIdle, LAST_WORDS_MS)
   await server.close()
-  // Side by side: each process may have to wait for a database that hangs.
+  // In parallel, because each process may have to wait for a database that hangs.
   try {
     await service.close()
   } finally {

@@ -1,16 +1,16 @@
-/** The meaning of SIGTERM and SIGINT: the first one asks to stop, and a later one says that the sender will wait no longer. */
+/** The meaning of SIGTERM and SIGINT: the first signal asks to stop, and a later one says that the sender will wait no longer. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface StopSignals {
-  /** Called for each signal. */
+  /** Call it for each signal. */
   signalled(): void
-  /** Resolves at the first one. */
+  /** Resolves at the first signal. */
   readonly asked: Promise<void>
-  /** Streams are no longer waited for. */
+  /** True if streams must no longer be waited for. */
   readonly impatient: boolean
 }
 
-/** One Ctrl-C arrives more than once within this time: from the terminal, and from npm, which sends on what it got itself. */
+/** One Ctrl-C may arrive more than once within this time: from the terminal, and from npm, which forwards the signal that it got itself. */
 const ECHO_MS = 1000
 
 export const createStopSignals = (clock: Pick<Clock, 'monotonicMs'>): StopSignals => {

@@ -1,4 +1,4 @@
-/** More processes on the same port. Only this program is started, with its own arguments: nothing of a request gets here. */
+/** Starts more processes on the same port. Only this program is started, with its own arguments: nothing from a request gets here. */
 import { spawn, type ChildProcess } from 'node:child_process'
 
 import type { Environment } from '../config.ts'
@@ -10,11 +10,11 @@ export interface Workers {
   ended(): Promise<void>
 }
 
-/** A worker that ends by itself is replaced, a while later, so that one that cannot start does not keep a core busy. */
+/** A worker that ends by itself is replaced after this time, so that one that cannot start does not keep a core busy. */
 const REPLACE_MS = 1000
 
 export const startWorkers = (count: number, port: number, argv: readonly string[], env: Environment): Workers => {
-  // The last flag wins: a port of 0 becomes the one that was found, and a worker starts no workers.
+  // The last flag wins: a port of 0 becomes the port that was found, and a worker starts no workers.
   const own = [...(argv[0] === 'serve' ? argv : ['serve', ...argv]), '--port', String(port), '--workers', '1']
   const running = new Set<ChildProcess>()
   let stopping = false

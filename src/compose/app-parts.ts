@@ -1,4 +1,4 @@
-/** Builds what depends on the configuration file. What runs while it is built again keeps the parts that it began with. */
+/** Builds what depends on the configuration file. Work that runs during a reload keeps the parts with which it began. */
 import { join } from 'node:path'
 
 import type { ConfigFile } from '../config-file.ts'
@@ -247,7 +247,7 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
   return { ...context, loadMedia: createLoadMedia(safeFetch) }
 }
 
-/** A proxy in front of us takes it away; what we link to must have it. */
+/** A proxy in front of us strips this prefix from paths; the links that we make must contain it. */
 const pathPrefix = ({ server }: ConfigFile): string =>
   server.public_url === undefined ? '' : new URL(server.public_url).pathname.replace(/\/$/, '')
 

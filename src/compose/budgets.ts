@@ -23,7 +23,7 @@ export interface BudgetParts {
   readonly credits: Credits
   readonly durations: Durations
   readonly admit: Admit
-  /** Nano-dollars that a request cost beyond its hold. */
+  /** The nano-dollars that a request cost beyond its hold. */
   readonly onOvershoot: (generationId: string, nanos: number) => void
   readonly recorder: GenerationRecorder
 }
@@ -34,9 +34,9 @@ export const composeBudgets = (parts: {
   readonly ids: IdSource
   readonly log: Log
   readonly metrics: Metrics
-  /** As the newest file has them. */
+  /** The budget settings of the newest configuration file. */
   readonly file: () => BudgetsFile
-  /** Beside keys, workspace budgets and credit. */
+  /** Sources of limits in addition to keys, workspace budgets and credit. */
   readonly sources?: readonly ScopeSource[]
   readonly journal: Journal | null
   readonly largeStep: LargeStep

@@ -38,14 +38,14 @@ const start = async () => {
     counter,
     failing,
     stop,
-    /** Gives what happens when the database announces a change, without any time that passes. */
+    /** Returns what happens when the database announces a change, without any time passing. */
     async hear(times = 1): Promise<readonly string[]> {
       happened.length = 0
       for (let time = 0; time < times; time += 1) notify()
       await turn()
       return [...happened]
     },
-    /** Gives what happens until the next poll has ended. */
+    /** Returns what happens until the next poll has ended. */
     async poll(): Promise<readonly string[]> {
       happened.length = 0
       clock.advance(500)
@@ -64,7 +64,7 @@ test('every cache is refreshed, in its order, once for each time that the counte
   const { counter, poll } = await start()
   counter.value = 2
   expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
-  // A database that was restored may count from an earlier number.
+  // A restored database may count from an earlier number.
   counter.value = 1
   expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
 })

@@ -1,8 +1,7 @@
 /**
- * Sees what other processes change: reads the change counter where the database says that it has moved, and every now and then
- * all the same; where it moved, it lets every cache read again what it knows.
- * While storage is away nothing is refreshed, so that what is known goes on being served; when it is back, all of it is read
- * again, whatever the counter says.
+ * Notices changes by other processes. It reads the change counter when the database notifies it and also at regular intervals; if the
+ * counter has moved, every cache is refreshed. While storage is away nothing is refreshed, so that the cached values continue to be
+ * served; when it is back, all caches are refreshed, whatever the counter says.
  */
 import type { Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -10,20 +9,23 @@ import type { ChangeCounter } from '../storage/change-counter.ts'
 
 export interface WatchedCache {
   readonly name: string
-  /** Called when the facts that it knows may have changed. */
+  /** Called when the cached facts may have changed. */
   readonly refresh: () => void | Promise<void>
 }
 
-/** Changes by other processes are seen within this time, also where nothing is heard of them. */
+/** Changes by other processes are noticed within this time, even if no notification arrives. */
 const POLL_MS = 500
 
-/** Resolves with what ends the watch. What is read before that is as new as the first reading of the counter. Throws StorageUnavailable. */
+/**
+ * Resolves with a function that ends the watch. Whatever is read before that is as new as the first
+ * reading of the counter. Throws StorageUnavailable.
+ */
 export const startCacheWatch = async (parts: {
   readonly clock: Clock
   readonly counter: ChangeCounter
   /** Calls `heard` for each change that it learns of, until stopped. */
   readonly listen: (heard: () => void) => () => void
-  /** Refreshed in this order: what others depend on first. */
+  /** Refreshed in this order: caches that others depend on come first. */
   readonly caches: readonly WatchedCache[]
   /** Called after all of them were refreshed. */
   readonly onChange: () => Promise<void>
@@ -41,7 +43,7 @@ export const startCacheWatch = async (parts: {
     }
   }
 
-  /** One that fails keeps none of the others from what they must forget. */
+  /** If one cache fails, the others are refreshed all the same. */
   const refreshAll = async (): Promise<boolean> => {
     let isComplete = true
     for (const { name, refresh } of caches) {
@@ -58,7 +60,7 @@ export const startCacheWatch = async (parts: {
   const checkOnce = async (): Promise<void> => {
     const now = await read()
     if (now === seen) return
-    // A change counts as seen once every cache was refreshed: what failed is tried again.
+    // A change counts as seen once every cache was refreshed; a failed refresh is repeated.
     if (!(await refreshAll())) return
     seen = now
     await onChange()
@@ -66,7 +68,7 @@ export const startCacheWatch = async (parts: {
 
   let checking = false
   let again = false
-  /** One at a time. What is heard while one runs may have come too late for it. */
+  /** Runs one check at a time. A notification that arrives during a check may be too late for it, so the check is repeated. */
   const check = async (): Promise<void> => {
     again = true
     if (checking) return

@@ -1,10 +1,10 @@
-/** The lists of prices that were imported, as this process knows them. */
+/** The imported price lists that this process knows. */
 import { parseImport, type CatalogueImport } from '../models/catalogue-imports.ts'
 import type { CatalogueStore } from '../storage/catalogue-store.ts'
 
 export interface CatalogueImports {
   current(): readonly CatalogueImport[]
-  /** True where another process has imported or removed a list since. */
+  /** Returns true if another process has imported or removed a list since. */
   refresh(): Promise<boolean>
 }
 

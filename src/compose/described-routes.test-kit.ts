@@ -4,7 +4,7 @@ import { type AppParts, routeTable } from '../http/app.ts'
 import type { Mount } from '../http/openapi.ts'
 import { composeResources } from './resources.ts'
 
-/** A stand-in for a part that is never used: each of its members is such a part, and it is '' as a text. */
+/** A stand-in for a part that is never used: each of its members is such a part too, and as a text it is ''. */
 const PART: object = new Proxy(() => PART, { get: (_, name) => (name === Symbol.toPrimitive ? () => '' : PART) })
 
 export const describedMounts = (): readonly Mount[] => {

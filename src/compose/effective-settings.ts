@@ -1,11 +1,11 @@
-/** Each setting that is in force, with where it comes from; a secret is said to be set, and no more. */
+/** Each setting in force, with its source; of a secret it only says that it is set. */
 import { type ConfigFile, DEFAULT_CONFIG_FILE } from '../config-file.ts'
 import { SERVE_SETTINGS, type Environment, type ServeSettings } from '../config.ts'
 import type { EffectiveSetting } from '../contract/service-facts.ts'
 import { isCredentialName } from '../lib/credential-names.ts'
 import { isObject } from '../lib/json.ts'
 
-/** The settings of the start: a flag wins over its variable, and that over the default. */
+/** The settings from the start: a flag overrides its variable, and the variable overrides the default. */
 export const startSettings = (settings: ServeSettings, env: Environment): readonly EffectiveSetting[] =>
   Object.entries(SERVE_SETTINGS).map(([key, { flag, env: variable, schema }]) => {
     const value = settings[key as keyof ServeSettings]
@@ -24,7 +24,7 @@ export const startSettings = (settings: ServeSettings, env: Environment): readon
     }
   })
 
-/** The settings that the file has, or would have. `lines`: by the path of a member, as it stands in the file. Models are counted. */
+/** The settings that the file has or could have. `lines` gives the line in the file by a member's path. Models are only counted. */
 export const fileSettings = (file: ConfigFile, path: string | null, lines: ReadonlyMap<string, number>): readonly EffectiveSetting[] => {
   const { models, ...rest } = file
   const settings: EffectiveSetting[] = []
@@ -44,7 +44,7 @@ export const fileSettings = (file: ConfigFile, path: string | null, lines: Reado
 
 const SET = '[set]'
 
-/** Numbers and switches open nothing: `first_token` is a time. */
+/** Numbers and booleans are no secrets: `first_token` is a time. */
 const masked = (value: unknown): unknown => (typeof value === 'string' || Array.isArray(value) ? SET : value)
 
 const isSecretPart = (name: string): boolean =>
@@ -57,7 +57,7 @@ const shown = (name: string, value: unknown): unknown => {
   return typeof value === 'string' ? withoutPassword(value) : value
 }
 
-/** An address without who asks there, and without what it is asked with. */
+/** The URL without user, password and query. */
 const withoutPassword = (text: string): string => {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? URL.parse(text) : null
   if (url === null || (url.username === '' && url.password === '' && url.search === '')) return text

@@ -1,13 +1,13 @@
-/** The safe way out in the shape that a library asks for. */
+/** Wraps the safe fetch in the signature that a library expects. */
 import type { SafeFetch } from '../providers/safe-fetch.ts'
 
-/** The function that a library of requests calls in place of `fetch`. */
+/** The function that a library calls in place of `fetch`. */
 type Fetching = (url: string, options: { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown }) => Promise<Response>
 
 const TIMEOUT_MS = 10_000
 const BYTES_MAX = 1024 * 1024
 
-/** It follows no redirect: these addresses are the ones that were named. */
+/** Follows no redirects: only the configured addresses are called. */
 export const fetchBy =
   (safeFetch: SafeFetch): Fetching =>
   async (url, { headers, body }) => {

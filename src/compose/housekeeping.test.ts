@@ -17,7 +17,7 @@ const start = (jobs: readonly Partial<Job>[]) => {
   return { clock, faults, stop }
 }
 
-/** Lets time pass, and what falls due end. */
+/** Lets time pass, and lets what becomes due finish. */
 const pass = async (clock: ReturnType<typeof createFakeClock>, ms: number): Promise<void> => {
   clock.advance(ms)
   await turn()

@@ -1,4 +1,4 @@
-/** Rows that are deleted when they are old enough, so that storage does not grow for ever. */
+/** Deletes rows that are old enough, so that storage does not grow for ever. */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Database } from '../storage/database.ts'
@@ -17,9 +17,9 @@ import type { WaitingTraceStore } from '../storage/waiting-trace-store.ts'
 export interface Job {
   readonly deletes: string
   readonly everyMs: number
-  /** The age that is kept. */
+  /** Rows younger than this are kept. */
   readonly keptMs: () => number
-  /** Deletes up to `limit` rows from before this ISO timestamp; answers how many. */
+  /** Deletes up to `limit` rows from before this ISO timestamp; returns the number. */
   readonly deleteSome: (before: string, limit: number) => Promise<number>
 }
 
@@ -50,14 +50,14 @@ export const housekeepingJobs = (parts: {
   {
     deletes: 'contents of requests',
     everyMs: HOUR_MS,
-    // Each says itself when its time is over.
+    // Each row has its own expiry time.
     keptMs: () => 0,
     deleteSome: parts.contents.deleteExpired,
   },
   {
     deletes: 'traces that nobody took',
     everyMs: HOUR_MS,
-    // Longer than any destination is tried.
+    // Longer than any delivery is retried.
     keptMs: () => 2 * HOUR_MS,
     deleteSome: parts.waitingTraces.deleteOlderThan,
   },
@@ -98,7 +98,7 @@ export const housekeepingJobs = (parts: {
     deleteSome: parts.sessions.deleteExpired,
   },
   {
-    // A code that comes again takes its key back, so codes outlive their ten minutes.
+    // A code that is presented again revokes its key, so codes are kept longer than their ten minutes.
     deletes: 'codes of applications',
     everyMs: HOUR_MS,
     keptMs: () => DAY_MS,
@@ -106,7 +106,7 @@ export const housekeepingJobs = (parts: {
   },
 ]
 
-/** Runs each job every so often, until stopped. A job that fails is tried again at its next time. */
+/** Runs each job at its interval, until stopped. A failed job is tried again at its next time. */
 export const startHousekeeping = (parts: {
   readonly clock: Clock
   readonly jobs: readonly Job[]

@@ -1,4 +1,4 @@
-/** The parts that let requests in, as they are composed: each bound is that of the newest configuration file. */
+/** The parts that admit requests, as they are composed: each limit is that of the newest configuration file. */
 import { expect, test } from 'bun:test'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
@@ -40,7 +40,7 @@ test('a new file changes how many places this node reports to the others', async
   const { nodePlaces, clock, reports, reload } = await start({ in_flight: 40 })
   const stop = nodePlaces.start()
   const reported = async (): Promise<unknown> => {
-    // A node that has room reports once a second.
+    // A node with free room reports once a second.
     for (let round = 0; round < 10; round += 1) {
       clock.advance(100)
       await turn()
@@ -61,7 +61,7 @@ test('a new file changes how long the store of limits is waited for', async () =
   await turn()
   expect(meter.decidedAlone).toBe(0)
   clock.advance(1)
-  // An answer that has come by then still counts for a moment.
+  // An answer that has arrived by then still counts for a moment.
   clock.advance(1)
   await turn()
   expect(meter.decidedAlone).toBe(1)

@@ -1,4 +1,4 @@
-/** The parts that let requests in, built and joined. */
+/** The parts that admit requests, built and joined. */
 import { createAdmission, type Admission } from '../limits/admission.ts'
 import { createBodyRoom, type BodyRoom } from '../limits/body-room.ts'
 import { createLoopLag, type LoopLag } from '../limits/loop-lag.ts'

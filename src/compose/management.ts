@@ -35,9 +35,9 @@ export interface Management extends ManagementParts {
   readonly links: LoginLinks
   readonly codes: ApplicationCodes
   readonly signInPeppers: Peppers
-  /** The facts that another process may change; the root secret first, by which keys are known. */
+  /** The facts that another process may change; the root secret comes first, because keys are recognised by it. */
   readonly caches: readonly WatchedCache[]
-  /** The providers of a file that was read anew. */
+  /** Call it with the models of each newly read configuration file. */
   useModels(models: Models): void
 }
 
@@ -45,14 +45,14 @@ export const composeManagement = (parts: {
   storage: Storage
   clock: Clock
   ids: IdSource
-  /** The parts that admission asks too, so that a change is in force when it is answered. */
+  /** The budgets and credits that admission uses too, so that a change is in force when it is answered. */
   budgets: Budgets
   credits: Credits
-  /** Under which answers are kept that are shown once. */
+  /** Seals stored answers whose content is shown only once. */
   seal: TextSeal
   startTurn: () => Turn
   figures: Ledger['figures']
-  /** Resolves when what was spent before is written. */
+  /** Resolves when everything that was spent before is written. */
   flush: () => Promise<void>
   onError: (thrown: unknown, doing: string) => void
 }): Management => {
@@ -141,7 +141,7 @@ export const composeManagement = (parts: {
     useModels(models) {
       origins = new Map(models.providers().map(({ slug, baseUrl }) => [slug, URL.parse(baseUrl)?.origin ?? baseUrl]))
       names = new Map(models.list().flatMap(({ endpoints }) => endpoints.map(({ provider }) => [provider.slug, provider.name])))
-      // A secret is sealed for an address: what was opened for the old one is not sent to a new one.
+      // A secret is sealed for an address: one that was opened for the old address must not be sent to a new one.
       customerKeys.addressesChanged()
     },
   }

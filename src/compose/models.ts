@@ -1,4 +1,4 @@
-/** The models of the shipped catalogue, imported prices, the operator's file and the sandbox, as one. */
+/** The models of the shipped catalogue, imported prices, the operator's file and the sandbox, combined. */
 import type { ConfigFile } from '../config-file.ts'
 import { SettingError, type Environment } from '../config.ts'
 import { buildModels, CatalogueError } from '../models/build-models.ts'
@@ -8,7 +8,7 @@ import type { Catalogue } from '../models/catalogue-schema.ts'
 import type { Models } from '../models/models.ts'
 import { sandboxModels } from '../sandbox-models.ts'
 
-/** `path`: that of the file, if it has one, which a fault of its names. Throws SettingError. */
+/** `path` is the path of the configuration file, if there is one; a fault in the file names it. Throws SettingError. */
 export const composeModels = (file: ConfigFile, path: string | null, env: Environment, imports: readonly CatalogueImport[]): Models => {
   try {
     return buildModels(catalogue as Catalogue, file, env, file.sandbox ? sandboxModels : [], imports)

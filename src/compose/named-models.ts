@@ -1,11 +1,14 @@
-/** The models that the configuration file names for plugins and tools: one that leads nowhere would be noticed by the first request that needs it. */
+/**
+ * Checks the models that the configuration file names for plugins and tools: an unknown one would
+ * only be noticed by the first request that needs it.
+ */
 import type { ConfigFile } from '../config-file.ts'
 import type { Models } from '../models/models.ts'
 import { autoStrategy } from '../routing/auto-models.ts'
 import { unknownModel } from '../routing/explain.ts'
 import { resolveModel } from '../routing/resolve-model.ts'
 
-/** A sentence for each name that leads to no model, with its place in the file. */
+/** A sentence for each name that matches no model, with its place in the file. */
 export const unknownNames = (file: Pick<ConfigFile, 'plugins' | 'tools'>, models: Models): readonly string[] =>
   namesIn(file).flatMap(([place, name]) => {
     if (mayBePreset(name) || autoStrategy(name) !== null || resolveModel(name, models) !== undefined) return []
@@ -24,5 +27,5 @@ const namesIn = ({ plugins, tools }: Pick<ConfigFile, 'plugins' | 'tools'>): rea
   ]
 }
 
-/** Presets are in the database, and differ by workspace; their names have no vendor. */
+/** Presets are in the database and differ by workspace; their names contain no vendor. */
 const mayBePreset = (name: string): boolean => name.includes('@') || !name.includes('/')

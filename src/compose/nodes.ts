@@ -1,4 +1,4 @@
-/** This process among the nodes on one database: who else is there, and what they report to one another. */
+/** This process among the nodes on one database: which others exist, and what they report to each other. */
 import { repeat } from '../lib/repeat.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type NodeNews, readNews } from '../routing/node-news.ts'
@@ -9,17 +9,17 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 export interface Nodes {
-  /** As many as were there when last heard of, this one among them. */
+  /** The number of nodes at the last exchange, including this one. */
   readonly seen: number
-  /** The others among them. */
+  /** The other nodes. */
   readonly others: readonly Pick<OtherNode, 'id' | 'ageMs'>[]
-  /** Says that this node is there, and hears of the others. */
+  /** Announces this node, and reads the reports of the others. */
   join(): Promise<void>
-  /** Goes on saying so; the answer ends it, and says goodbye. */
+  /** Repeats the exchange regularly; the returned function stops it and signs this node off. */
   start(): () => Promise<void>
 }
 
-/** The facts that one part of this node has learnt, for the others: JSON text, and back. */
+/** The facts that one part of this node has learnt, shared with the other nodes as JSON text. */
 export interface SharedKnowledge {
   news(): string
   hear(others: readonly OtherNode[]): void
@@ -46,7 +46,7 @@ export const composeNodes = (parts: {
   readonly knowledge: SharedKnowledge
 }): Nodes => {
   const { database, node, clock, log, metrics, knowledge } = parts
-  // A SQLite file has one process.
+  // A SQLite file is used by one process only.
   const board = database.server === null ? null : createNodeBoard(database, node)
   let seen = 1
   let known: readonly OtherNode[] = []

@@ -1,4 +1,7 @@
-/** Two nodes on one PostgreSQL, whose clocks stand still: no poll of theirs ever runs, so what one learns of the other it was told. */
+/**
+ * Two nodes on one PostgreSQL whose clocks stand still: neither ever polls, so whatever one
+ * learns about the other came as a notification.
+ */
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
@@ -27,7 +30,7 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
   const { server } = database
   if (server === null) throw new Error('Nodes need a server.')
   const storage = {
-    // A connection that could not be made is tried again by a clock that goes on.
+    // A failed connection is retried by a clock that runs.
     database: { ...database, server: { ...server, listen: (_: Clock, heard: () => void) => server.listen(systemClock, heard) } },
     secret,
     owner,
@@ -68,7 +71,7 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
     const answered = answering.finally(() => (isAnswered = true))
     while (!isAnswered) {
       await turn()
-      // Work that waits for its turn, and for no time, goes on.
+      // Work that waits for its turn, and not for time, continues.
       clock.advance(0)
     }
     return answered
@@ -85,7 +88,7 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
   return { service, ask, close }
 }
 
-/** How long until it is so, in milliseconds. */
+/** The time in milliseconds until the condition holds. */
 const timeUntil = async (reached: () => Promise<boolean>): Promise<number> => {
   const beganMs = performance.now()
   while (!(await reached())) {
@@ -97,7 +100,7 @@ const timeUntil = async (reached: () => Promise<boolean>): Promise<number> => {
 }
 
 describeEachEngine('told by the database alone', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file is used by one process only.
   if (engine.name === 'sqlite') return
 
   test('a key that one node revokes is refused by the other, and a version that one saves is served by the other', async () => {
@@ -142,7 +145,7 @@ describeEachEngine('told by the database alone', (engine) => {
     const { workspaceId, userId: creatorUserId } = owner
     const { key } = await here.service.keys.create({ kind: 'inference', name: 'x', workspaceId, creatorUserId, ...UNBOUNDED }, changedBy())
     const starting = await ours.kysely.transaction().execute(async (transaction) => {
-      // The node has read the lists when it comes to the counter.
+      // The node has read the lists when it gets to the counter.
       await sql`lock table change_counter`.execute(transaction)
       const node = startNode(theirs, 'starting', owner)
       await timeUntil(async () => {

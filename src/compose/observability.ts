@@ -1,4 +1,4 @@
-/** Who gets traces of requests, and figures: the destinations of workspaces, and the operator's own collector. */
+/** The receivers of traces and metrics: the destinations of workspaces, and the operator's own collector. */
 import { type Broadcast, createBroadcast, type OperatorWatch } from '../broadcast/broadcast.ts'
 import { createDestinations, type Destinations } from '../broadcast/destinations.ts'
 import { type ResourceFacts, resourceAttributes } from '../broadcast/encode-traces.ts'
@@ -30,11 +30,11 @@ export interface Observability {
   readonly destinations: Destinations
   readonly caches: readonly WatchedCache[]
   readonly waitingTraces: WaitingTraceStore
-  /** Reads the destinations and begins to send metrics. The function that it answers with ends that, once what waits has gone out. */
+  /** Reads the destinations and starts to send metrics. The returned function stops that after everything that waits was sent. */
   start(): Promise<() => Promise<void>>
 }
 
-/** Names of keys that are remembered. */
+/** The number of key names that are cached. */
 const NAMES_MAX = 10_000
 
 /** Throws SettingError. */
@@ -107,7 +107,7 @@ export const composeObservability = (parts: {
     ],
     async start() {
       await broadcast.refreshCache()
-      // The process that wrote a file is gone where another one has opened it.
+      // On SQLite, the process that held these traces is gone once another has opened the file.
       if (database.server === null) await waiting.release(null)
       broadcast.start()
       const stopMetrics = exportMetrics(otel, { resource, clock, metrics, log })
@@ -126,7 +126,7 @@ const resourceOf = ({ serviceName, resourceAttributes: others }: OtelSettings): 
   others,
 })
 
-/** The operator's own word: any address will do. */
+/** The operator configured this address, so any address is allowed. */
 const fetchTo = (url: string, clock: Clock): SafeFetch => createSafeFetch({ clock, trustedHosts: [new URL(url).host], trustedBy: null })
 
 const operatorWatch = (otel: OtelSettings, resource: ResourceFacts, clock: Clock): OperatorWatch | null => {
@@ -142,7 +142,7 @@ const operatorWatch = (otel: OtelSettings, resource: ResourceFacts, clock: Clock
   }
 }
 
-/** The answer stops it, after a last export. */
+/** The returned function stops the export, after a last one. */
 const exportMetrics = (
   otel: OtelSettings,
   { resource, clock, metrics, log }: { resource: ResourceFacts; clock: Clock; metrics: Metrics; log: Log },

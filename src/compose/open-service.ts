@@ -56,14 +56,14 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   }
 }
 
-/** On a terminal somebody reads along. NO_COLOR is what people set who want no colours anywhere. */
+/** On a terminal a person reads along. NO_COLOR is the conventional variable of people who want no colours anywhere. */
 const styleOf = ({ log: { format } }: ConfigFile, env: Environment): LogStyle => {
   const { isTTY } = process.stderr
   const pretty = format === 'pretty' || (format === 'auto' && isTTY)
   return { pretty, coloured: pretty && isTTY && (env['NO_COLOR'] ?? '') === '' }
 }
 
-/** A service on PostgreSQL may stand on a file system that it cannot write to: it goes on without. */
+/** A service on PostgreSQL may run on a read-only file system: it then works without a journal. */
 const journalIn = (dataDir: string, log: Log): Journal | null => {
   try {
     return openJournal(join(dataDir, 'journal'), { pid: process.pid, isAlive: isRunning })
@@ -73,7 +73,7 @@ const journalIn = (dataDir: string, log: Log): Journal | null => {
   }
 }
 
-/** Signal 0 is not delivered to the process; it fails with EPERM where the process is another user's. */
+/** Signal 0 is not delivered to the process; it fails with EPERM if the process belongs to another user. */
 const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)

@@ -1,4 +1,4 @@
-/** Builds every part that outlives a reload once, and hands it to the next. */
+/** Builds, once, every part that outlives a reload. */
 import type { Environment } from '../config.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
@@ -50,26 +50,25 @@ import type { Reloadable } from './reloadable.ts'
 import { composeResponseCache, type RedisPlace } from './response-cache.ts'
 import { composeRouting } from './routing.ts'
 
-/** The parts that a service stands on. */
+/** The parts on which a service is built. */
 export interface BaseParts {
   readonly clock: Clock
   readonly ids: IdSource
   readonly log: Log
   readonly metrics: Metrics
   readonly storage: Storage
-  /** The address that is listened on. */
+  /** The address to listen on. */
   readonly host: string
-  /** Keeps finished requests until storage has them; null where the data directory cannot hold it. */
+  /** Keeps finished requests until storage has them; null if the data directory cannot hold it. */
   readonly journal: Journal | null
-  /** The settings of the start. */
   readonly startSettings: readonly EffectiveSetting[]
-  /** Under which secrets of presets, and answers that are shown once, are stored. */
+  /** Seals stored secrets of presets, and stored answers whose content is shown only once. */
   readonly seal: TextSeal & ByteSeal
-  /** This process among the nodes on one database. */
+  /** The id of this process among the nodes on one database. */
   readonly node: string
-  /** Where nodes count limits together; null where there is nowhere. */
+  /** The store in which nodes count limits together; null if there is none. */
   readonly limitStore: LimitStore | null
-  /** The store that nodes share besides; null: nothing. */
+  /** The Redis that nodes share for other data; null if there is none. */
   readonly redis: RedisPlace | null
 }
 

@@ -1,19 +1,19 @@
-/** Says whether this process can take requests, as `/health/ready` says it. */
+/** Decides if this process can take requests, for `/health/ready`. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface Readiness {
-  /** Null: ready; else why not. Never waits long. */
+  /** Resolves to null if the process is ready, otherwise to the reason. Never waits long. */
   ready(): Promise<string | null>
-  /** The same of storage alone, also while the process stops. */
+  /** Like `ready`, for storage alone; it also works while the process stops. */
   storage(): Promise<string | null>
-  /** From now on it takes no new inference, and it ends within this time. */
+  /** From now on no new inference is accepted, and the process ends within this time. */
   drain(withinMs: number): void
   readonly draining: boolean
-  /** Aborted when half of that time is over: the rest is for models to answer without what their tools would have found. */
+  /** Aborted when half of that time is over: the other half is for models to answer without the missing tool results. */
   readonly toolsEnd: AbortSignal
 }
 
-/** Storage that does not answer within this time is away. */
+/** Storage that does not answer within this time counts as away. */
 const PATIENCE_MS = 1000
 
 export const createReadiness = (clock: Clock, storageState: () => Promise<string | null>): Readiness => {

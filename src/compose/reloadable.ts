@@ -1,11 +1,11 @@
-/** The settings that a new configuration file changes while the service runs. All else is settled at the start. */
+/** The settings that a new configuration file changes while the service runs. All others are fixed at the start. */
 import type { ConfigFile } from '../config-file.ts'
 import type { Limits } from '../limits/admission.ts'
 import type { BodyRoomSettings } from '../limits/body-room.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Every setting that its users read anew each time, and where the file has it. */
+/** Settings that are read anew on each use, with their places in the file. */
 const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
   limits: {
     requestsPerMinute: limits.requests_per_minute,
@@ -17,9 +17,9 @@ const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
     loopLagMs: limits.loop_lag_ms,
     keyShare: limits.key_share,
   } satisfies Limits,
-  /** A request has one attempt running at a time, so without a setting of its own a provider bears what the process does. */
+  /** A request has one attempt running at a time, so without a setting of its own a provider's limit is that of the process. */
   providerInFlight: limits.provider_in_flight || limits.in_flight || Number.POSITIVE_INFINITY,
-  /** One body of the largest size has room in any case. */
+  /** There is always room for one body of the maximum size. */
   bodyRoom: {
     mostBytes: Math.max(limits.body_bytes_in_flight, limits.max_body_bytes),
     bodyBytes: limits.max_body_bytes,
@@ -33,20 +33,20 @@ const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
 export type ReloadedSettings = ReturnType<typeof settingsOf>
 
 export interface Reloadable {
-  /** As the newest file has them. */
+  /** The settings of the newest configuration file. */
   readonly settings: ReloadedSettings
-  /** A part that is built from the whole file, and built again from each new one. The answer is the newest. */
+  /** Builds a part from the whole file, and again from each new one. The returned function returns the newest part. */
   built<Part>(build: (file: ConfigFile) => Part): () => Part
-  /** Throws what a part throws that cannot be built from this file; then nothing changes. */
+  /** Throws what a part throws that cannot be built from this file; in that case nothing changes. */
   reload(next: ConfigFile): void
-  /** Builds every part again from the newest file: what it is built from beside the file has changed. */
+  /** Builds every part again from the newest file, because something else that the parts are built from has changed. */
   rebuild(): void
 }
 
 export const createReloadable = (first: ConfigFile): Reloadable => {
   let file = first
   let settings = settingsOf(first)
-  /** Each builds a part from a file, and answers what puts the part in force. */
+  /** Each builds a part from a file, and returns a function that puts the part in force. */
   const rebuilds: ((next: ConfigFile) => () => void)[] = []
   const reload = (next: ConfigFile): void => {
     const changes = rebuilds.map((rebuild) => rebuild(next))

@@ -1,4 +1,4 @@
-/** The resources that management keys keep in a workspace: a row each, which joins its store and its rules to its routes. */
+/** The resources that management keys keep in a workspace: each row joins a store and its rules to its routes. */
 import type { ConfigFile } from '../config-file.ts'
 import { createFiles, type Files } from '../files/files.ts'
 import type { Route } from '../http/route.ts'

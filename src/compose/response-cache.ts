@@ -1,4 +1,4 @@
-/** The response cache, in the memory of this process or in the Redis of all of them. */
+/** The response cache, in the memory of this process or in the Redis that all processes share. */
 import { createResponseCache, type ResponseCache } from '../inference/cache/response-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AnswerStore } from '../storage/answers/answer-store.ts'
@@ -11,7 +11,7 @@ import type { Reloadable } from './reloadable.ts'
 
 export interface RedisPlace {
   readonly url: string
-  /** Begins every name of this service's. */
+  /** Begins all names of this service. */
   readonly prefix: string
 }
 
@@ -28,7 +28,7 @@ export const composeResponseCache = (parts: {
   readonly reloadable: Reloadable
   readonly seal: TextSeal
   readonly secret: Uint8Array
-  /** Where the answers of all nodes lie; null: each keeps its own. */
+  /** The Redis that stores the answers of all nodes; null if each node keeps its own. */
   readonly redis: RedisPlace | null
   readonly onError: (thrown: unknown, doing: string) => void
 }): ComposedResponseCache => {

@@ -1,4 +1,4 @@
-/** The memory of routing, built once: what was learned of a provider holds whatever a new configuration file says. */
+/** The state of routing, built once: what was learnt about a provider survives a reload of the configuration file. */
 import { randomFraction } from '../lib/id.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createCredentials } from '../routing/credentials.ts'

@@ -1,4 +1,4 @@
-/** The service's facts of itself for those who run it. */
+/** Facts that the service knows about itself, for its operators. */
 import { type ConfigFile, configLines } from '../config-file.ts'
 import type { EffectiveSetting, ServiceKnowledge } from '../contract/service-facts.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
@@ -8,7 +8,7 @@ import type { Nodes } from './nodes.ts'
 import type { Reloadable } from './reloadable.ts'
 
 export interface NotingKnowledge extends ServiceKnowledge {
-  /** Why a file was not taken; null: it was. */
+  /** Why a configuration file was not accepted; null if it was. */
   noteConfigFault(sentence: string | null): void
 }
 

@@ -1,4 +1,4 @@
-/** The service as it is composed, on SQLite, with time in our hands: what joins the parts is tried at their borders. */
+/** The service as it is composed, on SQLite, with a clock that the test controls: it tests how the parts are joined. */
 import { describe, expect, test } from 'bun:test'
 
 import { changedBy } from '../../test/support/changed-by.ts'
@@ -94,14 +94,14 @@ const ask = async ({ service, clock }: Started, key: string, method: string, pat
 const chat = (from: Started, key: string, fields: object = {}): Promise<Answer> =>
   ask(from, key, 'POST', '/chat/completions', { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }], ...fields })
 
-/** Lets everything happen that waits for no time, until what is asked for is `expected`, and stays it. */
+/** Lets everything happen that does not wait for time, until the result is `expected`, and checks that it stays so. */
 const becomes = async (asked: () => unknown, expected: unknown): Promise<void> => {
   for (let turns = 0; turns < 100 && !Bun.deepEquals(await asked(), expected); turns += 1) await turn()
   for (let turns = 0; turns < 10; turns += 1) await turn()
   expect(await asked()).toEqual(expected)
 }
 
-/** A priced model, whose provider is not there: a request that no budget refuses fails at it. */
+/** A priced model whose provider does not exist: a request that no budget refuses fails at the provider. */
 const PRICED = {
   providers: { fake: { dialects: ['openai-chat'], base_url: 'http://127.0.0.1:1' } },
   models: { 'fake/one': { endpoints: [{ provider: 'fake', model: 'one', prices: { prompt: 1, completion: 1 } }] } },
@@ -173,7 +173,7 @@ describe('what another process changes is in force here after half a second, and
       to: true,
     },
     {
-      // Spending of a customer's own account is not counted by this budget.
+      // This budget does not count spending through a customer's own account.
       what: "a customer's provider key",
       before: () => change('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000_001 }),
       fields: { model: 'fake/one' },
@@ -289,12 +289,12 @@ describe('every hour, what is old enough is deleted, and nothing else:', () => {
       }),
     )
 
-  /** A request under a limit and an answer kept for its key, both of now; then the housekeeping of `days` later. */
+  /** A request under a limit and an answer kept for its idempotency key, both made now; then the housekeeping of `days` later. */
   const keptAfter = async (process: Started, days: number, expected: readonly number[]): Promise<void> => {
     for (const table of TABLES) await database.kysely.deleteFrom(table).execute()
     const { key } = await makeKey(process, 'inference', 1_000_000_000)
     const { headers } = await chat(process, key)
-    // Reading it waits until it is written.
+    // Reading the record waits until it is written.
     expect((await ask(process, key, 'GET', `/generation?id=${headers.get('x-generation-id')}`)).status).toBe(200)
     const created_at = new Date(T0).toISOString()
     const kept = { workspace_id: owner.workspaceId, route: 'r', slug: 's', key: 'k', body_sha256: '', status: 200, body: '{}', created_at }

@@ -1,4 +1,4 @@
-/** Joins the parts to a service: what is built again from a new file, what runs beside the requests, and how it ends. */
+/** Joins the parts into a service: what is rebuilt from a new file, what runs beside the requests, and how it stops. */
 import type { ConfigFile } from '../config-file.ts'
 import type { Environment } from '../config.ts'
 import { createApp, type App } from '../http/app.ts'
@@ -31,37 +31,37 @@ export interface Service {
   readonly app: App
   readonly keys: Keys
   readonly owner: { readonly workspaceId: string; readonly userId: string }
-  /** Stores where people reach this service, for the verbs of the shell. */
+  /** Stores the address under which this service is reached, for the commands of the shell. */
   noteAddress(url: string): Promise<void>
   readonly links: LoginLinks
-  /** True once in the life of a database. */
+  /** Returns true once in the life of a database. */
   claimFirstStart(): Promise<boolean>
-  /** The output of the first start was not seen: the next one is the first again. */
+  /** Call it if the output of the first start was not seen: the next start then counts as the first again. */
   forgetFirstStart(): Promise<void>
   readonly log: Log
-  /** Serves by another file from the next request on. Throws, and changes nothing, where the file is at fault. */
+  /** Uses another file from the next request on. If the file is faulty, throws and changes nothing. */
   reload(file: ConfigFile): void
-  /** Why a file was not taken, for those who ask; null: it was. */
+  /** Records why a file was not accepted, for those who ask; null if it was. */
   noteConfigFault(sentence: string | null): void
-  /** Refuses new inference; what runs goes on. */
+  /** Refuses new inference; running requests continue. */
   beginDrain(withinMs: number): void
-  /** Ends every answer that still runs with an error event. */
+  /** Ends every running answer with an error event. */
   endRuns(): void
-  /** Writes what waits, and closes storage. */
+  /** Writes everything that waits, and closes storage. */
   close(): Promise<void>
 }
 
-/** How often it is written down when keys were used last. */
+/** How often the times of last use of keys are written. */
 const KEY_USES_MS = 5000
 const REFUSED_HITS_MS = 5000
 
-/** The rows that requests have written since are in SQLite's log alone, which is bounded by size too. */
+/** Rows written since the last checkpoint are only in SQLite's log, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
 
-/** How soon a rollout halts once its figures say so. */
+/** How often rollouts are checked, that is, how soon one halts after its figures demand it. */
 const ROLLOUT_CHECK_MS = 5000
 
-/** Requests that a process had answered when it was killed. What storage does not take now waits for the next start. */
+/** Records requests that a killed process had answered. What storage does not accept now waits for the next start. */
 const settleWhatWasLeft = async ({ journal, log }: BaseParts, ledger: Pick<Ledger, 'settle'>): Promise<void> => {
   try {
     const { entries: requests, damaged } = (await journal?.recover(ledger.settle)) ?? { entries: 0, damaged: 0 }
@@ -72,7 +72,7 @@ const settleWhatWasLeft = async ({ journal, log }: BaseParts, ledger: Pick<Ledge
   }
 }
 
-/** `configPath`: where the file was read, for its faults. Throws SettingError, StorageUnavailable. */
+/** `configPath` is where the file was read, for messages about its faults. Throws SettingError, StorageUnavailable. */
 export const composeService = async (base: BaseParts, file: ConfigFile, configPath: string | null, env: Environment): Promise<Service> => {
   const { clock, log, storage } = base
   const { database } = storage
@@ -137,19 +137,19 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     parts.lag.start(),
     parts.nodePlaces.start(),
   ]
-  // Another process may have imported one between the first reading of the lists and that of the counter.
+  // Another process may have imported a list between the first reading of the lists and that of the counter.
   if (await imports.refresh()) reloadable.rebuild()
   await parts.nodes.join()
   await Promise.all([parts.meter.connect(), parts.answers.connect()])
   const stopsLater = [parts.meter.start(), parts.nodes.start()]
-  // First, or what they held would be charged by its last checkpoint.
+  // Must come first, or the holds of these requests would be charged by their last checkpoint.
   await settleWhatWasLeft(base, ledger)
   const stopLedger = ledger.start()
   const stopEvaluations = startEvaluations({
     store: parts.evaluationStore,
     keys: management.keys,
     readItem: createReadItem(parts.contentStore),
-    // Each request is made by the newest configuration.
+    // Each request is made with the newest configuration.
     makeRequest: (request) => app().makeRequest(request),
     boundOf: async (principal, request) => (await priceOf(app().pipeline, principal, request)).max,
     startTurn: () => createTurn(clock, parts.largeStep),
@@ -195,7 +195,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
         const left = base.journal === null ? 'is lost' : 'is in the journal for the next start'
         if (!isWritten) log.error({}, `the database does not answer: what it has not taken of the last requests ${left}`)
       } finally {
-        // No matter what failed: a database whose file is gone is saved as it closes.
+        // Whatever failed, the database must be closed: if its file is gone, it is saved on closing.
         await database.close()
       }
     },

@@ -3,10 +3,16 @@ import type { Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 
 const ASK_MS = 1000
-/** With the time that an answer may take, the default of `--drain-seconds` and what balancers need, this is less than the 45 s of deploy/. */
+/**
+ * Together with the time that an answer may take, the default of `--drain-seconds` and what
+ * balancers need, this is less than the 45 s of deploy/.
+ */
 const PATIENCE_MS = 4000
 
-/** True: `work` has ended. False: storage has given no sign for too long, and what is left of the work is given up. Rejects as `work` does. */
+/**
+ * Resolves to true if `work` has ended, or to false if storage has not answered for too long and the rest
+ * of the work is given up. Rejects as `work` does.
+ */
 export const whileStorageAnswers = (
   work: Promise<void>,
   state: () => Promise<string | null>,

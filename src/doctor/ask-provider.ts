@@ -1,4 +1,4 @@
-/** Puts one question to a provider, by the adapter and the rules that a request would meet, and reports what came of it. */
+/** Sends one question to a provider, through the same adapter and rules as a request, and reports the result. */
 import type { ModelEvent } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { asGatewayError, type GatewayError } from '../errors.ts'
@@ -14,11 +14,11 @@ import type { Question } from './live-plan.ts'
 
 export interface Finding {
   readonly question: Question
-  /** `odd`: answered, but not with what was asked for. `unasked`: passed over. */
+  /** `odd`: answered, but not as asked. `unasked`: skipped. */
   readonly outcome: 'answered' | 'odd' | 'refused' | 'failed' | 'unasked'
-  /** Why, in one sentence; the vendor's own where it refused. */
+  /** The reason in one sentence; if the provider refused, its own message. */
   readonly says: string | null
-  /** The rule of ours that a refusal contradicts. */
+  /** Our rule that a refusal contradicts. */
   readonly rule: string | null
   readonly costNanos: number
   readonly files: readonly string[]
@@ -27,7 +27,7 @@ export interface Finding {
 export interface AskParts {
   readonly upstream: Upstream
   readonly clock: Clock
-  /** Where exchanges are kept; null: nowhere. */
+  /** The directory in which exchanges are stored; null means that they are not stored. */
   readonly recordTo: string | null
 }
 
@@ -81,11 +81,11 @@ const targetOf = ({ model, endpoint }: Question): Target => ({
   maxCompletionTokens: endpoint.maxCompletionTokens,
 })
 
-/** The request was at fault, not the provider's day nor its key. */
+/** True if the request is at fault, rather than the provider's state or its key. */
 const isRefusal = ({ status, type }: GatewayError): boolean =>
   status === 400 || status === 404 || status === 413 || status === 422 || type === 'unprocessable'
 
-/** The field that the vendor's sentence names, and that our rules sent. */
+/** The field that the vendor's message names and that our rules sent. */
 const contradictedRule = (
   { message }: GatewayError,
   sent: string,
@@ -100,7 +100,7 @@ const contradictedRule = (
   return `no field that we sent is named; sent were ${membersOf(sent).join(', ')}${reported.length === 0 ? '' : `, left out or changed ${reported.join(', ')}`}`
 }
 
-/** Names of the members of a body, and of the objects in it, the longest first; the words of a conversation are none. */
+/** Names of the members of a body and of the objects in it, the longest first, without the contents of conversations. */
 const membersOf = (sent: string): readonly string[] => {
   const names = new Set<string>()
   const walk = (value: unknown, depth: number): void => {
@@ -114,13 +114,13 @@ const membersOf = (sent: string): readonly string[] => {
   try {
     walk(JSON.parse(sent), 0)
   } catch {
-    // Nothing was sent, or it is no JSON: there is no member to name.
+    // Nothing was sent, or it is not JSON: there is no member to name.
     return []
   }
   return [...names].sort((a, b) => b.length - a.length)
 }
 
-/** The thing that the answer should have and has not; null where it is as asked. */
+/** The part that the answer should contain but does not; null if the answer is as asked. */
 const lacking = ({ probe }: Question, events: readonly ModelEvent[]): string | null => {
   const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
   const calls = events.filter((event) => event.type === 'tool-call').length

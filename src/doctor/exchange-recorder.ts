@@ -1,6 +1,6 @@
 /**
- * Keeps what was sent to a provider and what came back, as files: the answer in the form of test/fixtures/recorded, which the
- * conformance tests replay, and the request beside it. Credentials are taken out of both.
+ * Stores what was sent to a provider and what came back as files: the answer in the form of test/fixtures/recorded, which the conformance
+ * tests replay, and the request beside it. Credentials are removed from both.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,9 +14,9 @@ import { openEventStream } from '../providers/bedrock/event-stream.ts'
 import { bodyText, type PieceReader, type Upstream, type UpstreamResponse } from '../providers/upstream.ts'
 
 export interface ExchangeRecorder {
-  /** The same upstream, whose next exchange is kept. */
+  /** The same upstream, except that its next exchange is recorded. */
   readonly upstream: Upstream
-  /** Writes the exchange, if there was one; gives the paths. `apiKey`: what must not stand in the files. */
+  /** Writes the exchange, if there was one; returns the paths. `apiKey` must not appear in the files. */
   write(directory: string, dialect: string, name: string, apiKey: string | null): Promise<readonly string[]>
 }
 
@@ -55,7 +55,7 @@ export const recordingExchange = (upstream: Upstream): ExchangeRecorder => {
   }
 }
 
-/** The same response, whose body is kept as it is read. */
+/** The same response, whose body is recorded as it is read. */
 const kept = (response: UpstreamResponse, received: Uint8Array[]): UpstreamResponse => {
   const keepText = (text: string): string => {
     received.push(Buffer.from(text))
@@ -79,7 +79,7 @@ const kept = (response: UpstreamResponse, received: Uint8Array[]): UpstreamRespo
   }
 }
 
-/** One JSON payload a line. */
+/** One JSON payload per line. */
 const payloadLines = async (bytes: Buffer, type: string, shown: (text: string) => string): Promise<string> => {
   const payloads: string[] = []
   if (/amazon\.eventstream/i.test(type)) {

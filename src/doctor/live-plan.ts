@@ -1,4 +1,4 @@
-/** Whom a live check asks, and what that costs at most: one model of each family of each provider, the cheap questions first. */
+/** Chooses whom a live check asks, with a bound on its cost: one model of each family of each provider, the cheap questions first. */
 import type { Call } from '../canonical/call.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { estimateOf } from '../ledger/estimate.ts'
@@ -17,14 +17,14 @@ export interface Question {
   readonly call: Call
   /** Nano-dollars, at most. */
   readonly mostNanos: number
-  /** Why it is not asked; null where it is. */
+  /** Why it is not asked; null if it is asked. */
   readonly passedOver: string | null
 }
 
-/** An unpriced model is taken for a dear one, so that the bound that is stated holds. */
+/** An unpriced model counts as expensive, so that the stated bound holds. */
 const ESTIMATES = { maxOutputTokens: 1100, assumedPrices: { prompt: 30, completion: 150 } }
 
-/** `only`: ids of models; empty for one of each family. Of all that is asked the sum stays within `boundNanos`. */
+/** `only` are ids of models; if it is empty, one model of each family is asked. The total cost stays within `boundNanos`. */
 export const planLive = (models: Models, only: readonly string[], boundNanos: number): Question[] => {
   const chosen = chosenEndpoints(models, only)
   const questions = PROBES.flatMap((probe) =>
@@ -52,7 +52,7 @@ interface Chosen {
   readonly endpoint: ModelEndpoint
 }
 
-/** The newest model of each provider and family: rules of ours are made by families, and a new model is what breaks them. */
+/** The newest model of each provider and family: our rules are made by family, and a new model is what breaks them. */
 const chosenEndpoints = (models: Models, only: readonly string[]): readonly Chosen[] => {
   const all = models
     .list()
@@ -68,7 +68,7 @@ const chosenEndpoints = (models: Models, only: readonly string[]): readonly Chos
   return [...newest.values()]
 }
 
-/** The family that a name gives beside its version and its date: `claude-opus`, `gpt-mini`, `o-mini`, `gemini-flash-lite`. */
+/** The family in a model's name, without version and date: `claude-opus`, `gpt-mini`, `o-mini`, `gemini-flash-lite`. */
 export const familyOf = (upstreamModel: string): string =>
   upstreamModel
     .toLowerCase()

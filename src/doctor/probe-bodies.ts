@@ -1,11 +1,11 @@
-/** Requests that find out whether our rules of what a provider accepts are true: a few tokens each, as a chat client writes them. */
+/** Requests that test our rules about what a provider accepts: a few tokens each, written as a chat client would. */
 import type { JsonObject } from '../lib/json.ts'
 import type { Model } from '../models/model.ts'
 
 export const PROBES = ['plain', 'streamed', 'tools', 'reasoning', 'json', 'picture'] as const
 export type ProbeName = (typeof PROBES)[number]
 
-/** Output tokens of each: a model that thinks needs some before it can say a word. */
+/** Output tokens of each: a model that thinks needs some before it can answer. */
 const ANSWER_TOKENS = 64
 const THINKING_TOKENS = 1100
 
@@ -60,7 +60,7 @@ const MEMBERS: Readonly<Record<ProbeName, JsonObject>> = {
 
 export const probeBody = (name: ProbeName, model: string): JsonObject => ({ model, max_completion_tokens: ANSWER_TOKENS, ...MEMBERS[name] })
 
-/** Why a model is not asked this; null where it is. What the catalogue does not know of a model is asked. */
+/** Why a model is not asked this; null if it is. If the catalogue does not know, the model is asked. */
 export const beyond = (name: ProbeName, { inputModalities, supportedParameters }: Model): string | null => {
   const heeds = (...parameters: readonly string[]): boolean =>
     supportedParameters.length === 0 || parameters.some((parameter) => supportedParameters.includes(parameter))

@@ -1,4 +1,4 @@
-/** The findings of the checks, for a person or for a program. */
+/** Renders the findings of the checks, for a person or for a program. */
 import { dollars } from '../lib/money.ts'
 import type { Finding } from './ask-provider.ts'
 import type { Question } from './live-plan.ts'
@@ -9,7 +9,7 @@ const STATES: Readonly<Record<Check['state'], string>> = { fine: 'fine ', note: 
 
 export const checkLine = ({ name, state, says }: Check): string => `${STATES[state]}  ${name}: ${says}`
 
-/** Said before anything is asked. */
+/** Printed before anything is asked. */
 export const costLine = (questions: readonly Question[], boundNanos: number): string => {
   const asked = questions.filter(({ passedOver }) => passedOver === null)
   const mostNanos = asked.reduce((sum, { mostNanos: most }) => sum + most, 0)

@@ -1,4 +1,4 @@
-/** Checks that ask no model: the file, the data, the secret, the clock, and whether providers can be reached. */
+/** Checks that ask no model: the configuration file, the data, the secret, the clock, and the reachability of providers. */
 import { SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { openCatalogueImports } from '../compose/catalogue-imports.ts'
 import { composeModels } from '../compose/models.ts'
@@ -41,7 +41,7 @@ export const checkConfiguration = (
             says: 'No provider is enabled: set one of their variables, such as OPENAI_API_KEY. The sandbox models answer without one.',
           }
         : { name, state: 'fine', says: `${count(providers, 'provider')}, ${count(models.list().length, 'model')}.` }
-    // Names of the sandbox lead somewhere too, though no check asks it.
+    // The sandbox's names are valid too, although no check asks the sandbox.
     const unknown = unknownNames(file, composeModels(file, settings.config, env, imports))
     return { checks: [found, ...unknown.map((says): Check => ({ name, state: 'wrong', says }))], models }
   } catch (thrown) {
@@ -52,11 +52,11 @@ export const checkConfiguration = (
 
 export interface StorageFound {
   readonly checks: readonly Check[]
-  /** The lists of prices in it: models that only a list knows are models of this installation. */
+  /** The price lists in the data: models that only such a list knows belong to this installation too. */
   readonly imports: readonly CatalogueImport[]
 }
 
-/** The data and the secret that it was made with. Nothing is made where there is nothing. */
+/** Checks the data and the secret with which it was made. Nothing is created if there is no data. */
 export const checkStorage = async (settings: StorageSettings, hasData: boolean): Promise<StorageFound> => {
   if (!hasData)
     return only({ name: 'storage', state: 'note', says: `There is no data in ${settings.dataDir} yet; the first start makes it.` })
@@ -86,7 +86,7 @@ export const checkStorage = async (settings: StorageSettings, hasData: boolean):
 
 const only = (check: Check): StorageFound => ({ checks: [check], imports: [] })
 
-/** It fits, or storage would not have opened; `warnings` say what was mended to open it. */
+/** The secret fits, or storage would not have opened; `warnings` say what was repaired to open it. */
 const secretCheck = (settings: StorageSettings, warnings: readonly string[]): Check => {
   const source = settings.secret === null ? secretPath(settings.dataDir) : 'PATCHBAY_SECRET'
   return warnings.length === 0
@@ -94,18 +94,18 @@ const secretCheck = (settings: StorageSettings, warnings: readonly string[]): Ch
     : { name: 'secret', state: 'note', says: warnings.join(' ') }
 }
 
-/** A provider's clock is right; ours may differ from it by no more than this. */
+/** A provider's clock counts as right; ours may differ from it by no more than this. */
 const CLOCK_TOLERANCE_MS = 30_000
 const REACH_MS = 5000
 
-/** Asks each provider's host for anything: any answer shows that it can be reached, and what time it has. */
+/** Sends each provider's host any request: any answer shows that it can be reached, and what time it has. */
 export const checkProviders = async (providers: readonly Provider[], clock: Clock, get: Get): Promise<readonly Check[]> => {
   const reached = await Promise.all(providers.map((provider) => reachProvider(provider, clock, get)))
   const skews = reached.flatMap(({ skewMs }) => (skewMs === null ? [] : [skewMs]))
   return [...reached.map(({ check }) => check), clockCheck(skews)]
 }
 
-/** The `Date` of whatever is answered; rejects where nothing is. */
+/** Returns the `Date` header of whatever is answered; rejects if nothing answers. */
 export type Get = (url: string, withinMs: number, clock: Clock) => Promise<string | null>
 
 const reachProvider = async (

@@ -1,4 +1,4 @@
-/** The headers of an answer. To be read when the answer begins: by then it is known what its translation loses. */
+/** The headers of an answer. Call it only when the answer begins: by then it is known what the translation loses. */
 import type { Admitted } from '../inference/admitted.ts'
 import type { CacheUse } from '../inference/cache/cache-use.ts'
 
@@ -9,7 +9,7 @@ export const answerHeaders = ({ generationId, request, warnings, cache }: Admitt
   ...(cache === null ? {} : cacheHeaders(cache)),
 })
 
-/** The work of the response cache, under both names (docs/contract/response-cache.md#headers). */
+/** The response cache's result, under both names (docs/contract/response-cache.md#headers). */
 const cacheHeaders = (cache: CacheUse): Record<string, string> => {
   const reported = {
     status: cache.outcome.toUpperCase(),

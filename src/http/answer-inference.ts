@@ -1,7 +1,7 @@
 /**
- * The common part of the three inference routes: read the request, hand it to the pipeline, and write its answer, whole or
- * as a stream. The status of a provider's failure follows a setting (docs/contract/errors.md#provider-failures).
- * A stream commits with its first content (docs/contract/streams.md#commitment).
+ * The common part of the three inference routes: it reads the request, passes it to the pipeline, and writes the answer, whole or
+ * as a stream. The status of a provider's failure follows a setting (docs/contract/errors.md#provider-failures). A stream commits
+ * with its first content (docs/contract/streams.md#commitment).
  */
 import { isLargeAnswer } from '../canonical/answer-parts.ts'
 import { NO_COST } from '../canonical/cost.ts'
@@ -34,13 +34,13 @@ export interface InferenceAnswering {
   readonly pipeline: Pipeline
   readonly keepAlive: KeepAlive
   readonly clock: Clock
-  /** Streams commit to 200 after this much silence, failed or not. */
+  /** A stream commits to 200 after this much silence, whether it failed or not. */
   readonly commitSilenceMs: number
-  /** A client that takes nothing for this long is given up. */
+  /** A client that reads nothing for this long is given up. */
   readonly unreadMs: number
   readonly providerFailure: ProviderFailureMode
   readonly onInternalError: (thrown: unknown) => void
-  /** Called with what clients leave unread, and have read again. */
+  /** Called with the number of characters that clients leave unread, and with a negative number when they have read them. */
   readonly onUnread: (change: number) => void
 }
 
@@ -57,7 +57,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   return admitted.request.call.stream ? answer.stream(leave) : answer.whole()
 }
 
-/** A client that asked how it would have been routed is always answered with the real status. Throws the error where it did not ask. */
+/** A client that asked for routing metadata always gets the real status. Throws the error if the client did not ask. */
 const refusal = ({ error, facts }: Refused, format: ClientFormat, headers: Headers): Response => {
   const field = facts === null || METADATA_LESS.has(error.status) ? null : metadataField(headers)
   if (facts === null || field === null) throw error
@@ -66,7 +66,7 @@ const refusal = ({ error, facts }: Refused, format: ClientFormat, headers: Heade
   return jsonText(body, { status: error.status, headers: errorHeaders(error) })
 }
 
-/** Failures of validation, keys and our limits have no routing metadata (docs/contract/debugging.md#routing-metadata); nor has a 500. */
+/** Failures of validation, keys and our limits have no routing metadata (docs/contract/debugging.md#routing-metadata), nor has a 500. */
 const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 /** One admitted request on its way to one client. */
@@ -92,12 +92,12 @@ class Answer implements StatusReporter {
     return cancelled ? null : this.#statusFor(error)
   }
 
-  /** For an answer that has not begun. */
+  /** The status of an answer that has not begun. */
   #statusFor(error: GatewayError | null): number {
     return error === null || this.#isAnswer(error) || !this.#hasRealStatus(error) ? 200 : error.status
   }
 
-  /** Always where it is our own refusal; else by the request, its key or the server (docs/contract/errors.md#own-checks). */
+  /** True for every refusal of our own; otherwise the request, its key or the server decides (docs/contract/errors.md#own-checks). */
   #hasRealStatus(error: GatewayError): boolean {
     if (this.#admitted.refuses(error)) return true
     const mode = wantedFailure(this.#clientHeaders) ?? this.#admitted.request.principal.providerFailure ?? this.#parts.providerFailure
@@ -136,7 +136,7 @@ class Answer implements StatusReporter {
       ),
     )
     const commitment = Promise.withResolvers<'answer' | 'silence' | GatewayError>()
-    /** False where the response has begun already. */
+    /** Returns false if the response has begun already. */
     const commit = (outcome: 'answer' | 'silence' | GatewayError): boolean => {
       if (this.#isCommitted) return false
       this.#isCommitted = true
@@ -170,7 +170,7 @@ class Answer implements StatusReporter {
     return new Response(body, { headers: { ...STREAM_HEADERS, ...answerHeaders(this.#admitted), ...retryAfter } })
   }
 
-  /** Says whether the dialect makes an answer of this failure (docs/contract/errors.md#length-errors). */
+  /** True if the dialect turns this failure into an answer (docs/contract/errors.md#length-errors). */
   #isAnswer(error: GatewayError): boolean {
     return this.#format.renderError(error, this.#head(), this.#tail()).answered
   }
@@ -192,7 +192,7 @@ class Answer implements StatusReporter {
   }
 }
 
-/** A whole answer as one frame; it is passed on in the upstream's own words only where it came as one. */
+/** A whole answer as one frame; it is passed on in the upstream's own words only if it came as one frame. */
 const mergeFrames = (frames: readonly Frame[]): Frame => {
   const only = frames[0]
   return frames.length === 1 && only !== undefined ? only : { events: frames.flatMap(({ events }) => events) }

@@ -13,21 +13,24 @@ import { callerOf, type RouteRequest } from './route.ts'
 
 export interface Onceness {
   readonly clock: Clock
-  /** An answer may hold a key that is shown once: it is kept sealed. */
+  /** An answer may contain a key that is shown only once, so it is stored sealed. */
   readonly seal: TextSeal
 }
 
-/** For an answer of megabytes, most of which is kept elsewhere already. */
+/** For an answer of megabytes, most of which is stored elsewhere already. */
 interface KeptInPart<Made> {
-  /** The rest of it, which is kept for a repetition. */
+  /** The part of the answer that is kept for a repetition. */
   readonly kept: (made: Made) => unknown
-  /** Makes it whole from that rest, as text; null where the text is a whole answer. */
+  /** Makes the whole answer from that part, given as text; null if the text is a whole answer already. */
   readonly whole: (kept: string) => Promise<Made | null>
 }
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 
-/** `asked`: what a repetition has to ask for again, as text. `render`: writes the body of the answer. It gives the same text for the same thing, since it writes the kept copy too. */
+/**
+ * `asked` is the text that a repetition must send again. `render` writes the body of the answer, and must return the same
+ * text for the same thing, since it writes the kept copy too.
+ */
 export const answerOnce = async <Made>(
   { request, operation, asked, status: made = 201 }: { request: RouteRequest; operation: string; asked: () => string; status?: number },
   { clock, seal }: Onceness,
@@ -51,7 +54,7 @@ export const answerOnce = async <Made>(
     const caller = callerOf(request)
     const whole = `${request.query.get('workspace_id') ?? ''}\n${asked()}`
     return {
-      // The key counts for the API key or the session that sent it: an answer that is shown once is not shown to anybody else.
+      // The key counts for the API key or the session that sent it, so that an answer that is shown once is shown to nobody else.
       claim: {
         workspaceId: caller.workspaceId,
         route: operation,

@@ -49,11 +49,11 @@ interface SettledLine {
   readonly outcome: string
 }
 
-/** The service as it is composed, on SQLite, with time standing still and the sandbox for its models. */
+/** The service as it is composed, on SQLite, with a fake clock and the sandbox as its models. */
 const build = (more: Partial<AppParts> = {}) => {
   const clock = createFakeClock()
   const metrics = createMetrics()
-  /** The log's lines of generations that have ended, and of faults. */
+  /** The log's lines about ended generations, and about faults. */
   const settled: SettledLine[] = []
   const faults: unknown[] = []
   const log = logTo((line) => readLine(JSON.parse(line) as LogLine), 'info', clock)
@@ -138,7 +138,7 @@ const ask = async (
       ...(signal === undefined ? {} : { signal }),
     }),
   )
-  // A body that goes on for ever is not read to its end.
+  // A body without an end is not read to its end.
   const isFollowed = method === 'GET' && response.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (isFollowed) await response.body?.cancel()
   const text = isFollowed ? '' : await response.text()
@@ -152,7 +152,7 @@ const ask = async (
 
 const chat = (fields: Record<string, unknown> = {}) => ({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }], ...fields })
 
-/** The answer of each policy to each key; null: the policy lets it in, and what follows is the route's own business. */
+/** The status with which each policy answers each key; null if the policy admits it and the rest is up to the route. */
 const ADMITTED: Readonly<Record<Policy, Readonly<Record<KeyName, number | null>>>> = {
   public: { 'no key': null, 'a wrong key': null, 'an inference key': null, 'a management key': null },
   'any-key': { 'no key': 401, 'a wrong key': 401, 'an inference key': null, 'a management key': null },
@@ -173,7 +173,7 @@ const REFUSALS: Readonly<Record<Policy, string>> = {
   session: 'Only people who are signed in can perform this operation',
 }
 
-/** The whole table as the service has it: a route that is added is in here without anybody's doing. */
+/** The whole table of the real service: an added route is included automatically. */
 const table: readonly (readonly [string, Route])[] = routeTable(service.parts, {
   json: () => Promise.resolve(''),
   page: () => Promise.resolve(''),
@@ -206,7 +206,7 @@ describe('every route admits exactly whom its policy admits', () => {
         if (route.surface === 'management') expect(error.code).toBe(refused)
       }
     }
-    // None of them is a fault of ours, whatever stands in the example.
+    // None of these errors is a fault of ours, whatever is in the example.
     for (const status of Object.values(statuses)) expect(status).toBeLessThan(500)
   })
 
@@ -497,7 +497,7 @@ describe('an inference body', () => {
         .map(([name, value]) => `"${name}":${value}`)
         .join()}}`
       const { status, text } = await ask('POST', '/api/v1/chat/completions', { key: 'an inference key', body })
-      // A field that nobody reads may pass; none may become a fault of ours.
+      // A field that nobody reads may pass; none may cause a fault of ours.
       expect(text).not.toContain('Internal Server Error')
       expect([200, 400]).toContain(status)
     },
@@ -566,13 +566,13 @@ describe('an inference', () => {
     const { status, headers, body } = await answering
     expect([before, status, headers.get('content-type')]).toEqual([null, 200, 'text/event-stream; charset=utf-8'])
     const reader = body?.getReader()
-    // Headers leave with the first bytes behind them, so a comment goes ahead.
+    // Headers leave only with the first bytes of the body, so a comment is sent first.
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe(': SERVICE PROCESSING\n\n')
     const first = reader?.read()
     own.clock.advance(1000)
     expect(Buffer.from((await first)?.value ?? []).toString()).toStartWith('data: {')
     await reader?.cancel()
-    // The words of the sandbox that no wait keeps apart give way to others.
+    // Words of the sandbox without a pause between them still let other work run.
     own.clock.advance(1)
     await turn()
     expect(own.settled.map(({ outcome }) => outcome)).toEqual(['cancelled'])
@@ -588,7 +588,7 @@ describe('an inference', () => {
         ...pipeline,
         admit: async (...given: Parameters<typeof pipeline.admit>) => {
           const admitted = await pipeline.admit(...given)
-          gone.abort() // it leaves while its preset is looked up, or its budget
+          gone.abort() // the client leaves while its preset or its budget is looked up
           return admitted
         },
       },
@@ -698,7 +698,7 @@ describe('over a real socket', () => {
 })
 
 describe('the expressions of a management body are compiled in steps of their own', () => {
-  /** Time passes with each look at the clock, so that every place where the work may give way is counted. */
+  /** Time advances with each look at the clock, so that every place where the work may yield is counted. */
   let now = 0
   let steps = 0
   const stepping = build({

@@ -1,4 +1,4 @@
-/** The entry of a request: the table of every route, and the way in which each is answered. */
+/** The entry of every request: the table of all routes, and how each request is answered. */
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { createTurn } from '../inference/large-steps.ts'
@@ -85,7 +85,7 @@ export interface AppParts {
   readonly screenLimits: ScreenLimits
   /** Resolves when the next step of the work on a large text may run. */
   readonly largeStep: () => Promise<void>
-  /** Routes of the resources that a workspace keeps. */
+  /** Routes for the resources that a workspace stores. */
   readonly resources: readonly Route[]
   readonly models: Models
   readonly health: HealthView
@@ -110,15 +110,15 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
-  /** The operator's own proxies: their headers about the client are trusted. */
+  /** The operator's own proxies, whose headers about the client are trusted. */
   readonly trustedProxies: readonly AddressRange[]
-  /** Null where the file switches it off. */
+  /** Null if the configuration file switches it off. */
   readonly dashboard: DashboardParts | null
-  /** How people sign in; null where they cannot. */
+  /** How people sign in; null if they cannot. */
   readonly signIn: SignIn | null
-  /** How applications get keys; null where the file does not say so. */
+  /** How applications get keys; null if the configuration file does not allow it. */
   readonly oauth: OauthRouteParts | null
-  /** Null where the file names no identity provider. */
+  /** Null if the configuration file names no identity provider. */
   readonly oidc: OidcRouteParts | null
   readonly bodyRoom: BodyRoom
   readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
@@ -192,28 +192,28 @@ const serviceRoutes = (parts: AppParts, described: Described): readonly Route[] 
 const API_BASE = '/api/v1'
 const ALIAS_BASE = '/v1'
 
-/** The other ends of connections. */
+/** The remote ends of connections. */
 export interface Peers {
-  /** An internet address; '' where it is not known any more. */
+  /** An internet address; '' if it is no longer known. */
   addressOf(request: HttpRequest): string
 }
 
 export interface App {
-  /** `literalPath`: the path as it was sent, where the runtime's own reading of it differs. */
+  /** `literalPath` is the path as it was sent, if the runtime's own reading of it differs. */
   answer(request: HttpRequest, literalPath?: string, peers?: Peers): Promise<Response>
-  /** The paths in which a client names something: `/api/v1/presets/:slug`. */
+  /** The paths with parameters, in which a client names something: `/api/v1/presets/:slug`. */
   readonly parameterPaths: readonly string[]
 }
 
 const UNKNOWN: Peers = { addressOf: () => '' }
 
-/** The description of the API, as a machine and as a person reads it; made when it is asked for first. */
+/** The description of the API for machines (JSON) and for people (page), made on first request. */
 export interface Described {
   readonly json: () => Promise<string>
   readonly page: () => Promise<string>
 }
 
-/** Every route, below every base that it is reached by. */
+/** Every route, under every base path at which it is reachable. */
 export const routeTable = (parts: AppParts, described: Described): readonly Mount[] => {
   const api = apiRoutes(parts)
   return [
@@ -245,7 +245,7 @@ export const createApp = (parts: AppParts): App => {
 
   const answer = async (request: HttpRequest, literalPath?: string, peers: Peers = UNKNOWN): Promise<Response> => {
     const startedMs = parts.clock.monotonicMs()
-    // Its time comes first: ids that follow each other lie side by side in the index of records.
+    // The id begins with the time, so that consecutive ids are adjacent in the index of records.
     const requestId = parts.ids.prefixed(`req-${Math.floor(parts.clock.now())}`)
     const { path: resolvedPath, query } = targetOf(request.url)
     const path = literalPath ?? resolvedPath
@@ -270,7 +270,7 @@ export const createApp = (parts: AppParts): App => {
         const caller = authenticated instanceof Promise ? await authenticated : authenticated
         const person = caller !== null && isPerson(caller) ? caller : null
         const key = caller === null || isPerson(caller) ? null : caller
-        // A person's requests are charged to a key of the person's own.
+        // A person's requests are charged to a key of their own.
         const charged = person !== null && (route.policy === 'inference' || route.isCharged === true)
         const principal = charged ? await parts.keys.playground(person, changedByPerson(person, requestId)) : key
         const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
@@ -324,7 +324,7 @@ export const createApp = (parts: AppParts): App => {
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
     return response
   }
-  /** A read may be refused where unread answers fill the memory; the answer to a change is always sent. */
+  /** A read may be refused if unread answers fill the memory; the answer to a change is always sent. */
   const writtenAtPace = (answered: LongAnswer, space: BodySpace, isRead: boolean): Response => {
     const refused = isRead ? space.refusal(lengthOf(answered)) : null
     if (refused !== null) throw refused
@@ -339,7 +339,10 @@ export const createApp = (parts: AppParts): App => {
 
 const lengthOf = ({ pieces }: LongAnswer): number => pieces.reduce((length, piece) => length + piece.length, 0)
 
-/** If the handler did not hand the permit over, it is ended here. The room of a body lasts as long as the permit, or the handler. */
+/**
+ * Ends the permit, unless the handler took it over. The room for a body lasts as long as the
+ * permit or, without one, as long as the handler.
+ */
 const endingPermit = async (permit: Permit | null, space: BodySpace, work: () => Promise<Response> | Response): Promise<Response> => {
   try {
     return await work()
@@ -349,7 +352,7 @@ const endingPermit = async (permit: Permit | null, space: BodySpace, work: () =>
   }
 }
 
-/** A generation has a line of its own when it ends; everything else has this one. */
+/** A generation has a log line of its own when it ends; everything else gets this one. */
 const logRequest = (
   { log, clock }: AppParts,
   about: { operation: string; method: string; requestId: string; startedMs: number },
@@ -370,7 +373,7 @@ const logRequest = (
   else log.info(fields, 'request')
 }
 
-/** Stands for the callers of public routes: their bodies are not read. */
+/** The holder for callers of public routes, whose bodies are not read. */
 const NOBODY = ''
 
 const NO_QUERY = new URLSearchParams()
@@ -379,14 +382,14 @@ const HOST = /^[\w.:[\]-]*$/
 
 /** The path as it was sent: nothing is resolved or decoded before the router has decided. */
 const targetOf = (url: string): { path: string; query: string } => {
-  // Without a Host, as HTTP/1.0 allows, the runtime gives the path alone.
+  // Without a Host header, as HTTP/1.0 allows, the runtime passes only the path.
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
   const target = start < 0 ? '/' : url.slice(start)
   const mark = target.indexOf('?')
   return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) }
 }
 
-/** Before a route is known, the shape of an error follows the path's look: a client must be able to read its 404 and 405. */
+/** Before the route is known, the form of an error follows the path, so that a client can read its 404 or 405. */
 const surfaceOf = (path: string): Surface =>
   SURFACES[/^(?:\/api)?\/v1\/(messages|responses|chat|embeddings)(?:\/|$)/.exec(path)?.[1] ?? ''] ?? 'management'
 

@@ -101,7 +101,7 @@ describe('401, on every policy that wants a key', () => {
     ['10 KB', bearer('x'.repeat(10_000)), INVALID],
     ['10 KB behind a good key', bearer(key.management + 'x'.repeat(10_000)), INVALID],
     ['a quoted key', bearer(`"${key.management}"`), INVALID],
-    // One header counts: a good key beside a bad Authorization does not help it.
+    // Only one header counts: a good key beside an invalid Authorization does not help.
     ['a bad Authorization beside a good x-api-key', { authorization: 'Bearer nonsense', 'x-api-key': key.management }, INVALID],
   ]
   test.each(cases)('%s', async (_, headers, expected) => {

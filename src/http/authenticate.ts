@@ -1,4 +1,4 @@
-/** Identifies the caller from the headers and the policy of the route: by a key or, where none is sent, by a session. */
+/** Identifies the caller from the headers and the route's policy: by a key or, if none is sent, by a session. */
 import { GatewayError, INVALID_KEY, MISSING_AUTHENTICATION } from '../errors.ts'
 import type { Caller } from '../keys/caller.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -9,11 +9,11 @@ const TOKEN_MAX = 512
 
 export interface Doors {
   readonly keys: Keys
-  /** Null where people cannot sign in. */
+  /** Null if people cannot sign in. */
   readonly door: Pick<SessionDoor, 'personOf'> | null
 }
 
-/** Throws `authentication` and `permission_denied`; null on public routes, whose callers stay unknown. */
+/** Throws `authentication` and `permission_denied`. Returns null on public routes, whose callers stay unknown. */
 export const authenticate = (
   headers: Headers,
   policy: Policy,
@@ -30,7 +30,7 @@ export const authenticate = (
   return known instanceof Promise ? known.then((principal) => admit(principal, policy)) : admit(known, policy)
 }
 
-/** Null where no key is sent. */
+/** Null if no key is sent. */
 const tokenOf = (headers: Headers): string | null => {
   const authorization = headers.get('authorization')
   // Anthropic's clients send the key in a header of its own (docs/contract/keys-and-workspaces.md#authentication).

@@ -1,10 +1,10 @@
-/** The expressions of a body: each is compiled in a step of its own, so that others are answered meanwhile. */
+/** Checks the regular expressions of a body; each is compiled in a step of its own, so that other requests are answered meanwhile. */
 import { ISSUES_MAX, invalidRequest } from '../contract/validate.ts'
 import { compilePatterns } from '../lib/regex/known-regex.ts'
 import { inTurns } from '../lib/steps.ts'
 import type { RouteRequest } from './route.ts'
 
-/** Throws `invalid_request` where one could not be matched in one pass over any text. */
+/** Throws `invalid_request` if a pattern cannot be matched in one pass over any text. */
 export const checkPatterns = async (
   request: RouteRequest,
   given: readonly { readonly path: string; readonly pattern: string }[],
@@ -15,7 +15,7 @@ export const checkPatterns = async (
   throw invalidRequest(issues.slice(0, ISSUES_MAX))
 }
 
-/** Checks the patterns of a guardrail. `at`: where the guardrail stands in the body. */
+/** Checks the patterns of a guardrail. `at` is the guardrail's path in the body. */
 export const checkFilters = (
   request: RouteRequest,
   filters: readonly { readonly pattern: string }[] | null | undefined,

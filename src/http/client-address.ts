@@ -1,6 +1,6 @@
 /**
- * The address of the client that sent a request. Behind a proxy every connection is the proxy's own, and a header names the
- * client. Anybody can write that header, so it counts only as far as the operator's own proxies wrote it.
+ * Finds the address of the client that sent a request. Behind a proxy every connection comes from the proxy, and a header names the
+ * client. Anybody can send that header, so it counts only as far as the operator's own proxies wrote it.
  */
 import { type AddressRange, addressValue, isWithin } from '../lib/address-ranges.ts'
 
@@ -8,8 +8,9 @@ import { type AddressRange, addressValue, isWithin } from '../lib/address-ranges
 const HOPS_MAX = 20
 
 /**
- * `peer`: the other end of the connection, `forwarded`: the header `X-Forwarded-For`, to which each proxy adds whom it serves.
- * The last address that no proxy of `trusted` has counts; where the header ends or holds something else, the last proxy's.
+ * `peer` is the other end of the connection, and `forwarded` the header `X-Forwarded-For`, to which each proxy
+ * appends the address that it serves. Returns the last address that is not a proxy in `trusted`; if the header ends
+ * or contains something else before that, the last proxy's address.
  */
 export const clientAddress = (peer: string, forwarded: string | null, trusted: readonly AddressRange[]): string => {
   if (trusted.length === 0 || forwarded === null || !isTrusted(peer, trusted)) return peer

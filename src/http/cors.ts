@@ -1,10 +1,13 @@
-/** Browser apps may call the API from exactly the origins that the operator names; by default from none (docs/contract/headers.md#cors). */
+/** Browser apps may call the API only from the origins that the operator names; by default from none (docs/contract/headers.md#cors). */
 import { GatewayError } from '../errors.ts'
 
 export interface Cors {
-  /** Adds the headers that let this origin read an answer; adds none where it is not allowed. */
+  /** Adds the headers that let this origin read an answer; adds none if the origin is not allowed. */
   mark(headers: Headers, origin: string | null): void
-  /** The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; without one, the answer lists the methods. */
+  /**
+   * The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; if no
+   * origin is sent, the answer lists the methods.
+   */
   preflight(origin: string | null, methods: readonly string[], anyOrigin?: boolean): Response
 }
 
@@ -19,14 +22,14 @@ export const createCors = (origins: readonly string[]): Cors => {
   const isAllowed = (origin: string | null): origin is string => origin !== null && allowed.has(origin)
   return {
     mark(headers, origin) {
-      // An answer without the others must not be cached for an origin that would get them.
+      // An answer without these headers must not be cached for an origin that would get them.
       if (allowed.size > 0) headers.set('vary', 'Origin')
       if (!isAllowed(origin)) return
       headers.set('access-control-allow-origin', origin)
       headers.set('access-control-expose-headers', EXPOSED)
     },
     preflight(origin, methods, anyOrigin = false) {
-      // Not from a browser: it asks what the path answers.
+      // The request is not from a browser: it asks for the methods of the path.
       if (origin === null) return new Response(null, { status: 204, headers: { allow: [...methods, 'OPTIONS'].join(', ') } })
       if (!anyOrigin && !isAllowed(origin)) {
         throw new GatewayError(
@@ -39,7 +42,7 @@ export const createCors = (origins: readonly string[]): Cors => {
         headers: {
           'access-control-allow-origin': anyOrigin ? '*' : origin,
           'access-control-allow-methods': methods.join(', '),
-          // A list would go stale with every client's own headers; the key is what protects, not the name of a header.
+          // A list would become outdated with each client's own headers; the key is what protects, not a header's name.
           'access-control-allow-headers': '*, authorization',
           'access-control-max-age': String(PREFLIGHT_SECONDS),
           vary: 'Origin',

@@ -1,7 +1,7 @@
-/** A table that is written while it is read: no more of it than a page is ever in memory. */
+/** A table that is written while it is read: never more than one page of it is in memory. */
 import { openResponseWriter } from './response-writer.ts'
 
-/** Says whether a table is asked for, and not JSON. */
+/** True if a table is asked for instead of JSON. */
 export const acceptsCsv = (headers: Headers): boolean => /\btext\/csv\b/i.test((headers.get('accept') ?? '').slice(0, ACCEPT_MAX))
 
 const ACCEPT_MAX = 1024

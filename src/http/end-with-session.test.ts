@@ -32,7 +32,7 @@ test('a stream that breaks off passes its fault on and is watched no longer, and
   expect(String(await rejection(reading))).toContain('The answer broke off.')
   expect(stopped()).toBe(1)
   session.abort()
-  // A rejection that nobody handles would fail the test by now.
+  // By now an unhandled rejection would have failed the test.
   await new Promise(setImmediate)
 })
 

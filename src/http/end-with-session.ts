@@ -1,4 +1,4 @@
-/** A stream that a person opened ends with the person's session. */
+/** Ends a stream that a person opened when the person's session ends. */
 import type { Sessions } from '../sign-in/sessions.ts'
 
 export const endWithSession = (response: Response, sessionId: string, sessions: Pick<Sessions, 'watch'>): Response => {
@@ -10,7 +10,8 @@ export const endWithSession = (response: Response, sessionId: string, sessions: 
     start(controller) {
       watch.signal.addEventListener('abort', () => {
         watch.stop()
-        // The writer of the stream learns that nobody reads it any more, as when the client leaves; one that broke off knows.
+        // The stream's writer learns that nobody reads it any more, as if the client had left; a
+        // stream that has broken off already knows.
         reader.cancel().catch(() => undefined)
         controller.error(new DOMException('The session has ended.', 'AbortError'))
       })

@@ -1,4 +1,4 @@
-/** The one place where a failure that reached the door becomes a response, in the shape of the route's interface. */
+/** The only place where a failure that reached the entry becomes a response, in the form of the route's interface. */
 import { type GatewayError, MANAGEMENT_MESSAGES, MANAGEMENT_TYPES } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import type { ClientDialect } from '../canonical/call.ts'
@@ -25,7 +25,10 @@ export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...(error.unread ? { connection: 'close' } : {}),
 })
 
-/** Headers for our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */
+/**
+ * Headers for our own limits: how many per minute, how many are left, and when the whole limit is
+ * available again (an instant in milliseconds).
+ */
 const rateLimitHeaders = (reported: unknown): Record<string, string> =>
   isObject(reported)
     ? {
@@ -35,7 +38,7 @@ const rateLimitHeaders = (reported: unknown): Record<string, string> =>
       }
     : {}
 
-/** A fixed message for each status; the reason of this very case is in the metadata (docs/contract/errors.md#management-errors). */
+/** A fixed message for each status; the reason for this particular case is in the metadata (docs/contract/errors.md#management-errors). */
 export const managementError = (error: GatewayError): JsonObject => {
   const { status } = error
   const type = MANAGEMENT_TYPES[status]

@@ -16,7 +16,7 @@ import { createKeepAlive } from './keep-alive.ts'
 const ANSWER = [...frames(text('a'), text('b'), text('c')), ...frames(finish('stop'))]
 const KEEP_ALIVE = ': SERVICE PROCESSING\n\n'
 
-/** A stream whose socket is played: it is full when the test says so. */
+/** A stream with a simulated socket: it is full when the test says so. */
 const open = ({
   openRenderer = () => chatFormat.openStream(HEAD),
   unreadMs = 60_000,

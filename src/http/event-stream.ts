@@ -1,7 +1,7 @@
 /**
- * One run as a server-sent event stream. The reader's pace is the upstream's pace: where it is behind, nothing more is
- * read. The stream ends with its terminal event and `[DONE]`, or, where it cannot, with a broken connection: never cleanly
- * in the middle (docs/contract/streams.md#ends).
+ * One run as a server-sent event stream. Back-pressure from the reader reaches the upstream: while the reader is behind,
+ * nothing more is read. The stream ends with its terminal event and `[DONE]` or, if that is impossible, with a broken
+ * connection: never cleanly in the middle (docs/contract/streams.md#ends).
  */
 import type { TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
@@ -14,18 +14,18 @@ import type { KeepAlive } from './keep-alive.ts'
 import { openResponseWriter } from './response-writer.ts'
 
 export interface EventStreamParts {
-  /** Called when the first frames or the failure are there to be rendered. */
+  /** Called when the first frames, or the failure, are ready to be rendered. */
   readonly openRenderer: () => StreamRenderer<Written>
   readonly tail: () => AnswerTail
-  /** The client is gone: the upstream must be closed. */
+  /** Called when the client is gone: the upstream must be closed. */
   readonly leave: () => void
   readonly onInternalError: (thrown: unknown) => void
-  /** Called with what the client leaves unread, and has read again. */
+  /** Called with the number of characters that the client leaves unread, and with a negative number when it has read them. */
   readonly onUnread: (change: number) => void
   readonly clock: Clock
-  /** Lets others have their turn between two parts of a long text. */
+  /** Lets other requests have their turn between two parts of a long text. */
   readonly turn: Turn
-  /** A client that takes nothing for this long is disconnected; the rest of its answer is discarded. */
+  /** A client that reads nothing for this long is disconnected; the rest of its answer is discarded. */
   readonly unreadMs: number
 }
 
@@ -33,11 +33,11 @@ export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
   /** Throws GatewayError for frames that this dialect cannot express. */
   readonly take: TakeFrames
-  /** A comment: headers leave the service with the first bytes behind them. */
+  /** Writes a comment, since headers leave the service only with the first bytes of the body. */
   open(): void
-  /** The answer is complete, and settled. */
+  /** The answer is complete and settled. */
   finish(): void
-  /** The answer ends with this failure, behind whatever came of it. */
+  /** Ends the answer with this failure, after whatever was sent of it. */
   fail(error: GatewayError): void
 }
 
@@ -47,7 +47,7 @@ export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 }
 
-/** To encode as many characters, and to hand them to the socket, takes a millisecond. */
+/** Encoding this many characters and passing them to the socket takes a millisecond. */
 const WRITTEN_AT_ONCE = 1024 * 1024
 
 export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, openWriter = openResponseWriter): EventStream => {
@@ -55,7 +55,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
   let renderer: StreamRenderer<Written> | null = null
   let ended = false
   let concluding = false
-  /** A long text that is on its way: no other text may fall into its events. */
+  /** A long text is being written: no other text may be put between its events. */
   let underway: Promise<void> | null = null
   let takenMs = clock.monotonicMs()
 
@@ -81,7 +81,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     }
   })
 
-  /** A fault of our own rendering: no honest end can be written any more, so the connection breaks. */
+  /** A fault of our own rendering: no honest end can be written any more, so the connection is broken. */
   const broken = (thrown: unknown): void => {
     parts.onInternalError(thrown)
     writer.cut()
@@ -141,13 +141,13 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
   return {
     body: writer.body,
     take(frames) {
-      // The client has left; what still comes is read for its usage alone.
+      // The client has left; what still comes is read only for its usage.
       if (ended) return undefined
       let text: Written
       try {
         text = (renderer ??= parts.openRenderer()).frames(frames)
       } catch (thrown) {
-        // An answer that the client's dialect cannot express is the provider's fault: the run ends with it, and the answer by `fail`.
+        // An answer that the client's dialect cannot express is the provider's fault: the run ends with it, and `fail` ends the answer.
         if (thrown instanceof GatewayError) throw thrown
         broken(thrown)
         return undefined

@@ -1,10 +1,10 @@
-/** A file as the body of an answer, at the pace of its reader: no more of it than a few pieces is ever in memory. */
+/** A file as the body of an answer, at the pace of its reader: never more than a few pieces of it are in memory. */
 import type { Clock } from '../lib/clock.ts'
 import { type UnreadWatch, watchUnread } from './unread-watch.ts'
 
 export interface FileStreamParts {
   readonly clock: Clock
-  /** A client that takes nothing for this long is disconnected. */
+  /** A client that reads nothing for this long is disconnected. */
   readonly unreadMs: number
   /** A failure breaks the connection, so that the beginning is not mistaken for the whole. */
   readonly onError: (thrown: unknown) => void

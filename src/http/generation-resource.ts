@@ -1,4 +1,4 @@
-/** A stored generation on the wire. */
+/** A stored generation in the form of the API. */
 import { ABSENT_MEMBERS } from '../contract/generation.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { StoredGeneration } from '../storage/generation-store.ts'
@@ -12,7 +12,7 @@ export const generationResource = ({ record, keyHash, keyName, userId }: StoredG
   user_id: userId,
 })
 
-/** Earlier versions recorded the id of an attempt as `upstream_id`. */
+/** Earlier versions recorded an attempt's id as `upstream_id`. */
 const withIds = (attempts: JsonValue): JsonValue =>
   Array.isArray(attempts)
     ? attempts.map((attempt: JsonValue) => {

@@ -1,11 +1,10 @@
-/** Answers in JSON. */
 import { writeInSteps } from '../lib/json-steps.ts'
 import { throughout, type Turn } from '../lib/steps.ts'
 
 export const jsonResponse = (body: unknown, init: { status?: number; headers?: Record<string, string> } = {}): Response =>
   jsonText(JSON.stringify(body), init)
 
-/** Answers in JSON that is written in steps, since it may be megabytes long. */
+/** Answers in JSON that is written in steps, because it may be megabytes long. */
 export const jsonInTurns = async (body: unknown, turn: Turn, init: { status?: number } = {}): Promise<Response> =>
   jsonText(await throughout(writeInSteps(body), turn), init)
 
@@ -17,7 +16,7 @@ export const jsonText = (
   return text.length > LONG ? new LongAnswer([text], init) : new Response(text, init)
 }
 
-/** A list, whose elements are written one by one and never put together: they may be hundreds of megabytes. */
+/** A list whose elements are written one by one and never joined: they may be hundreds of megabytes. */
 export const jsonListInTurns = async (
   { items, totalCount }: { readonly items: AsyncIterable<unknown>; readonly totalCount: number },
   turn: Turn,
@@ -32,7 +31,7 @@ export const jsonListInTurns = async (
   return isLong ? new LongAnswer(pieces, { headers: JSON_TYPE }) : jsonText(pieces.join(''))
 }
 
-/** A text of many lines, none of which is put together with the others. */
+/** A text of many lines, which are never joined. */
 export const linesInTurns = async (lines: Iterable<string>, headers: Record<string, string>, turn: Turn): Promise<Response> => {
   const pieces: string[] = []
   for (const line of lines) {

@@ -1,11 +1,11 @@
 /**
- * Comments on streams that have been silent for a while, so that balancers and browsers keep them open. One timer for
- * all streams of the process, not one for each: an open stream costs a map entry.
+ * Sends comments on streams that have been silent for a while, so that load balancers and browsers keep them open. There is one timer for
+ * all streams of the process, so an open stream costs only an entry in a set.
  */
 import type { Clock } from '../lib/clock.ts'
 
 export interface KeepAlive {
-  /** `ping` is called after each `silenceMs` in which `touch` was not; the answer ends it. */
+  /** `ping` is called after each `silenceMs` without a call of `touch`; `stop` ends this. */
   watch(ping: () => void): { touch(): void; stop(): void }
 }
 

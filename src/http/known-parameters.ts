@@ -1,4 +1,4 @@
-/** A misspelt filter would list everything, so query parameters that a route does not take are refused, and repeated ones. */
+/** Refuses query parameters that a route does not take, since a misspelt filter would list everything, and those that are repeated. */
 import { nearestName } from '../lib/nearest-name.ts'
 import { ISSUES_MAX, invalidRequest, NAME_SHOWN } from '../contract/validate.ts'
 import { cutText } from '../lib/cut-text.ts'

@@ -1,4 +1,4 @@
-/** A client that closes its connection leaves the answer, also where it did so before the answer began. */
+/** A client that closes its connection leaves the answer, even if it did so before the answer began. */
 import type { Admitted } from '../inference/admitted.ts'
 
 export const leaveWith = (signal: AbortSignal, { connection }: Pick<Admitted, 'connection'>): (() => void) => {

@@ -1,4 +1,7 @@
-/** The models and presets that a caller can call, as the API lists them: what its guardrails rule out, and presets without a model, are not among them. */
+/**
+ * The models and presets that a caller can call, as the API lists them. Those that the caller's guardrails
+ * rule out, and presets without a model, are left out.
+ */
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { ModelResource } from '../contract/model.ts'
 import type { PresetVersionResource } from '../contract/preset.ts'
@@ -20,7 +23,7 @@ export interface ListedModels {
   models(caller: Caller): Promise<readonly Listed[]>
   /** Active presets, which a team chose to offer. */
   presets(caller: Caller): Promise<readonly Listed[]>
-  /** One of them, also where the list is too long to hold it; null where there is none. */
+  /** One preset, even if the list is too long to contain it; null if there is none. */
   preset(caller: Caller, slug: string): Promise<Listed | null>
 }
 
@@ -66,7 +69,7 @@ export const createListedModels = ({
   }
 }
 
-/** A person has no key yet, so the guardrails of the member and the workspace hold. */
+/** A person may not have a key yet, so the guardrails of the member and the workspace apply. */
 const subjectOf = (caller: Caller): Pick<Principal, 'hash' | 'userId' | 'workspaceId'> =>
   isPerson(caller)
     ? { hash: `member ${caller.workspaceId} ${caller.userId}`, userId: caller.userId, workspaceId: caller.workspaceId }
@@ -80,7 +83,7 @@ const listed = (model: Model, resource: ModelResource): Listed => ({
   resource,
 })
 
-/** Its model and its fallbacks, as far as they are served here. Which one an automatic choice takes is known only with a request. */
+/** The preset's model and its fallbacks, as far as they are served here. An automatic choice of model is only made for each request. */
 const modelsOf = ({ config }: PresetVersionResource, models: Models): readonly Model[] =>
   [config['model'], ...listOf(config['models']), ...listOf(config['fallbacks']).map(modelOf)].flatMap((name) => {
     if (typeof name !== 'string') return []

@@ -38,7 +38,7 @@ const named = (name: string, more = ''): string => `Content-Disposition: form-da
 
 describe('a form', () => {
   test('is read the same wherever its bytes are cut, whatever they are', async () => {
-    // Pieces of boundaries are what a content may have most to its reader's harm.
+    // Pieces of boundaries are the content that is hardest for a parser.
     const content = fc
       .array(fc.constantFrom('\r\n--b', '\r\n--', '\r', '\n', '--b--', '-', 'b', '\r\n--b'.slice(0, 4), '\u0000', 'ÿ'), { maxLength: 30 })
       .map((pieces) => pieces.join('').replaceAll('\r\n--b', '\r\n--c'))

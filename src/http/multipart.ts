@@ -1,6 +1,6 @@
 /**
- * A form with files (multipart/form-data, RFC 7578), read as it comes: no more of it is in memory than one piece of the body and the
- * head of one part. Whatever a hostile sender makes of it ends in `invalid_request`.
+ * A form with files (multipart/form-data, RFC 7578), parsed as it arrives: only one piece of the body and the head of one part are in
+ * memory. Anything that a hostile sender makes of it ends in `invalid_request`.
  */
 import { invalidField } from '../contract/validate.ts'
 
@@ -8,13 +8,13 @@ export interface FormPart {
   readonly name: string
   /** As it was sent; null for a plain field. */
   readonly filename: string | null
-  /** In lower case, without parameters; null where the part names none that is one. */
+  /** In lower case, without parameters; null if the part names no valid type. */
   readonly contentType: string | null
-  /** To be read to its end before the next part is asked for. */
+  /** Must be read to its end before the next part is requested. */
   readonly content: AsyncGenerator<Uint8Array>
 }
 
-/** The text between the parts. Throws `invalid_request` for another type than that of a form. */
+/** The boundary between the parts. Throws `invalid_request` if the content type is not that of a form. */
 export const boundaryOf = (headers: Headers): string => {
   const type = headers.get('content-type') ?? ''
   const [, quoted, plain] = FORM_TYPE.exec(type) ?? []
@@ -36,7 +36,7 @@ const PARTS_MAX = 20
 export async function* readForm(pieces: AsyncIterable<Uint8Array>, boundary: string): AsyncGenerator<FormPart> {
   const source = pieces[Symbol.asyncIterator]()
   const delimiter = Buffer.from(`\r\n--${boundary}`)
-  // The first one may stand at the very beginning.
+  // The first boundary may stand at the very beginning.
   let buffer: Buffer = Buffer.from('\r\n')
 
   const more = async (): Promise<void> => {
@@ -44,7 +44,7 @@ export async function* readForm(pieces: AsyncIterable<Uint8Array>, boundary: str
     if (done === true) throw broken('the form ends before its last boundary')
     buffer = buffer.length === 0 ? Buffer.from(value) : Buffer.concat([buffer, value])
   }
-  /** The bytes before the mark, which is passed over. */
+  /** Returns the bytes before the mark, and skips the mark. */
   const before = async (mark: Buffer): Promise<Buffer> => {
     let at = buffer.indexOf(mark)
     while (at < 0) {
@@ -83,7 +83,7 @@ export async function* readForm(pieces: AsyncIterable<Uint8Array>, boundary: str
     yield { ...head, content: reading }
     for await (const _rest of reading);
   }
-  // The bytes behind the last boundary are ignored.
+  // The bytes after the last boundary are ignored.
   for (let ended = false; !ended;) ended = (await source.next()).done === true
 }
 

@@ -1,4 +1,4 @@
-/** The errors that a route answers, with their shapes: one component for each status of each surface. */
+/** The errors that a route may answer with, and their forms: one component for each status of each surface. */
 import { z } from 'zod'
 
 import {
@@ -21,7 +21,7 @@ import { EXAMPLE_FORMATS, exampleHead } from './openapi-examples.ts'
 import { POLICIES, SESSION_REQUIRED, type Policy } from './policies.ts'
 import type { Route, Surface } from './route.ts'
 
-/** The route's own words, and what its policy and its body add. 405 belongs to a path, not to an operation. */
+/** The route's own statuses, and those that its policy and its body add. 405 belongs to a path, not to an operation. */
 export const errorStatuses = (route: Route): readonly number[] => {
   const statuses = new Set([...route.errors, 500])
   if (route.policy !== 'public') statuses.add(401)
@@ -39,7 +39,7 @@ const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
   messages: 'Messages',
 }
 
-/** `Management400`; a 403 is about the key, so it differs by policy: `Management403ManagementKey`. */
+/** `Management400`; a 403 is about the key, so its name depends on the policy: `Management403ManagementKey`. */
 export const errorResponseName = (surface: Surface, status: number, policy: Policy): string =>
   `${SURFACE_NAMES[surface]}${status}${status === 403 ? KEY_NAMES[policy] : ''}`
 
@@ -53,7 +53,7 @@ const KEY_NAMES: Readonly<Record<Policy, string>> = {
   public: '',
 }
 
-/** `schema`: a reference to the error body of the surface. */
+/** `schema` is a reference to the error body of the surface. */
 export const errorResponseObject = (surface: Surface, status: number, policy: Policy, schema: JsonObject): JsonObject => {
   const examples = exampleErrors(surface, status, policy).map(([name, error]) => [
     name,
@@ -89,10 +89,10 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: 'The provider did not answer in time.',
 }
 
-/** These come after a provider was tried: their bodies name the generation. */
+/** These statuses come after a provider was tried: their bodies name the generation. */
 const AFTER_ROUTING: ReadonlySet<number> = new Set([429, 502, 504])
 
-/** Statuses that the table has no row for. */
+/** Statuses that have no row in the table of errors. */
 const OTHER_STATUSES: Readonly<Record<number, ErrorType>> = { 408: 'timeout', 409: 'precondition_failed' }
 
 const exampleErrors = (surface: Surface, status: number, policy: Policy): readonly (readonly [string, GatewayError])[] => {
@@ -108,7 +108,7 @@ const exampleErrors = (surface: Surface, status: number, policy: Policy): readon
     ...named.map(([name, type, message, metadata]) => [name, new GatewayError(type, message, { metadata })] as const),
   ]
   const types = ERROR_TYPES.filter((type) => ERRORS[type].status === status && !special.some(([, error]) => error.type === type))
-  // The Responses interface answers an error of length, instead of failing (docs/contract/errors.md#length-errors).
+  // The Responses interface turns an error of length into an answer (docs/contract/errors.md#length-errors).
   const shown = surface === 'responses' ? types.filter((type) => errorRow(type).length !== true) : types
   const other = OTHER_STATUSES[status]
   if (shown.length === 0 && special.length === 0 && other !== undefined)
@@ -251,7 +251,7 @@ export const ERROR_SCHEMAS: Readonly<Record<Surface, z.ZodType>> = {
     .meta({ id: 'MessagesError', description: 'The error envelope of the Messages interface.' }),
 }
 
-/** The table of typed errors, for readers of the description. */
+/** The table of typed errors, for readers of the API description. */
 export const errorTypeTable = (): readonly JsonObject[] =>
   ERROR_TYPES.map((type) => {
     const { status, message, responsesCode, messagesType } = errorRow(type)

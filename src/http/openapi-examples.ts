@@ -1,4 +1,4 @@
-/** Examples of the description. Answers and errors are written by the code that writes the real ones, so they stay true. */
+/** The examples in the API description. Answers and errors are written by the code that writes the real ones, so they stay true. */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { usageOf } from '../canonical/usage.ts'
@@ -17,7 +17,7 @@ export const EXAMPLE_FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
   messages: messagesFormat,
 }
 
-/** The start of an answer that never was. */
+/** The head of a made-up answer. */
 export const exampleHead = (): AnswerHead => ({
   generationId: 'gen-4Qd1bVnT0uYkXw7sHc2LmR9p',
   createdSeconds: 1_767_225_600,
@@ -68,7 +68,7 @@ const lookup = {
   parameters: { type: 'object', properties: { number: { type: 'string' } }, required: ['number'] },
 }
 
-/** Request bodies of inference, by the name of their schema; those of management stand with their schemas. */
+/** Request bodies of inference, by the name of their schema; those of management are defined with their schemas. */
 export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   ChatRequest: { model: PRESET, messages: [{ role: 'user', content: QUESTION }] },
   ResponsesRequest: { model: PRESET, input: QUESTION },

@@ -1,6 +1,6 @@
 /**
- * Zod schemas as the schemas of one OpenAPI document: what has a name (`.meta({ id })`) becomes a component, once, and
- * is referred to everywhere else. Bodies are described as they come in, answers as they go out.
+ * Converts Zod schemas into the schemas of one OpenAPI document: a schema with a name (`.meta({ id })`) becomes a component, once, and is
+ * referenced everywhere else. Bodies are described as they come in, answers as they go out.
  */
 import { z } from 'zod'
 
@@ -8,14 +8,14 @@ import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { Steps } from '../lib/steps.ts'
 
 export interface SchemaBook {
-  /** A request's schema, and whether it may be left out. The schema must be one of those the book was made of. */
+  /** A request's schema, and if it may be left out. The schema must be one of those that the book was made from. */
   input(schema: z.ZodType): { readonly schema: JsonObject; readonly optional: boolean }
   output(schema: z.ZodType): JsonObject
   /** `#/components/schemas`, in the order of their names. */
   readonly components: JsonObject
 }
 
-/** Throws TypeError where two schemas have one name, or where a schema that contains itself has none. */
+/** Throws TypeError if two schemas have the same name, or if a schema that contains itself has none. */
 export function* schemaBook(inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): Steps<SchemaBook> {
   const owners = new Map<string, unknown>()
   const read = yield* convert(inputs, 'input', owners)
@@ -55,7 +55,7 @@ const found = ({ asked }: Converted, schema: z.ZodType): { readonly at: JsonObje
   return place
 }
 
-/** All schemas of one direction, a step each. */
+/** Converts all schemas of one direction; each is a step. */
 function* convert(schemas: readonly z.ZodType[], io: 'input' | 'output', owners: Map<string, unknown>): Steps<Converted> {
   const converted: Converted = { named: new Map(), asked: new Map() }
   for (const schema of new Set(schemas)) {
@@ -65,7 +65,7 @@ function* convert(schemas: readonly z.ZodType[], io: 'input' | 'output', owners:
   return converted
 }
 
-/** As the member of an object, which shows whether it may be left out; the named schemas within it are new or known. */
+/** Converts the schema as the member of an object, which shows if it may be left out, and collects the named schemas within it. */
 const convertOne = (schema: z.ZodType, io: 'input' | 'output', owners: Map<string, unknown>, { named, asked }: Converted): void => {
   const whole = z.toJSONSchema(z.object({ schema }), {
     io,
@@ -74,7 +74,7 @@ const convertOne = (schema: z.ZodType, io: 'input' | 'output', owners: Map<strin
       const id = z.globalRegistry.get(zodSchema)?.id
       if (id !== undefined && (owners.get(id) ?? zodSchema) !== zodSchema) throw new TypeError(`Two schemas have the name ${id}.`)
       if (id !== undefined) owners.set(id, zodSchema)
-      // An answer may gain members: only what refuses unknown ones on purpose says so.
+      // An answer may gain members: only a schema that refuses unknown ones on purpose says so.
       const { def } = zodSchema._zod
       if (def.type === 'object' && def.catchall === undefined) delete jsonSchema.additionalProperties
     },
@@ -118,7 +118,7 @@ const renameReferences = (schema: JsonObject, rename: (name: string) => string):
     return typeof target === 'string' ? { ...one, $ref: PREFIX + rename(target.slice(target.lastIndexOf('/') + 1)) } : one
   })
 
-/** Leaves out what zod says and a reader does not need, and says "or null" in the shortest way. */
+/** Leaves out keywords that zod adds and a reader does not need, and writes "or null" in the shortest way. */
 const tidy = (schema: JsonObject): JsonObject =>
   mapSchemas(schema, (one) => {
     const { $schema: _, ...rest } = one
@@ -130,12 +130,14 @@ const PATTERN_FORMATS: ReadonlySet<JsonValue | undefined> = new Set(['date', 'da
 
 const isNoise = (schema: JsonObject, keyword: string, value: JsonValue): boolean => {
   if (keyword === 'maximum' || keyword === 'minimum') return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER
-  // The format says it; zod's patterns for dates, addresses and UUIDs are longer than a screen is wide.
+  // The format says enough; zod's patterns for dates, addresses and UUIDs are wider than a screen.
   if (keyword === 'pattern') return PATTERN_FORMATS.has(schema['format'])
   return keyword === 'propertyNames' && JSON.stringify(value) === '{"type":"string"}'
 }
 
-/** `anyOf: [X, null]` as X with one more type, where X is plain; what describes X moves out to where readers look. */
+/**
+ * Turns `anyOf: [X, null]` into X with one more type, if X is plain; otherwise the annotations of X are moved out to where readers look.
+ */
 const flattenNull = (schema: JsonObject): JsonObject => {
   const choices = schema['anyOf']
   if (!Array.isArray(choices)) return schema
@@ -159,7 +161,7 @@ const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$
 const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const SINGLES: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'propertyNames', 'not', 'contains'])
 
-/** Applies a change to every schema inside a schema, the innermost first, and to nothing that only looks like one. */
+/** Applies a change to every schema inside a schema, the innermost first, and to nothing that only looks like a schema. */
 const mapSchemas = (schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject => {
   const inside = (value: JsonValue): JsonValue => (isJsonObject(value) ? mapSchemas(value, change) : value)
   const members = Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {

@@ -79,7 +79,7 @@ describe('the document of the real routes', () => {
     expect(text.split('"#/components/schemas/PresetVersion"').length - 1).toBeGreaterThan(1)
   })
 
-  /** The example that stands with the schema. */
+  /** The example that is defined with the schema. */
   const exampleOf = (schema: z.ZodType): unknown => (z.globalRegistry.get(schema)?.['examples'] as readonly unknown[] | undefined)?.[0]
 
   test('every example of a body is accepted by the schema of that body', () => {
@@ -88,7 +88,7 @@ describe('the document of the real routes', () => {
       entriesOf(item).flatMap(([, operation]) => {
         const body = objectAt(objectAt(objectAt(operation, 'requestBody'), 'content'), 'application/json')
         const { body: schema, bodyType } = routes.find((one) => one.operation === operation['operationId']) ?? {}
-        // A file is no example that JSON could hold.
+        // A file cannot be an example in JSON.
         return schema === undefined || bodyType !== undefined
           ? []
           : [{ operation: operation['operationId'], outcome: schema.safeParse(body['example'] ?? exampleOf(schema)).success }]

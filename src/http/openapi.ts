@@ -1,4 +1,4 @@
-/** The API as an OpenAPI 3.1 document. Nothing in it is written by hand twice: it comes from the table of routes. */
+/** The API as an OpenAPI 3.1 document. It is generated from the table of routes, so nothing has to be written twice. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { z } from 'zod'
 
@@ -17,8 +17,8 @@ export interface Mount {
 }
 
 /**
- * A pure function of its arguments. A route that is mounted twice is described at its first place. Throws TypeError
- * where two routes have one operation id, or two schemas one name.
+ * A pure function of its arguments. A route that is mounted twice is described at its first place. Throws TypeError if two
+ * routes have the same operation id, or two schemas the same name.
  */
 export function* openapiDocument(mounts: readonly Mount[], info: { readonly version: string }): Steps<JsonObject> {
   const operations = operationsOf(mounts)
@@ -137,7 +137,7 @@ const SECURITY_SCHEMES: JsonObject = {
   sessionHalf: { type: 'apiKey', in: 'header', name: 'X-Patchbay-CSRF', description: 'The second half, as POST /sessions answers it.' },
 }
 
-/** Either header, or both halves of a session. The kind of key stands as the role, which OpenAPI 3.1 allows for every scheme. */
+/** Either header, or both halves of a session. The kind of key is given as the role, which OpenAPI 3.1 allows for every scheme. */
 const security = (policy: Policy): readonly JsonObject[] => {
   if (policy === 'public') return []
   const { management, inference, admin, member } = POLICIES[policy]
@@ -224,7 +224,7 @@ const parametersIn = (
       return { name, in: place, required: !optional, ...described(schema) }
     })
 
-/** The description belongs to the parameter. */
+/** The description belongs to the parameter and not to its schema. */
 const described = ({ description, ...schema }: JsonObject): JsonObject => (description === undefined ? { schema } : { description, schema })
 
 const requestBody = (zod: z.ZodType, book: SchemaBook, type: Route['bodyType'] | 'application/json' = 'application/json'): JsonObject => {

@@ -1,18 +1,18 @@
-/** The options in a client's headers: to see something besides its answer, or instead of one. */
+/** The options in a client's headers: to see something in addition to its answer, or instead of it. */
 import { OWN_NAMES } from '../canonical/own-names.ts'
 import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
 
-/** No provider is called: the answer is what would be done. */
+/** True if no provider must be called: the answer says what would be done. */
 export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
 
 /**
- * How the failures of providers are to be reported, in place of the operator's setting; null for any other word
- * (docs/contract/errors.md#provider-failures).
+ * How failures of providers must be reported, in place of the operator's setting; null for any other
+ * value (docs/contract/errors.md#provider-failures).
  */
 export const wantedFailure = (headers: Headers): ProviderFailureMode | null =>
   providerFailure.safeParse(headers.get('x-service-provider-failure')?.toLowerCase()).data ?? null
 
-/** The field's name follows the header's (docs/contract/headers.md#names). */
+/** The field's name depends on the header's name (docs/contract/headers.md#names). */
 export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[number]['field'] | null => {
   const asked = OWN_NAMES.metadata.find(
     (names) => isEnabled(headers, `${names.headers}metadata`) || isEnabled(headers, `${names.headers}experimental-metadata`),

@@ -1,21 +1,24 @@
 /**
- * Says whether a request with a cookie comes from our own pages. Cookies go to every port of a host, and a name that somebody
- * else owns may lead to our address; so a browser must say that the page is ours, and the Host must be a name that we go by
- * (docs/contract/sign-in.md#own-origin).
+ * Checks that a request with a cookie comes from our own pages. Cookies are sent to every port of a host, and a name
+ * that somebody else owns may resolve to our address; so a browser must say that the page is ours, and the Host must be
+ * one of our names (docs/contract/sign-in.md#own-origin).
  */
 import { GatewayError } from '../errors.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
 
 export interface OwnOrigin {
-  /** Says whether cookies are marked `Secure`: the request came by the public address, which is https. Throws `permission_denied` for a Host that is not ours. */
+  /**
+   * True if cookies must be marked `Secure`: the request came by the public address, which is https. Throws
+   * `permission_denied` for a Host that is not ours.
+   */
   isSecure(headers: Headers): boolean
-  /** Throws `permission_denied` where a browser says that the page of another origin asks. Programs say nothing of it. */
+  /** Throws `permission_denied` if a browser says that a page of another origin sends the request. Programs send no such header. */
   refuseForeign(headers: Headers): void
-  /** Throws `permission_denied` where nothing says that our own page asks. */
+  /** Throws `permission_denied` unless the request says that it comes from our own page. */
   requireOwn(headers: Headers): void
 }
 
-/** `host`: the address that is listened on; `publicUrl`: the one under which people reach it. */
+/** `host` is the address to listen on; `publicUrl` is the address under which people reach the service. */
 export const createOwnOrigin = ({ host, publicUrl }: { host: string; publicUrl: string | undefined }): OwnOrigin => {
   const known = publicUrl === undefined ? null : new URL(publicUrl)
 
@@ -73,5 +76,5 @@ const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || parseIpv4(hostname)?.[0] === 127
 
-/** Says whether it is an address: unlike a name, somebody else cannot make it point here. */
+/** True for an IP address: unlike a name, nobody else can make it point here. */
 const isAddress = (hostname: string): boolean => parseIpv4(hostname) !== null || parseIpv6(hostname.replace(/^\[|\]$/g, '')) !== null

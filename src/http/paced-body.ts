@@ -1,6 +1,6 @@
 /**
- * The body of a long answer, written at the pace of its reader: the runtime would hold all of it until a client has read it, out of our
- * sight and for as long as the client likes (docs/contract/operating.md#admission).
+ * The body of a long answer, written at the pace of its reader. Otherwise the runtime would hold all of it until the client has read it,
+ * uncounted by us and for as long as the client likes (docs/contract/operating.md#admission).
  */
 import type { Clock } from '../lib/clock.ts'
 import { endOfPiece } from '../lib/text-pieces.ts'
@@ -8,16 +8,16 @@ import { type UnreadWatch, watchUnread } from './unread-watch.ts'
 
 export interface PacedBodyParts {
   readonly clock: Clock
-  /** A client that takes nothing for this long is disconnected. */
+  /** A client that reads nothing for this long is disconnected. */
   readonly unreadMs: number
-  /** Called with the characters that are kept, and with as many less when they were written or are not wanted any more. */
+  /** Called with the number of characters that are kept, and with the same negative number when they are written or no longer needed. */
   readonly onUnread: (change: number) => void
 }
 
-/** The characters that are handed to the runtime at once. */
+/** The characters that are passed to the runtime at once. */
 const PIECE = 64 * 1024
 
-/** `pieces`: JSON cut between two of its characters. */
+/** `pieces` is JSON cut between two of its characters. */
 export const pacedBody = (pieces: readonly string[], { clock, unreadMs, onUnread }: PacedBodyParts): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   let unread = pieces.reduce((length, piece) => length + piece.length, 0)
@@ -57,7 +57,7 @@ export const pacedBody = (pieces: readonly string[], { clock, unreadMs, onUnread
   )
 }
 
-/** Gives the next characters each time, which are as many whatever the pieces are. */
+/** Returns the next characters on each call: about PIECE of them, whatever the sizes of the pieces. */
 const piecesOf = (pieces: readonly string[]): (() => string) => {
   let at = 0
   let from = 0

@@ -1,7 +1,7 @@
 /**
- * Reads of people that may take long: they never stand before an inference, and no caller keeps storage busy by asking
- * often. Each caller has one read of a route at a time; the next one waits for it, and is refused where storage needs too
- * long. A page that asks for several things at once is not refused since they are read one after the other.
+ * Paces the reads of people that may take long: they never delay an inference, and no caller keeps storage busy by asking often. Each
+ * caller has one read of a route at a time; the next one waits for it, and is refused if storage takes too long. A page that asks for
+ * several things at once is not refused, because they are read one after the other.
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -13,7 +13,7 @@ export interface PacedReads {
   run<T>(request: RouteRequest, operation: Route['operation'], read: () => Promise<T>): Promise<T>
 }
 
-/** The time that storage may need for one read. */
+/** The time that storage may take for one read. */
 const READ_MS = 2000
 /** Reads of one caller and route that may wait; further ones are refused at once. */
 const WAITING_MAX = 8
@@ -25,7 +25,7 @@ interface Lane {
   lastBegunMs: number
 }
 
-/** `readMs`: more than usual where reads end by themselves, and would be refused before they do. */
+/** `readMs` is longer than usual for reads that end by themselves, and would otherwise be refused before they do. */
 export const createPacedReads = (clock: Clock, readMs = READ_MS): PacedReads => {
   const lanes = new Map<string, Lane>()
   return {
@@ -37,7 +37,7 @@ export const createPacedReads = (clock: Clock, readMs = READ_MS): PacedReads => 
       lane.waiting += 1
       let isLate = false
       const late = withoutProgress(clock, lane, readMs, () => (isLate = true))
-      // A request that has begun keeps its turn until it has ended, even where its caller waits no longer.
+      // A read that has begun keeps its turn until it ends, even if its caller no longer waits.
       const work = lane.turns
         .run(async () => {
           if (isLate) throw busy()
@@ -53,13 +53,13 @@ export const createPacedReads = (clock: Clock, readMs = READ_MS): PacedReads => 
         return await Promise.race([work, late.promise])
       } finally {
         late.cancel()
-        work.catch(() => {}) // it was answered already
+        work.catch(() => {}) // the caller was answered already
       }
     },
   }
 }
 
-/** Rejects once nothing of the lane has begun for so long. */
+/** Rejects once none of the lane's reads has begun for this long. */
 const withoutProgress = (
   clock: Clock,
   lane: Lane,
@@ -85,5 +85,5 @@ const busy = (): GatewayError =>
     retryAfterSeconds: 1,
   })
 
-/** The client does not read this error: it is for the log, where a client that leaves is no fault of storage. */
+/** The client does not read this error: it is for the log, where a client that leaves is not a fault of storage. */
 const left = (): GatewayError => new GatewayError('invalid_request', 'The client left before its turn to read.')

@@ -1,10 +1,10 @@
-/** Finds who pays for requests that the service makes by itself, for somebody who manages it. */
+/** Finds who pays for requests that the service makes by itself for a caller who manages it. */
 import { scopeOf } from '../canonical/reach.ts'
 import { isPerson } from '../keys/caller.ts'
 import type { Keys, Principal } from '../keys/keys.ts'
 import { callerOf, changedBy, reachOf, type RouteRequest } from './route.ts'
 
-/** The key of this hash, else the caller's own; that of the playground for a person who is signed in. */
+/** The key with this hash, otherwise the caller's own; for a signed-in person, their playground key. */
 export const payerOf = async (
   request: RouteRequest,
   keys: Pick<Keys, 'payer' | 'playground'>,

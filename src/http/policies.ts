@@ -1,10 +1,10 @@
-/** The one table of who may call which routes. A route names its policy; nothing else decides. */
+/** The only table of who may call which routes. A route names its policy, and nothing else decides. */
 import { GatewayError, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED } from '../errors.ts'
 import type { Caller } from '../keys/caller.ts'
 
 /**
- * `own` is for what members manage or read of their own: the handler heeds `reach.onlyUserId`. `key` is for what a key reads of
- * itself, `session` for people who are signed in. `public` asks for no credential.
+ * `own` is for what members manage or read of their own: the handler must apply `reach.onlyUserId`. `key` is for what a key reads about
+ * itself, `session` for people who are signed in. `public` requires no credential.
  */
 export type Policy = 'public' | 'any-key' | 'key' | 'management' | 'own' | 'inference' | 'session'
 

@@ -1,4 +1,4 @@
-/** A request body: text in JSON and UTF-8, or bytes that are kept elsewhere; never more than is allowed, whatever the headers claim. */
+/** Reads a request body: JSON text in UTF-8, or bytes that are stored elsewhere; never more than is allowed, whatever the headers claim. */
 import { isUtf8 } from 'node:buffer'
 
 import { GatewayError } from '../errors.ts'
@@ -11,35 +11,35 @@ import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { writtenOut } from '../lib/written-out.ts'
 import type { BodySpace } from '../limits/body-room.ts'
 
-/** The part of a request that is used: the runtime has more than one type of them. */
+/** The part of a request that is used: the runtime has several request types. */
 export type HttpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'>
 
 export interface BodyLimits {
   readonly maxBytes: number
   readonly clock: Clock
-  /** Until the whole body is here, and between two pieces of it. */
+  /** The time limits for the whole body, and for the pause between two pieces of it. */
   readonly totalMs: number
   readonly idleMs: number
-  /** Where its bytes are counted while they are in memory. */
+  /** Counts the body's bytes while they are in memory. */
   readonly space: Pick<BodySpace, 'take'>
-  /** Awaited between the steps of the work on a large body: resolves when the next one may run. */
+  /** Awaited between the steps of work on a large body: resolves when the next step may run. */
   readonly pause: () => Promise<void>
 }
 
 type Readable = Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>
 
-/** The description of an object of the management API, which is parsed at once. */
+/** Reads the description of an object of the management API, which is parsed at once. */
 export const readBodyText = async (request: Readable, limits: BodyLimits): Promise<string> =>
   decoder.decode(await readBody(request, { ...limits, maxBytes: Math.min(limits.maxBytes, DESCRIPTION_BYTES_MAX) }))
 
 const DESCRIPTION_BYTES_MAX = 4 * 1024 * 1024
 
-/** A body that may be as long as any: it is an object, read in steps. */
+/** A body of any allowed length: an object, read in steps. */
 export interface ReadObject {
   readonly members: Record<string, JsonValue>
-  /** For those who compare it. */
+  /** The text, for callers who compare it. */
   readonly text: () => string
-  /** Awaited between two steps of the work on it: behind a large one others get their turn. */
+  /** Await it between two steps of work on the body, so that other requests get their turn after a step on a large one. */
   readonly turn: () => Promise<void>
 }
 
@@ -52,7 +52,10 @@ export const readObject = async (request: Readable, limits: BodyLimits): Promise
   return { members: await inTurns(body.readingAll(), limits.pause), text, turn: limits.pause }
 }
 
-/** The body as JSON whose members are read later, and its length in UTF-8. Throws GatewayError, and JsonTextError for what is not JSON within the limits. */
+/**
+ * The body as JSON whose members are parsed later, and its length in UTF-8. Throws GatewayError, and
+ * JsonTextError for a body that is not JSON within the limits.
+ */
 export const readJsonBody = async (request: Readable, limits: BodyLimits): Promise<{ readonly body: JsonBody; readonly bytes: number }> => {
   const read = await readBody(request, limits)
   await nextStage
@@ -60,14 +63,14 @@ export const readJsonBody = async (request: Readable, limits: BodyLimits): Promi
   return { body, bytes: read.byteLength }
 }
 
-/** Valid UTF-8. Throws GatewayError. */
+/** Returns valid UTF-8. Throws GatewayError. */
 const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Array> => {
   const { maxBytes, totalMs, idleMs, space } = limits
   const declared = Number(request.headers.get('content-length') ?? 0)
   const refusal = typeRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : space.take(declared))
   if (refusal !== null) throw await afterRest(refusal, declared, request.body?.getReader(), limits)
   if (declared > 0 && declared <= AT_ONCE_MAX) {
-    // A body this small that takes the time of a pause is one: nothing has to be counted piece by piece.
+    // For a body this small, one time limit for the whole body is enough: nothing has to be counted piece by piece.
     const bytes = new Uint8Array(await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs), limits))
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return checked(bytes)
@@ -81,8 +84,8 @@ const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Arr
 }
 
 /**
- * Hands the body on as it comes, for one that is kept elsewhere than in memory: only a part of it counts as such. A body that may be
- * longer than others may take longer, by as much. A refusal is thrown once the rest was read, as with other bodies.
+ * Passes the body on as it arrives, for a body that is stored elsewhere than in memory: only a part of it counts as memory. If it may be
+ * longer than other bodies, it may also take proportionally longer. A refusal is thrown after the rest was read, as with other bodies.
  */
 export const consumeBody = async <Result>(
   request: Readable,
@@ -106,7 +109,7 @@ export const consumeBody = async <Result>(
   }
 }
 
-/** The part of a body that is in memory while it passes. */
+/** The part of a body that is in memory while it passes through. */
 const IN_PASSING_BYTES = 1024 * 1024
 
 const NO_PIECES: AsyncIterable<Uint8Array> = {
@@ -124,7 +127,7 @@ async function* boundedPieces(reader: PieceReader, limits: BodyLimits): AsyncGen
     if (size > limits.maxBytes) throw tooLarge(limits.maxBytes)
     for (let from = 0; from < value.byteLength; from += LARGE_BYTES) {
       const piece = value.subarray(from, from + LARGE_BYTES)
-      // A part that has come is read, and stored, without the event loop in between.
+      // The bytes that have arrived are read and stored without going through the event loop in between, so pauses are made here.
       if (since + piece.byteLength > LARGE_BYTES) {
         since = 0
         await limits.pause()
@@ -143,7 +146,7 @@ interface PieceReader {
   cancel(): Promise<void>
 }
 
-/** `taken`: bytes for which there is room already. */
+/** `taken` is the number of bytes for which room was reserved already. */
 const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits): Promise<readonly Uint8Array[]> => {
   const { maxBytes, space } = limits
   const next = timedReads(reader, limits)
@@ -161,7 +164,7 @@ const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits
       pieces.push(value)
     }
   } catch (thrown) {
-    // Nothing waits for it: a client that sends no more ends no cancellation either.
+    // Not awaited: if a client sends no more, cancelling does not end either.
     reader.cancel().catch(() => undefined)
     throw thrown
   }
@@ -169,7 +172,7 @@ const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits
   throw await afterRest(refusal, size, reader, limits)
 }
 
-/** The next piece, or null at the end; rejects with a `timeout` when the body or one piece of it takes too long. */
+/** Returns the next piece, or null at the end; rejects with `timeout` if the body or one piece of it takes too long. */
 const timedReads = (reader: PieceReader, limits: BodyLimits): (() => Promise<Uint8Array | null>) => {
   const { totalMs, idleMs, clock } = limits
   const endMs = clock.monotonicMs() + totalMs
@@ -180,8 +183,8 @@ const timedReads = (reader: PieceReader, limits: BodyLimits): (() => Promise<Uin
 }
 
 /**
- * The refusal, once the rest of the body was read and thrown away. Many clients write a whole body before they read an
- * answer, and see a broken pipe where the connection is closed on them. A body far beyond what is allowed is not waited for.
+ * Returns the refusal after the rest of the body was read and discarded. Many clients write the whole body before they read an answer,
+ * and see a broken pipe if the connection is closed early. A body far beyond the limit is not read to its end.
  */
 const afterRest = async (
   refusal: GatewayError,
@@ -200,7 +203,7 @@ const afterRest = async (
         size += value.byteLength
       }
     } catch {
-      // It came too slowly, or its client is gone: the refusal stands, and the connection ends with it.
+      // The rest came too slowly, or the client is gone: the refusal stands, and the connection ends with it.
     }
   }
   reader.cancel().catch(() => undefined)
@@ -208,7 +211,7 @@ const afterRest = async (
   return new GatewayError(type, message, { status, metadata, retryAfterSeconds, unread: true, cause: refusal })
 }
 
-/** A body that is refused is read up to so many times the allowed length, and no further than its first pause. */
+/** A refused body is read up to this multiple of the allowed length, and no further than its first pause. */
 const READ_TO_REFUSE = 4
 const REFUSED_IDLE_MS = 1000
 
@@ -229,7 +232,7 @@ const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock 
 const tooSlow = (): GatewayError =>
   new GatewayError('timeout', 'The body of the request did not arrive in time.', { status: 408, unread: true })
 
-/** The client does not read this error: it is for the log, where a client that leaves is no fault of ours. */
+/** The client does not read this error: it is for the log, where a client that leaves is not a fault of ours. */
 const cutOff = (cause: unknown): GatewayError =>
   new GatewayError('invalid_request', 'The client left before its request was whole.', { unread: true, cause })
 
@@ -255,7 +258,7 @@ const tooLarge = (maxBytes: number): GatewayError =>
     metadata: { max_bytes: maxBytes },
   })
 
-// A byte order mark is kept, so that the JSON reader refuses it instead of two readers disagreeing on it.
+// A byte order mark is kept, so that the JSON reader refuses it; two readers must not disagree about it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const checked = (bytes: Uint8Array): Uint8Array => {

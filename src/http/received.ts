@@ -1,4 +1,4 @@
-/** A request of an inference interface, as the pipeline takes it. */
+/** A request of an inference interface in the form that the pipeline takes. */
 import type { Received } from '../inference/stages.ts'
 import { isEnabled } from './opt-ins.ts'
 import { principalOf, type RouteRequest } from './route.ts'
@@ -26,7 +26,10 @@ export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType'
   }
 }
 
-/** The version is that of the dialect in which the client writes; betas are asked for on every interface (docs/contract/headers.md#request-headers). */
+/**
+ * The version header counts only in Anthropic's own dialect; betas may be asked for on every
+ * interface (docs/contract/headers.md#request-headers).
+ */
 const vendorHeaders = (headers: Headers, speaksIt: boolean): Received['headers']['vendor'] => {
   const betas = [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')]
   if (speaksIt) return { version: headers.get('anthropic-version'), betas }

@@ -1,8 +1,8 @@
 import { GatewayError } from '../errors.ts'
 
 /**
- * A WebSocket asked for where only POST is answered. Codex tries one first, and again after a 405; after 426 it goes on by
- * HTTP at once (codex-rs, core/src/client.rs).
+ * The error for a WebSocket upgrade of a path that only answers POST. Codex first tries a WebSocket, and again after a 405; after a
+ * 426 it continues by HTTP at once (codex-rs, core/src/client.rs).
  */
 export const asRefusedUpgrade = (failure: GatewayError, headers: Headers): GatewayError =>
   failure.status === 405 && headers.get('upgrade')?.toLowerCase() === 'websocket'

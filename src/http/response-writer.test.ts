@@ -71,7 +71,7 @@ test('a cut is never a clean end', async () => {
 })
 
 describe('a client that reads nothing', () => {
-  /** Writes until the socket takes no more; far less than is tried. */
+  /** Writes until the socket takes no more, which is far less than what is tried. */
   const fill = (writer: ResponseWriter): Promise<void> => {
     for (let piece = 0; piece < 10_000; piece += 1) {
       const behind = writer.write('x'.repeat(16 * 1024))

@@ -1,31 +1,31 @@
 /**
- * The body of a response that is written piece by piece, at the pace of its reader. It uses the runtime's direct streams,
- * which hand each piece to the socket at once and report when the socket is full: one of the few files that may touch the
- * runtime (ARCHITECTURE.md).
+ * The body of a response that is written piece by piece, at the pace of its reader. It uses the runtime's direct
+ * streams, which pass each piece to the socket at once and report when the socket is full. This is one of the few
+ * files that may use the runtime directly (ARCHITECTURE.md).
  */
 
 export interface ResponseWriter {
   readonly body: ReadableStream<Uint8Array>
-  /** Undefined where the reader keeps up; else a promise that resolves when it has caught up, or is gone. */
+  /** Returns undefined if the reader keeps up, otherwise a promise that resolves when it has caught up or is gone. */
   write(text: string): Promise<void> | undefined
-  /** Writes the last of it and ends well. */
+  /** Writes the last text and ends the body properly. */
   end(text: string): void
-  /** Breaks the connection, so that what came is not mistaken for the whole. */
+  /** Breaks the connection, so that what was sent is not mistaken for the whole. */
   cut(): void
-  /** The reader is behind. */
+  /** True while the reader is behind. */
   readonly full: boolean
 }
 
-/** The characters that a reader may leave unread here; a socket has room for more. */
+/** The characters that a reader may leave unread here; the socket buffers more. */
 const UNREAD_MAX = 64 * 1024
 
 /**
- * `onGone` is called once, where the reader leaves before the end; `onUnread` with the characters that wait for a reader who is
- * behind, and with as many less when they do not any more.
+ * `onGone` is called once if the reader leaves before the end; `onUnread` is called with the number of characters that wait for a slow
+ * reader, and with the same negative number when they no longer wait.
  */
 export const openResponseWriter = (onGone: () => void, onUnread: (change: number) => void = () => undefined): ResponseWriter => {
   let controller: ReadableStreamDirectController | null = null
-  /** Written before the runtime has begun to read. */
+  /** Text written before the runtime has begun to read. */
   let early = ''
   let state: 'open' | 'ended' | 'cut' | 'gone' = 'open'
   let behind: PromiseWithResolvers<void> | null = null

@@ -1,4 +1,4 @@
-/** A route is an operation with its policy, its schemas (validation and API description in one) and its handler. */
+/** A route is an operation with its policy, its schemas (for validation and for the API description) and its handler. */
 import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
@@ -13,7 +13,7 @@ import type { Policy } from './policies.ts'
 import type { ReadObject } from './read-body.ts'
 import type { Unproven } from './session-door.ts'
 
-/** The interface that gives a route the shape of its errors. */
+/** The interface that determines the form of a route's errors. */
 export type Surface = ClientDialect | 'management'
 
 export interface RouteRequest {
@@ -23,33 +23,33 @@ export interface RouteRequest {
   readonly query: URLSearchParams
   readonly headers: Headers
   readonly requestId: string
-  /** Who asks; null on public routes only. */
+  /** The caller; null only on public routes. */
   readonly caller: Caller | null
-  /** The key that asks, on inference routes the one that is charged: a person's own where a person asks. Null where there is none. */
+  /** The key that asks or, on inference routes, the key that is charged: a person's own key if a person asks. Null if there is none. */
   readonly principal: Principal | null
-  /** Where the caller may look and acts; null on public and inference routes. */
+  /** Where the caller may read and act; null on public and inference routes. */
   readonly reach: Reach | null
-  /** Set for an inference request. Code that runs on after the handler has returned takes it over. */
+  /** Set for an inference request. Code that still runs after the handler has returned must take it over. */
   readonly permit: Permit | null
-  /** The client's address, as the connection states it. */
+  /** The client's address, as the connection reports it. */
   readonly address: () => string
-  /** Aborted when the client is gone, or when the session that it asked by has ended. */
+  /** Aborted when the client is gone, or when its session has ended. */
   readonly signal: AbortSignal
-  /** The body as text: JSON content type, UTF-8, as long as what describes an object may be. Throws 400, 413, 415. */
+  /** The body as text: JSON content type, UTF-8, limited to the length of an object's description. Throws 400, 413, 415. */
   text(): Promise<string>
-  /** Begins work in steps: what it gives is asked between two of them. */
+  /** Starts work in steps; the returned function must be called between two steps. */
   startTurn(): Turn
-  /** An object that may be as long as the body of a request for a model. Throws as `text` does. */
+  /** The body as an object that may be as long as a request for a model. Throws as `text` does. */
   object(): Promise<ReadObject>
-  /** The same as JSON whose members are read later, and its length in UTF-8. */
+  /** The body as JSON whose members are parsed later, and its length in UTF-8. Throws as `text` does. */
   json(): Promise<{ readonly body: JsonBody; readonly bytes: number }>
-  /** Hands a body of any type on as it comes, up to so many bytes. Throws as `text` does, and what `consume` throws. */
+  /** Passes a body of any type on as it arrives, up to `maxBytes`. Throws as `text` does, and what `consume` throws. */
   consume<Result>(maxBytes: number, consume: (pieces: AsyncIterable<Uint8Array>) => Promise<Result>): Promise<Result>
 }
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base path; a segment that starts with a colon is a parameter. `*` at the end takes the rest. */
+  /** Below the base path; a segment that starts with a colon is a parameter. `*` at the end matches the rest. */
   readonly path: string
   readonly operation: string
   readonly summary: string
@@ -70,27 +70,27 @@ export interface Route {
     | 'Service'
   /** Who may call it. There is no default: a route without a policy does not compile. */
   readonly policy: Policy
-  /** It asks a model, which is charged to the caller's key, or to a person's own: as all routes of inference do. */
+  /** The route calls a model and charges the caller's key, or a person's own key, as all inference routes do. */
   readonly isCharged?: true
-  /** The answer to a session without its second half; left out: `authentication`, as to any other caller who is not known. */
+  /** The error for a session without its second half; by default `authentication`, as for any other unknown caller. */
   readonly unproven?: Unproven
-  /** A request by an inference key counts among those that the key may make, as one for a model does. */
+  /** A request with an inference key counts towards the key's limits, as a request for a model does. */
   readonly isCounted?: true
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>
   readonly query?: Readonly<Record<string, z.ZodType>>
-  /** SDKs and apps of vendors call it, which add parameters that mean nothing here: it ignores those that `query` does not name. */
+  /** Vendors' SDKs and apps call it and add parameters that mean nothing here: those that `query` does not name are ignored. */
   readonly ignoresUnknownQuery?: true
   readonly headers?: Readonly<Record<string, z.ZodType>>
   readonly body?: z.ZodType
-  /** The type of the body; JSON when absent. */
+  /** The type of the body; JSON by default. */
   readonly bodyType?: 'multipart/form-data'
   /** Browser apps of every origin may read the answer: it depends on nothing that a browser adds by itself. */
   readonly anyOrigin?: true
   readonly answers: Readonly<
     Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly stream?: boolean; readonly bytes?: true }>
   >
-  /** Statuses of errors that the route can answer, beyond those of its policy. */
+  /** Statuses of errors that the route may answer with, in addition to those of its policy. */
   readonly errors: readonly number[]
   readonly handle: (request: RouteRequest) => Promise<Response> | Response
 }
@@ -101,7 +101,7 @@ export const callerOf = (request: RouteRequest): Caller => {
   return request.caller
 }
 
-/** The key of a route that people do not call, or that charges theirs. */
+/** The key of a route that people cannot call, or that charges the key of the person. */
 export const principalOf = (request: RouteRequest): Principal => {
   if (request.principal === null) throw new TypeError('A route asked for a key that nobody has to send.')
   return request.principal
@@ -120,7 +120,7 @@ export const reachOf = (request: RouteRequest): Reach => {
   return request.reach
 }
 
-/** One caller's name among all: that of its key, or of its session. */
+/** The caller's unique name: that of its key, or of its session. */
 export const asksAs = (request: RouteRequest): string => {
   const caller = callerOf(request)
   return isPerson(caller) ? caller.sessionId : caller.hash

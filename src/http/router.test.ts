@@ -58,19 +58,19 @@ test.each<[string, string, string]>([
   // A literal wins over a parameter, for every method that it has.
   ['GET', '/api/things/count', 'GET /things/count {}'],
   ['GET', '/api/things/7/parts/8', 'GET /things/:id/parts/:part {"id":"7","part":"8"}'],
-  // A star takes what no other path does.
+  // A star matches what no other path does.
   ['GET', '/api/app', 'GET /app {}'],
   ['GET', '/api/app/', 'GET /app/* {}'],
   ['GET', '/api/app/a/b%2Fc/d', 'GET /app/* {}'],
   ['GET', '/api/app/files/x', 'GET /app/files/:name {"name":"x"}'],
   ['POST', '/api/app/a', '405'],
-  // Where the literal leads nowhere there is a way back, and nothing is left of the way there.
+  // If a literal leads nowhere, the search backtracks and keeps nothing from that branch.
   ['GET', '/api/things/count/parts/8', 'GET /things/:id/parts/:part {"id":"count","part":"8"}'],
   ['GET', '/api/things/count/parts/8/deep', 'GET /things/count/parts/:part/deep {"part":"8"}'],
   ['GET', '/api/deep/a/b', 'GET /deep/:y/:z {"y":"a","z":"b"}'],
   ['GET', '/api/deep/a/b/end', 'GET /deep/a/:x/end {"x":"b"}'],
   ['GET', '/api/deep/a/b/other', 'GET /deep/:y/:z/other {"y":"a","z":"b"}'],
-  // Decoded once, and data ever after.
+  // Decoded once, and treated as data ever after.
   ['GET', '/api/things/a%20b', 'GET /things/:id {"id":"a b"}'],
   ['GET', '/api/things/a%2Fb', 'GET /things/:id {"id":"a/b"}'],
   ['GET', '/api/things/a%252Fb', 'GET /things/:id {"id":"a%2Fb"}'],
@@ -99,7 +99,7 @@ test.each<[string, string, string]>([
   ['GET', '/api/things/', '404'],
   ['GET', '//api/things', '404'],
   ['GET', '/api//things', '404'],
-  // An empty name is the operation's to refuse.
+  // An empty name is for the operation to refuse.
   ['GET', '/api/things//parts/8', 'GET /things/:id/parts/:part {"id":"","part":"8"}'],
   ['GET', '/api/things/7/parts/', '404'],
   ['GET', '/api/./things', '404'],

@@ -1,6 +1,6 @@
 /**
- * From a request target to a route. The policy comes from the route found here and from nothing else: not from the
- * Host header, not from a URL put together again (docs/contract/keys-and-workspaces.md#authentication).
+ * Finds the route for a request target. The policy comes from the route found here and from nothing else: not from the Host header, not
+ * from a reassembled URL (docs/contract/keys-and-workspaces.md#authentication).
  */
 import { GatewayError } from '../errors.ts'
 import type { Route } from './route.ts'
@@ -11,31 +11,31 @@ export interface Match {
 }
 
 export interface Router {
-  /** Throws `not_found` for an unknown path, 405 (naming what is allowed) for an unknown method, 400 for a bad encoding. */
+  /** Throws `not_found` for an unknown path, 405 (naming what is allowed) for an unknown method, 400 for an invalid encoding. */
   match(method: string, path: string): Match
-  /** The methods of a path: for OPTIONS. Throws `not_found` for an unknown one. */
+  /** The methods of a path, for OPTIONS. Throws `not_found` for an unknown path. */
   methods(path: string): readonly string[]
-  /** Says whether apps of every origin may ask it. */
+  /** True if apps of every origin may request it. */
   isOpen(path: string): boolean
 }
 
 interface Node {
   readonly literal: Map<string, Node>
   parameter: Node | null
-  /** Takes every path below, whose segments no route asks for. */
+  /** Matches every path below that no other route matches. */
   rest: Node | null
   readonly routes: Map<string, Route>
 }
 
 const newNode = (): Node => ({ literal: new Map(), parameter: null, rest: null, routes: new Map() })
 
-/** A longer path is no route of ours; splitting it would only cost. */
+/** A longer path is not one of our routes; splitting it would only cost time. */
 const SEGMENTS_MAX = 12
 
 /** Each route is reachable below each of its bases, e.g. `/api/v1` and `/v1`. */
 export const createRouter = (mounts: readonly { readonly base: string; readonly routes: readonly Route[] }[]): Router => {
   const root = newNode()
-  /** Paths without parameters, found at once. */
+  /** Paths without parameters, which are looked up directly. */
   const fixed = new Map<string, Match>()
   for (const { base, routes } of mounts) {
     for (const route of routes) {
@@ -58,7 +58,7 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
       if (known !== undefined) return known
       const found = find(path)
       if (found === null) throw unknownPath(path)
-      // Answering HEAD like GET costs nothing: the server leaves the body out.
+      // HEAD is routed like GET: the server leaves the body out.
       const route = found.node.routes.get(method === 'HEAD' ? 'GET' : method)
       if (route === undefined) {
         throw new GatewayError('invalid_request', `${path.slice(0, 200)} answers ${methodsOf(found.node).join(', ')}, not ${method}.`, {
@@ -107,7 +107,7 @@ const descend = (root: Node, segments: readonly string[]): Node => {
   return node
 }
 
-/** A literal wins over a parameter, with a way back where it leads nowhere: `/presets/versions` may be a slug. */
+/** A literal segment wins over a parameter, with backtracking if it leads nowhere: `/presets/versions` may be a slug. */
 const walk = (node: Node, segments: readonly string[], at: number, values: string[]): Node | null => {
   const segment = segments[at]
   if (segment === undefined) return node
@@ -117,9 +117,9 @@ const walk = (node: Node, segments: readonly string[], at: number, values: strin
     const found = walk(literal, segments, at + 1, values)
     if (found !== null && found.routes.size > 0) return found
   }
-  // An empty name in the middle is refused as a name; at the end it is the slash too many of another path.
+  // An empty segment in the middle is refused later as a name; at the end it is only the trailing slash of another path.
   if (node.parameter === null || (segment === '' && at === segments.length - 1)) return node.rest
-  // The names that the literal's branch gathered before it led nowhere are not part of this one.
+  // Drops the names that were collected on the literal's branch before it led nowhere.
   values.length = kept
   values.push(segment)
   const found = walk(node.parameter, segments, at + 1, values)
@@ -128,7 +128,7 @@ const walk = (node: Node, segments: readonly string[], at: number, values: strin
   return node.rest
 }
 
-/** Decoded exactly once: what comes out is data, never again part of a path (docs/contract/presets.md#slugs). */
+/** Decoded exactly once: the result is data and never part of a path again (docs/contract/presets.md#slugs). */
 const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment)

@@ -1,6 +1,6 @@
 /**
- * Cursors of lists whose pages end where enough rows were looked through. The last row may be one that the reader may not see, and the
- * seal hides it.
+ * Cursors of lists whose pages end once enough rows were looked through. The last row may be one that
+ * the reader may not see, so the cursor is sealed.
  */
 import { NO_CURSOR } from '../contract/cursor.ts'
 import { invalidField } from '../contract/validate.ts'
@@ -8,7 +8,7 @@ import type { TextSeal } from '../storage/sealed-config.ts'
 
 export interface SealedCursors {
   seal(cursor: string): string
-  /** The same query, its cursor opened. Throws `invalid_request` where it is none of this list. */
+  /** The same query with its cursor opened. Throws `invalid_request` if the cursor is not one of this list. */
   opened(query: URLSearchParams): URLSearchParams
 }
 

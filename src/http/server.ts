@@ -1,18 +1,18 @@
-/** The listening socket. One of the few files that may touch the runtime (ARCHITECTURE.md). */
+/** The listening socket. This is one of the few files that may use the runtime directly (ARCHITECTURE.md). */
 import type { App, Peers } from './app.ts'
 
 export interface Server {
   readonly url: string
   readonly port: number
-  /** Requests that are being answered, streams included. */
+  /** The number of requests that are being answered, including streams. */
   readonly open: () => number
-  /** Takes no more connections; those open go on. */
+  /** Accepts no more connections; open ones continue. */
   stopAccepting(): void
   /** Ends every connection now. */
   close(): Promise<void>
 }
 
-/** Where the address cannot be had. `message` is one sentence. */
+/** Thrown if the address cannot be bound. `message` is one sentence. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
@@ -26,9 +26,9 @@ export const listen = (options: { host: string; port: number; shared: boolean; a
       hostname: host,
       port,
       reusePort: shared,
-      // A stream may be silent for as long as its model thinks; our own deadlines end what is stuck.
+      // A stream may be silent for as long as its model thinks; our own deadlines end requests that are stuck.
       idleTimeout: 0,
-      // The app bounds bodies itself, with an answer that says so; the runtime's own refusal has no body.
+      // The app limits bodies itself, with an answer that explains it; the runtime's own refusal has no body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       fetch: (request) => app.answer(request, undefined, peers),
@@ -63,8 +63,8 @@ export const listen = (options: { host: string; port: number; shared: boolean; a
 }
 
 /**
- * A name may be `.` or `..`, which the runtime resolves like a file's path in `request.url`, so that the request would
- * reach another route; its own routing has read the name before. Undefined for every other name.
+ * A name may be `.` or `..`, which the runtime resolves like a file path in `request.url`, so that the request would reach another route;
+ * its own routing has read the name before that. Undefined for every other name.
  */
 const dottedPath = (pattern: string, params: Readonly<Record<string, string>>): string | undefined =>
   Object.values(params).some((value) => value === '.' || value === '..')

@@ -1,4 +1,7 @@
-/** The two halves of a session in a request and in an answer: the cookie, and the header that the page adds (docs/contract/sign-in.md#two-halves). */
+/**
+ * The two halves of a session in a request and in an answer: the cookie, and the header that the
+ * page adds (docs/contract/sign-in.md#two-halves).
+ */
 import { GatewayError, MISSING_AUTHENTICATION } from '../errors.ts'
 import type { Person } from '../keys/caller.ts'
 import { SESSION_ENDED, type OpenedSession, type Sessions } from '../sign-in/sessions.ts'
@@ -6,29 +9,29 @@ import type { OwnOrigin } from './own-origin.ts'
 
 export interface SessionDoor {
   /**
-   * Who asks with a cookie. Throws `authentication`, `permission_denied` for a request that comes from elsewhere, and `unproven` for
-   * a session without its second half.
+   * The person who asks with a cookie. Throws `authentication`, `permission_denied` for a request that comes from
+   * elsewhere, and `unproven` for a session without its second half.
    */
   personOf(headers: Headers, unproven: Unproven): Promise<Person>
-  /** Throws `permission_denied` where the page of another origin would sign its visitor in. */
+  /** Throws `permission_denied` if a page of another origin tries to sign its visitor in. */
   requireSignInFromHere(headers: Headers): void
   /** For an answer that opens a session. */
   cookieFor(headers: Headers, opened: Pick<OpenedSession, 'token'>): string
-  /** For an answer that ends it. */
+  /** For an answer that ends the session. */
   endedCookie(headers: Headers): string
 }
 
-/** An answer to the cookie of a session that comes without the session's second half. */
+/** The error for a session's cookie that comes without the session's second half. */
 export type Unproven = 'authentication' | 'permission_denied'
 
 const CSRF_HEADER = 'x-patchbay-csrf'
 
 const HALF_MISSING = `A cookie counts together with the header ${CSRF_HEADER} of its session only.`
 
-/** A browser forgets its half after the longest life of a session. */
+/** A browser drops its half after the longest life of a session. */
 const COOKIE_SECONDS = 7 * 24 * 60 * 60
 
-/** `instanceId`: services of one host and several ports share its cookies, so that each needs a name of its own. */
+/** `instanceId` makes cookie names unique, because services on one host share cookies across ports. */
 export const createSessionDoor = (parts: {
   sessions: Pick<Sessions, 'authenticate'>
   ownOrigin: OwnOrigin
@@ -50,7 +53,7 @@ export const createSessionDoor = (parts: {
       if (token === null) throw new GatewayError('authentication', MISSING_AUTHENTICATION)
       ownOrigin.refuseForeign(headers)
       const csrf = headers.get(CSRF_HEADER)
-      // Nothing is looked up for a cookie alone, unless the answer depends on its session.
+      // Nothing is looked up for a cookie alone, unless the error depends on its session.
       if (csrf === null && unproven === 'authentication') throw new GatewayError(unproven, HALF_MISSING)
       if (csrf !== null) ownOrigin.requireOwn(headers)
       const person = await sessions.authenticate(token, csrf ?? '')

@@ -6,7 +6,7 @@ describe('each row of the table', () => {
   test.each(STATUS_CLIENTS.map((row) => [`${row.client}: ${row.header}`, row] as const))('%s', (_, { header, word, sends }) => {
     expect(needsStatus(new Headers({ [header]: sends }))).toBe(true)
     expect(needsStatus(new Headers({ [header]: sends.toUpperCase() }))).toBe(true)
-    // A client may put its own name before that of the library, and nothing else may only end like one.
+    // A client may put its own name before the library's; a word that only ends like it does not count.
     if (word !== undefined) {
       expect(needsStatus(new Headers({ [header]: `my-app/1.0 ${sends}` }))).toBe(true)
       expect(needsStatus(new Headers({ [header]: `un${word}1.0` }))).toBe(false)

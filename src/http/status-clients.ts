@@ -1,13 +1,12 @@
 /**
- * The clients that need a failure's real status: of a 200 with an error inside they make an empty answer, an error
- * without its reason, or a retry that never ends (docs/contract/errors.md#status-by-client). Each is known by a header
- * that it sends by itself.
+ * The clients that need a failure's real status: from a 200 with an error inside they make an empty answer, an error without its reason,
+ * or an endless retry (docs/contract/errors.md#status-by-client). Each is recognised by a header that it sends by itself.
  */
 interface StatusClient {
   readonly client: string
   /** In lower case. */
   readonly header: string
-  /** How a word of the header's value begins, in lower case; absent where the header alone is enough. */
+  /** The beginning of a word in the header's value, in lower case; absent if the header alone is enough. */
   readonly word?: string
   /** A value as the client sends it. */
   readonly sends: string

@@ -1,13 +1,13 @@
-/** Gives an answer up whose client takes nothing of it for too long. */
+/** Gives up an answer if its client reads nothing of it for too long. */
 import type { Clock } from '../lib/clock.ts'
 
 export interface UnreadWatch {
-  /** The client has taken something. */
+  /** Call it when the client has read something. */
   taken(): void
   stop(): void
 }
 
-/** One timer for each silence, not for each piece. */
+/** One timer for each silence instead of one for each piece. */
 export const watchUnread = (clock: Clock, unreadMs: number, giveUp: () => void): UnreadWatch => {
   let takenMs = clock.monotonicMs()
   let cancelTimer = (): void => undefined

@@ -1,6 +1,6 @@
 /**
- * Which workspace a request acts in. It is decided here, before a handler runs: by the key, and by `workspace_id` in the
- * query of a route that declares it. Any other route refuses the parameter, since it would act in another workspace than the named one.
+ * Decides which workspace a request acts in, before a handler runs: by the key, and by `workspace_id` in the query of a route that
+ * declares it. Any other route refuses the parameter, since it would act in another workspace than the named one.
  */
 import type { Reach } from '../canonical/reach.ts'
 import { validate } from '../contract/validate.ts'
@@ -12,7 +12,7 @@ import { callerOf, reachOf, type Route, type RouteRequest } from './route.ts'
 
 const PARAMETER = 'workspace_id'
 
-/** The workspace that the query names; null for nothing. Throws `invalid_request` where the route does not take it. */
+/** The workspace that the query names; null if it names none. Throws `invalid_request` if the route does not take the parameter. */
 export const namedWorkspace = (
   { method, path, query }: Pick<Route, 'method' | 'path' | 'query'>,
   given: URLSearchParams,
@@ -25,7 +25,7 @@ export const namedWorkspace = (
   return validate(workspaceIdQuery, first, [PARAMETER]) ?? null
 }
 
-/** Throws `not_found` for a workspace that the caller does not reach. */
+/** Throws `not_found` for a workspace that the caller may not reach. */
 export const resolveReach = async (caller: Caller, named: string | null, workspaces: Workspaces): Promise<Reach> => {
   const isOperator = workspaces.reachesAll(caller)
   const onlyUserId = caller.kind === 'member' ? caller.userId : null
@@ -34,7 +34,7 @@ export const resolveReach = async (caller: Caller, named: string | null, workspa
     : { workspaceId: (await workspaces.reach(caller, named)).id, everywhere: false, isOperator, onlyUserId }
 }
 
-/** The workspace of a new object: the body may name one too. Throws `invalid_request` where body and query name different ones. */
+/** The workspace of a new object: the body may name one too. Throws `invalid_request` if body and query name different ones. */
 export const workspaceForNew = async (
   request: RouteRequest,
   workspaces: Workspaces,

@@ -1,19 +1,18 @@
-/** Who calls: a key, or a person who is signed in. */
 import type { Principal } from './keys.ts'
 
-/** A person who is signed in acts in one workspace (docs/contract/sign-in.md#roles). */
+/** A signed-in person acts in one workspace (docs/contract/sign-in.md#roles). */
 export interface Person {
-  /** An admin may do what a management key of the workspace may; a member sees what is the member's own. */
+  /** An admin may do what a management key of the workspace may; a member sees only what belongs to them. */
   readonly kind: 'admin' | 'member'
   readonly workspaceId: string
   readonly userId: string
   readonly sessionId: string
 }
 
-/** `kind` says which of them it is, and so what it may do (http/policies.ts). */
+/** `kind` says which of them the caller is, and so what it may do (http/policies.ts). */
 export type Caller = Principal | Person
 
 export const isPerson = (caller: Caller): caller is Person => caller.kind === 'admin' || caller.kind === 'member'
 
-/** Manages its workspace. */
+/** True if the caller manages its workspace. */
 export const isAdministrator = ({ kind }: Caller): boolean => kind === 'management' || kind === 'admin'

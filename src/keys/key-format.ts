@@ -1,7 +1,6 @@
 /**
- * API keys: `pb_mgmt_` or `pb_inf_`, 43 base62 characters (256 random bits) and six more that are a checksum of all
- * before (docs/contract/keys-and-workspaces.md#form-of-a-key). The checksum is no security: it refuses random strings
- * before any look-up.
+ * API keys: `pb_mgmt_` or `pb_inf_`, 43 base62 characters (256 random bits) and six more that are a checksum of everything before them
+ * (docs/contract/keys-and-workspaces.md#form-of-a-key). The checksum adds no security: it rejects random strings before any look-up.
  */
 import { createHmac } from 'node:crypto'
 
@@ -21,17 +20,17 @@ export const makeKey = (kind: KeyKind, ids: IdSource): string => {
   return body + checksum(body)
 }
 
-/** True for a string that this service could have made, even where it did not. */
+/** True for a string that this service could have made, even if it did not. */
 export const looksLikeKey = (token: string): boolean =>
   SHAPE.test(token) && checksum(token.slice(0, -CHECKSUM_LENGTH)) === token.slice(-CHECKSUM_LENGTH)
 
 /** The part of a key that people see: its kind and its last four characters. */
 export const keyLabel = (key: string): string => `${key.slice(0, key.indexOf('_', 3) + 1)}…${key.slice(-4)}`
 
-/** The key as stored and as its id in the API: 64 lowercase hex digits. */
+/** The key as stored, and its id in the API: 64 lowercase hex digits. */
 export const keyDigest = (key: string, pepper: Uint8Array): string => createHmac('sha256', pepper).update(key).digest('hex')
 
-/** Plain numbers: it is computed for every request. */
+/** Uses plain numbers, because it is computed for every request. */
 const checksum = (text: string): string => {
   let number = crc32(text)
   let digits = ''

@@ -134,7 +134,7 @@ test('both resources are what the contract says, with every key present', () => 
   expect(currentKey.strict().parse(current)).toEqual(current)
   expect(Object.keys(current).sort()).toEqual(Object.keys(currentKey.shape).sort())
   expect(current.budgets).toEqual(budgets)
-  // The least that is left, and of equals the one that is checked first.
+  // The smallest remaining amount; among equals, the budget that is checked first.
   expect(current.effective_budget).toMatchObject({ scope: 'key_limit', remaining_usd: 3 })
 })
 

@@ -27,7 +27,7 @@ export const keyResource = ({ record, used, lastUsedAt }: KeyWithUsage): ApiKeyR
   last_used_at: lastUsedAt,
 })
 
-/** `budgets`: what bounds the key, in the order of its checking. */
+/** `budgets` are the limits that apply to the key, in the order in which they are checked. */
 export const currentKeyResource = ({ record, used }: KeyWithUsage, budgets: CurrentKey['budgets']): CurrentKey => {
   return {
     label: record.label,
@@ -41,16 +41,16 @@ export const currentKeyResource = ({ record, used }: KeyWithUsage, budgets: Curr
     organization_id: null,
     workspace_id: record.workspaceId,
     allowed_data_regions: ['global'],
-    // Only a hosted service rations free models; -1 is the API's own sign for no limit.
+    // Only a hosted service limits free models; -1 is the API's own value for no limit.
     free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
     rate_limit: { requests: -1, interval: '10s', note: 'Deprecated: this field says nothing.' },
     budgets,
-    // Among equals, the one that is checked first (docs/contract/budgets.md#order-of-checks).
+    // Among equal amounts, the budget that is checked first (docs/contract/budgets.md#order-of-checks).
     effective_budget: budgets.toSorted((a, b) => a.remaining_usd - b.remaining_usd)[0] ?? null,
   }
 }
 
-/** Nano-dollars counted against the limit of a key in its running window. */
+/** Nano-dollars counted against a key's limit in its current window. */
 const spentNanos = (record: KeyRecord, { usage, byok }: KeyUsage): number => {
   const window = ({ null: 'totalNanos', daily: 'dailyNanos', weekly: 'weeklyNanos', monthly: 'monthlyNanos' } as const)[
     record.limitReset ?? 'null'

@@ -20,7 +20,7 @@ const onError = (thrown: unknown): never => {
   throw thrown
 }
 
-/** The real store, with a count of the look-ups that reach it. */
+/** The real store, with a record of the look-ups that reach it. */
 const open = () => {
   const store = createKeyStore(database)
   const looked: string[] = []

@@ -1,4 +1,4 @@
-/** API keys: made, listed, changed, revoked; and recognised at the door without a query while nothing has changed. */
+/** API keys: created, listed, changed and revoked; and recognised on each request, without a query while nothing has changed. */
 import { mustGoByCursor } from '../contract/paging.ts'
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'
@@ -13,34 +13,36 @@ import type { KeyListInput } from '../storage/key-list.ts'
 import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
 
-/** Who is calling. */
+/** The key that makes a request. */
 export interface Principal {
   readonly hash: string
   readonly kind: KeyKind
   readonly workspaceId: string
   readonly userId: string
-  /** Requests with this key refuse what cannot be honoured. */
+  /** Requests with this key are refused if they ask for something that cannot be honoured. */
   readonly strict: boolean
-  /** The key's own limits; null: the default of the file. */
+  /** The key's own limits; null means the default of the configuration file. */
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
-  /** How a provider's failure reaches this caller; null: as the server says. */
+  /** How a provider's failure reaches this caller; null means the server's default. */
   readonly providerFailure: ProviderFailureMode | null
-  /** Who uses the key, in the words of its maker. */
+  /** Who uses the key, as its creator wrote it. */
   readonly externalUser: string | null
-  /** The amount that it may spend; null: as much as the budgets around it let it. */
+  /** The amount that it may spend; null means only the budgets around it apply. */
   readonly limit: KeyLimit | null
-  /** It came with the secret before a rotation, which lasts for its grace and begins nothing that lasts longer. */
+  /**
+   * The request used the secret from before a rotation, which is valid only for its grace period and may begin nothing that lasts longer.
+   */
   readonly isReplaced: boolean
 }
 
-/** A key as the secret that was sent is known. */
+/** A key, as recognised by the secret that was sent. */
 type KnownKey = KeyRecord & { readonly isReplaced?: true }
 
-/** The caller as budgets know it. */
+/** The caller in the form that budgets use. */
 export const spenderOf = ({ hash, workspaceId, userId, limit }: Principal): Spender => ({ keyHash: hash, workspaceId, userId, limit })
 
-/** The caller as runs and their records know it. */
+/** The caller in the form that runs and their records use. */
 export const callerOf = (principal: Principal): Spender & Pick<Principal, 'externalUser'> => ({
   ...spenderOf(principal),
   externalUser: principal.externalUser,
@@ -68,7 +70,7 @@ export interface NewKey {
   readonly expiresAt: string | null
 }
 
-/** A key with no bound or setting of its own. */
+/** A key without any limit or setting of its own. */
 export const UNBOUNDED = {
   limitNanos: null,
   limitReset: null,
@@ -86,54 +88,58 @@ export const UNBOUNDED = {
 export interface KeyWithUsage {
   readonly record: KeyRecord
   readonly used: KeyUsage
-  /** To some seconds; null: never yet. */
+  /** Accurate to some seconds; null means never. */
   readonly lastUsedAt: string | null
 }
 
 export interface KeyPage {
   readonly items: readonly KeyWithUsage[]
-  /** The place behind which the next page begins; null at the end, and there only. */
+  /** The place after which the next page begins; null only at the end. */
   readonly next: KeyFilter['after']
 }
 
 export interface MadeKey extends KeyWithUsage {
-  /** The key itself: in this answer, and nowhere else. */
+  /** The key itself: it is returned here and nowhere else. */
   readonly key: string
 }
 
 export interface Keys {
-  /** The key itself is in this answer and nowhere else. Throws `invalid_request` for an expiry in the past. */
+  /** The result contains the key itself, which is returned nowhere else. Throws `invalid_request` for an expiry in the past. */
   create(key: NewKey, by: ChangedBy, once?: Once<MadeKey>): Promise<MadeKey>
   list(input: Omit<KeyListInput, 'now'>): Promise<KeyPage>
   /**
-   * The key that a person's requests from the playground are charged to, made now where the person has none. Throws
-   * `permission_denied` where somebody has disabled it.
+   * The key to which a person's requests from the playground are charged, created now if the person has none.
+   * Throws `permission_denied` if the key was disabled.
    */
   playground(person: { readonly workspaceId: string; readonly userId: string }, by: ChangedBy): Promise<Principal>
-  /** Says whether the person has such a key and may not use it now: it is disabled. */
+  /** True if the person has such a key and may not use it now, because it is disabled. */
   isKeptOut(person: { readonly workspaceId: string; readonly userId: string }): Promise<boolean>
-  /** Throws `not_found`, as the next two do, also for a key outside of the scope: one workspace, or null for all. */
+  /** Throws `not_found`, as the next two methods do, also for a key outside of the scope: one workspace, or null for all. */
   get(scope: string | null, hash: string, onlyUserId?: string | null): Promise<KeyWithUsage>
-  /** The key as it is at the door, also one that is not let in now. */
+  /** The key as a caller, even if it would not be admitted now. */
   principalOf(record: KeyRecord): Principal
   update(scope: string | null, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
   revoke(scope: string | null, hash: string, by: ChangedBy): Promise<void>
-  /** A new secret for the same key; the one before is a key too for so long. Throws `not_found`. */
+  /** Makes a new secret for the same key; the previous one stays valid for `graceSeconds`. Throws `not_found`. */
   rotate(scope: string | null, hash: string, graceSeconds: number, by: ChangedBy): Promise<MadeKey>
-  /** Writes down when keys were used last. */
+  /** Stores when keys were last used. */
   noteUses(): Promise<void>
-  /** The key that pays for what the service does by itself. Throws `not_found`, and `invalid_request` for one that is disabled or expired. */
+  /**
+   * The key that pays for what the service does by itself. Throws `not_found`, and `invalid_request` for one that is disabled or expired.
+   */
   payer(scope: string | null, hash: string): Promise<Principal>
-  /** Null for a key that is unknown, disabled, revoked or expired. At once where the key is known. Throws StorageUnavailable. */
+  /**
+   * Null for a key that is unknown, disabled, revoked or expired. Returns synchronously if the key is cached. Throws StorageUnavailable.
+   */
   authenticate(token: string): Principal | null | Promise<Principal | null>
-  /** Something may have changed in another process, and storage answers. */
+  /** Call it if something may have changed in another process and storage answers. */
   refreshCache(): void
 }
 
-/** Keys, valid or not, that are remembered. */
+/** The number of cached keys, valid or not. */
 const CACHE_MAX = 50_000
 
-/** Keyed by one root secret; its id is that secret's. */
+/** Derived from one root secret, whose id it has. */
 export interface Pepper {
   readonly id: string
   readonly bytes: Uint8Array
@@ -143,7 +149,10 @@ export interface KeysParts {
   readonly store: KeyStore
   readonly clock: Clock
   readonly ids: IdSource
-  /** The peppers that are valid now: keys are stored under the first and found under any (docs/contract/keys-and-workspaces.md#stored-keys). */
+  /**
+   * The peppers that are valid now: keys are stored under the first and found under any
+   * (docs/contract/keys-and-workspaces.md#stored-keys).
+   */
   readonly peppers: () => readonly [Pepper, ...Pepper[]]
   readonly onError: (thrown: unknown) => void
 }
@@ -152,7 +161,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   const cache = createLoadCache<string, KnownKey>(CACHE_MAX, clock)
   const now = (): string => isoTimestamp(clock.now())
 
-  /** In the one form in which instants are stored. */
+  /** Converts the instant to the form in which all instants are stored. */
   const futureInstant = (text: string | null): string | null => {
     if (text === null) return null
     const instant = Date.parse(text)
@@ -172,19 +181,19 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
     return principal
   }
 
-  /** A key that was stored under an older pepper is stored under the newest when it is used. */
+  /** A key that was stored under an older pepper is stored under the newest one when it is used. */
   const load = async (token: string, digest: string): Promise<KnownKey | null> => {
     const [current, ...older] = peppers()
     const digests = [digest, ...older.map(({ bytes }) => keyDigest(token, bytes))]
     const record = await store.find(digests, now())
     if (record !== null && record.retired !== null && digests.includes(record.retired.digest))
       return untilRetired(record, record.retired.until)
-    // It is found under the old one until this succeeds.
+    // Until this succeeds, the key is still found under the old pepper.
     if (record !== null && record.digest !== digest) await store.renewDigest(record.hash, digest, current.id).catch(onError)
     return record
   }
 
-  /** Uses that are not written down yet. */
+  /** Uses that are not stored yet. */
   let uses = new Map<string, number>()
   const lastUseOf = ({ hash, lastUsedAt }: KeyRecord): string | null => {
     const unwritten = uses.get(hash)
@@ -261,7 +270,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
           workspaceId,
           creatorUserId: userId,
         })
-        // Another request may have made it meanwhile.
+        // Another request may have created it meanwhile.
         record = (await store.insertPlayground(made.record, besides(by, 'playground-key')))
           ? made.record
           : await store.playground(workspaceId, userId)
@@ -337,7 +346,7 @@ const principalOf = (record: KnownKey): Principal => ({
   isReplaced: record.isReplaced === true,
 })
 
-/** As the secret before a rotation sees it. */
+/** The key as seen with its previous secret after a rotation. */
 const untilRetired = (record: KeyRecord, until: string): KnownKey => ({
   ...record,
   isReplaced: true,
@@ -346,7 +355,7 @@ const untilRetired = (record: KeyRecord, until: string): KnownKey => ({
 
 /** Five dollars a month. */
 const PLAYGROUND = { kind: 'inference', purpose: 'playground', limitNanos: 5_000_000_000, limitReset: 'monthly' } as const
-/** An id that the service made: its first digits name the person well enough. */
+/** An id that the service made: its first digits identify the person well enough. */
 const MADE_ID = /^(user_[0-9a-f]{8})-[0-9a-f-]{27}$/
 /** A key's name has at most 200 characters. */
 const NAME_SHOWN = 180

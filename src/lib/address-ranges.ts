@@ -7,13 +7,13 @@ export interface AddressValue {
 }
 
 export interface AddressRange {
-  /** The bits that all its addresses begin with. */
+  /** The bits that all its addresses begin with, shifted down to the low end. */
   readonly prefix: bigint
   readonly shift: bigint
   readonly width: 32 | 128
 }
 
-/** Null for what is no address. An IPv4 address in the form of IPv6 (`::ffff:10.0.0.1`) is the address that it stands for. */
+/** Null if the text is not an address. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) becomes the IPv4 address that it stands for. */
 export const addressValue = (text: string): AddressValue | null => {
   const v4 = parseIpv4(text)
   if (v4 !== null) return { bits: bitsOf(v4, 8n), width: 32 }
@@ -23,14 +23,14 @@ export const addressValue = (text: string): AddressValue | null => {
   return bits >> 32n === MAPPED ? { bits: bits & 0xffff_ffffn, width: 32 } : { bits, width: 128 }
 }
 
-/** Null for what is no range. */
+/** Null if the text is not a range. */
 export const rangeOf = (text: string): AddressRange | null => {
   const [base = '', length, ...more] = text.split('/')
   const address = addressValue(base)
   if (address === null || more.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return null
   const { bits, width } = address
   const given = length === undefined ? width : Number(length)
-  // The first 96 bits of an IPv4 address in the form of IPv6 say only that it is one.
+  // The first 96 bits of an IPv4-mapped IPv6 address only mark it as IPv4.
   const ones = width === 32 && base.includes(':') && length !== undefined ? given - 96 : given
   if (ones < 0 || ones > width) return null
   const shift = BigInt(width - ones)

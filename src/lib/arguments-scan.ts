@@ -1,6 +1,6 @@
 /**
- * Tells when the pieces of a tool call's arguments have made up one whole JSON object or array. It counts brackets
- * outside of strings, each character once: whether the text is valid JSON is not its question.
+ * Detects when the pieces of a tool call's arguments add up to one whole JSON object or array. It counts brackets outside of strings and
+ * looks at each character once. It does not check that the text is valid JSON.
  */
 export class ArgumentsScan {
   #depth = 0
@@ -12,7 +12,7 @@ export class ArgumentsScan {
     return this.#begun && this.#depth === 0
   }
 
-  /** An object or a list is open. */
+  /** An object or an array is open. */
   get isInside(): boolean {
     return this.#depth > 0
   }

@@ -1,6 +1,6 @@
 /**
- * How requests to services of the operator's own are signed: over the second and the body, so that neither can be forged
- * nor sent again later (docs/guardrails.md#moderation).
+ * Signs requests to the operator's own services. The signature covers the time in seconds and the body, so that a request can neither
+ * be forged nor replayed later (docs/guardrails.md#moderation).
  */
 import { createHmac } from 'node:crypto'
 

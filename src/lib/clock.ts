@@ -1,10 +1,10 @@
-/** The only reader of time. Everything else is handed a Clock, so that tests decide what time it is. */
+/** The only reader of time. All other code is passed a Clock, so that tests decide what time it is. */
 export interface Clock {
   /** Wall clock, milliseconds since the epoch: for timestamps and budget windows. */
   now(): number
   /** Monotonic, milliseconds: for durations and deadlines. */
   monotonicMs(): number
-  /** Runs `task` once after `delayMs`; the answer cancels it. */
+  /** Runs `task` once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, task: () => void): () => void
 }
 
@@ -19,10 +19,10 @@ export const systemClock: Clock = {
 
 export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))
 
-/** Another turn of the event loop, in which others go on. */
+/** Waits for another turn of the event loop, so that other work can run. */
 export const turnOf = (clock: Pick<Clock, 'after'>): Promise<void> => pause(clock, 0)
 
-/** As `pause`, but rejects with the reason of the signal as soon as that is aborted. */
+/** Like `pause`, but rejects with the signal's reason as soon as the signal is aborted. */
 export const pauseUnlessAborted = (clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => {
@@ -37,7 +37,7 @@ export const pauseUnlessAborted = (clock: Pick<Clock, 'after'>, ms: number, sign
     else signal.addEventListener('abort', stop, { once: true })
   })
 
-/** ISO 8601 in UTC with milliseconds: the form of every stored and answered timestamp; it sorts as text. */
+/** ISO 8601 in UTC with milliseconds, the form of every stored and sent timestamp; it sorts as text. */
 export const isoTimestamp = (epochMs: number): string => {
   if (epochMs !== lastMs) {
     lastText = new Date(epochMs).toISOString()
@@ -46,6 +46,6 @@ export const isoTimestamp = (epochMs: number): string => {
   return lastText
 }
 
-/** Several stamps of one request, and of requests that end together, are of the same instant. */
+/** The last result is cached: one request takes several timestamps in the same millisecond, and so do requests that end together. */
 let lastMs = Number.NaN
 let lastText = ''

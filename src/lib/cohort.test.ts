@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { joinCohort, nextStage } from './cohort.ts'
 
-/** Runs so many requests; resolves with their steps in the order in which they happened. */
+/** Runs this many requests; resolves with their steps in the order in which they happened. */
 const stages = async (requests: number): Promise<readonly string[]> => {
   const done: string[] = []
   const request = async (name: number): Promise<void> => {

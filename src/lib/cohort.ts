@@ -5,13 +5,13 @@
  * decisions/0143.)
  */
 
-/** More members would gain little, and the first of a cohort waits at each stage for its last. */
+/** More members would gain little, and the first member of a cohort waits at each stage for the last. */
 const MEMBERS_MAX = 16
 
 let joining: Promise<void> | null = null
 let members = 0
 
-/** Resolves behind what this round of the event loop brings, at once for all who wait in it. */
+/** Resolves after the other events of this round of the event loop, at the same time for all that wait in it. */
 export const joinCohort = (): Promise<void> => {
   if (joining === null || members === MEMBERS_MAX) {
     members = 0
@@ -28,7 +28,7 @@ export const joinCohort = (): Promise<void> => {
 }
 
 /**
- * To be awaited between two stages: the others of the cohort end the last one first. It is no turn of the event loop, so nothing
- * comes from outside meanwhile.
+ * Await it between two stages, so that the others of the cohort finish the previous stage first. It only yields to microtasks and
+ * is not a turn of the event loop, so no I/O comes in meanwhile.
  */
 export const nextStage: Promise<void> = Promise.resolve()

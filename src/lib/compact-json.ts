@@ -1,16 +1,16 @@
 import { textPieces } from './text-pieces.ts'
 
-/** JSON text without the white space between its tokens; everything else keeps its bytes, and members their order. */
+/** JSON text without the white space between its tokens; all other bytes and the order of members stay as they are. */
 export const compactJson = (json: string): string => {
   let out = ''
   for (const piece of compactPieces(json)) out += piece
   return out
 }
 
-/** Characters of a piece. */
+/** Characters in a piece. */
 const PIECE = 128 * 1024
 
-/** The same in pieces, each found when it is asked for. No character is cut. */
+/** Like `compactJson`, but yields the text in pieces, each made on demand. No character is split between two pieces. */
 export function* compactPieces(json: string): Generator<string> {
   let out = ''
   let kept = 0
@@ -29,7 +29,7 @@ export function* compactPieces(json: string): Generator<string> {
   yield* textPieces(out + json.slice(kept), PIECE)
 }
 
-/** Where the quote stands that ends the string which begins here. */
+/** Returns the offset of the quote that closes the string opened at `start`. */
 const endOfString = (json: string, start: number): number => {
   let end = start
   do end = json.indexOf('"', end + 1)

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import { csvLine } from './csv.ts'
 
-/** As RFC 4180 is read. */
+/** Parses a line as RFC 4180 says. */
 const read = (line: string): string[] => {
   const cells: string[] = []
   let at = 0

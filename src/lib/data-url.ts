@@ -3,13 +3,13 @@ import { decodePieces } from './percent-text.ts'
 import type { Steps } from './steps.ts'
 
 export interface DataUrl {
-  /** Lower case, without parameters; text without a type is `text/plain`. */
+  /** In lower case and without parameters; `text/plain` if the URL names no type. */
   readonly mediaType: string
   base64(): string
   text(): string
 }
 
-/** Null for any other kind of address. */
+/** Null if the URL is not a `data:` URL. */
 export const readDataUrl = (url: string): DataUrl | null => {
   if (!isDataUrl(url)) return null
   const { type, isBase64, data } = partsOf(url)
@@ -24,10 +24,10 @@ export const readDataUrl = (url: string): DataUrl | null => {
 export const isDataUrl = (url: string): boolean => /^data:/i.test(url)
 
 interface DataUrlParts {
-  /** As it is written, without parameters. */
+  /** As written, without parameters. */
   readonly type: string
   readonly isBase64: boolean
-  /** As it is written; null where there is none. */
+  /** As written; null if there is none. */
   readonly data: string | null
 }
 
@@ -41,7 +41,7 @@ export const partsOf = (url: string): DataUrlParts => {
   }
 }
 
-/** A longer one is no head that anybody writes. */
+/** No real head is longer. */
 const HEAD_MAX = 1000
 
 const headOf = (url: string): string | null => {
@@ -57,7 +57,7 @@ const unescaped = (payload: string): string => {
   }
 }
 
-/** The same address with base64 in place of percent escapes; null where `decode` throws. */
+/** The same URL with base64 instead of percent escapes; null if `decode` throws. */
 export function* inBase64(url: string, decode: (text: string) => string = decodeURIComponent): Steps<string | null> {
   const head = headOf(url)
   const { data, isBase64 } = partsOf(url)

@@ -1,4 +1,4 @@
-/** Decimal numbers by their digits: binary fractions would add digits that were never written. */
+/** Arithmetic on the digits of decimal numbers: binary fractions would add digits that were never written. */
 
 /** `digits × 10^exponent`. */
 interface Decimal {
@@ -7,8 +7,8 @@ interface Decimal {
 }
 
 /**
- * The number times `10^places`, as a whole number, halves rounded up. Null where the text is no decimal number or the
- * result is beyond 2^53.
+ * The number times `10^places` as a whole number, with halves rounded up. Null if the text is not
+ * a decimal number or the result is beyond 2^53.
  */
 export const scaledDecimal = (text: string, places: number): number | null => {
   const decimal = parseDecimal(text)
@@ -21,7 +21,10 @@ export const scaledDecimal = (text: string, places: number): number | null => {
   return safeNumber((digits + half) / divisor)
 }
 
-/** The number times `10^places`, without an exponent: `1.25` moved by -6 is `0.00000125`. Throws for what is no number. */
+/**
+ * The number times `10^places`, written without an exponent: `1.25` moved by -6 is `0.00000125`. Throws
+ * RangeError for a value that is not a decimal number.
+ */
 export const movedDecimal = (value: number, places: number): string => {
   const decimal = parseDecimal(String(value))
   if (decimal === null) throw new RangeError(`${value} is not a decimal number.`)
@@ -35,7 +38,7 @@ export const movedDecimal = (value: number, places: number): string => {
   return `${sign}${padded.slice(0, shift)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** The number that a person wrote in decimals; null for anything else, such as `0x10`. */
+/** The number that the text writes in decimal; null for anything else, such as `0x10`. */
 export const decimalNumber = (text: string): number | null => (parseDecimal(text) === null ? null : Number(text))
 
 const parseDecimal = (text: string): Decimal | null => {
@@ -49,7 +52,7 @@ const parseDecimal = (text: string): Decimal | null => {
 
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
 
-/** More than any price has, and few enough to compute with. */
+/** More than any price has, and still cheap to compute with. */
 const FIGURES_MAX = 60
 const EXPONENT_MAX = 60
 

@@ -1,14 +1,14 @@
-/** The files that a process or a thread of ours begins with: scripts/bundle.ts makes a bundle of each. */
+/** The files that our processes and threads start from: scripts/bundle.ts makes a bundle of each. */
 import { basename, join } from 'node:path'
 
 export const THREADS = ['storage/settling-thread.ts', 'storage/reading-thread.ts'] as const
 
-/** Below `src/`. No two may have one name, since the bundles are in one directory. */
+/** Paths below `src/`. No two may have the same file name, since all bundles are in one directory. */
 export const ENTRY_POINTS = ['main.ts', ...THREADS, 'lib/documents/document-process.ts'] as const
 
 export type EntryPoint = (typeof ENTRY_POINTS)[number]
 
-/** Where its code is: the bundle beside the one that runs, or its source. */
+/** The path of its code: the bundle beside the running one, or the source file. */
 export const entryPoint = (file: EntryPoint): string =>
   typeof BUNDLE_DIRECTORY === 'undefined' ? join(import.meta.dirname, '..', file) : join(BUNDLE_DIRECTORY, `${basename(file, '.ts')}.js`)
 
@@ -16,5 +16,5 @@ export const entryPoint = (file: EntryPoint): string =>
 export const PACKAGE_DIRECTORY =
   typeof BUNDLE_DIRECTORY === 'undefined' ? join(import.meta.dirname, '..', '..') : join(BUNDLE_DIRECTORY, '..')
 
-/** In a bundle: its directory, as scripts/bundle.ts says. An `import.meta` there names the place of the source. */
+/** Defined only in a bundle, as its directory (scripts/bundle.ts sets it). An `import.meta` in a bundle names the place of the source. */
 declare const BUNDLE_DIRECTORY: string | undefined

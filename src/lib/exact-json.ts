@@ -1,18 +1,18 @@
 /**
- * JSON whose large integers survive: one beyond a double's reach is kept as it was written, and written again so by
- * JSON.stringify. Arguments of tools hold such numbers, as ids.
+ * JSON whose large integers survive: an integer that a double cannot hold is kept as it was written, and JSON.stringify writes it the
+ * same way. Tool arguments contain such numbers, for example as ids.
  */
 
-/** As JSON.parse, at its price where no number is that long. Throws SyntaxError. */
+/** Like JSON.parse, and as fast if no number is that long. Throws SyntaxError. */
 export const parseExact = (text: string): unknown => (LONG_INTEGER.test(text) ? keepingExact(text) : JSON.parse(text))
 
-/** The same for text that is known to hold one. */
+/** Like `parseExact`, for text that is known to contain a large integer. */
 export const keepingExact = (text: string): unknown => JSON.parse(text, keepExact)
 
-/** Says whether the value is an integer that was kept as text: for those who need a number, it is none. */
+/** True if the value is an integer that was kept as text. Callers that need a number must not use it as one. */
 export const isExactInteger = (value: unknown): boolean => exact.isRawJSON(value)
 
-/** The shortest integer that a double cannot hold has 16 digits. In a string such digits seldom stand between the same signs. */
+/** The shortest integer that a double cannot hold has 16 digits. Inside a string, such digits seldom stand between the same characters. */
 const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16,}\s*(?:[,\]}]|$)/
 const INTEGER = /^-?\d+$/
 

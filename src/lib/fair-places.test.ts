@@ -30,7 +30,7 @@ test('however many holders press, a newcomer finds a place while there are more 
       (most, holders, share) => {
         fc.pre(holders * (1 + share / (1 - share)) < most)
         const room = places(most, share)
-        // In turns, each as often as it may.
+        // In turns, each holder takes as often as it may.
         for (let moved = true; moved;) {
           moved = false
           for (let holder = 0; holder < holders; holder += 1) {

@@ -4,31 +4,37 @@
  * still use nearly all of them.
  */
 export interface PlaceSettings {
-  /** All there are; `Number.POSITIVE_INFINITY`: no bound. */
+  /** The total number; `Number.POSITIVE_INFINITY` means no limit. */
   readonly most: number
-  /** The part of all of them that one holder alone may take, above 0 and up to 1; 1: every one. */
+  /** The share of all places that a single holder may take, above 0 and up to 1; 1 means all of them. */
   readonly share: number
-  /** The number of places that a holder may always have while they are free, whatever its share. */
+  /** The number of places that a holder may always take while they are free, whatever its share. */
   readonly always: number
 }
 
-/** Places of the same kind that others give away. */
+/** Places of the same kind that are handed out elsewhere. */
 export interface PlacesElsewhere {
   readonly free: number
   heldBy(holder: string): number
 }
 
 export interface FairPlaces {
-  /** The reason that keeps this holder from so many more: there are no more, or they are for others. Null: nothing. */
+  /**
+   * Why the holder may not take `amount` more: there are no more places (`full`), or the rest
+   * is kept for others (`share`). Null if it may.
+   */
   obstacle(holder: string, amount: number): 'full' | 'share' | null
-  /** Takes them whether they fit or not; a negative amount gives back. */
+  /** Takes the places whether they fit or not; a negative amount gives them back. */
   take(holder: string, amount: number): void
   readonly taken: number
-  /** By holder; those who hold none are not in it. */
+  /** Places taken by each holder; holders without any are not included. */
   readonly held: ReadonlyMap<string, number>
 }
 
-/** `settings`: read each time, since they may be reloaded. A share holds for these places, and for these and those elsewhere together. */
+/**
+ * `settings` is read on each call, since it may be reloaded. The share applies to these
+ * places, and to these and those elsewhere together.
+ */
 export const createFairPlaces = (settings: () => PlaceSettings, elsewhere: PlacesElsewhere = NO_PLACES): FairPlaces => {
   const held = new Map<string, number>()
   let taken = 0
@@ -39,7 +45,7 @@ export const createFairPlaces = (settings: () => PlaceSettings, elsewhere: Place
       if (left < 0) return 'full'
       const wanted = (held.get(holder) ?? 0) + amount
       if (wanted <= always) return null
-      // With the share s, a holder alone stops where it has s of all; n of them where each has s / (1 - s + n s).
+      // With the share s, a single holder stops at s of all places; n equal holders stop at s / (1 - s + n s) each.
       const fits = (has: number, free: number): boolean => has * (1 - share) <= (free + 1) * share
       return fits(wanted, left) && fits(wanted + elsewhere.heldBy(holder), left + elsewhere.free) ? null : 'share'
     },

@@ -1,4 +1,4 @@
-/** The media type of a file whose name has an ending that says it. */
+/** The media type for the ending of a file's name; undefined if the ending is missing or unknown. */
 export const typeOfName = (name: string): string | undefined => {
   const ending = /\.([a-z0-9]{2,5})$/i.exec(name)?.[1]?.toLowerCase()
   return ending !== undefined && Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined

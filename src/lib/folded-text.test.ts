@@ -66,7 +66,7 @@ test('every stretch of it is found again where it is written, in order and witho
         const [start, end] = [text.startOf(at), text.endOf(at + 1)]
         expect(start).toBeGreaterThanOrEqual(last === before ? before : start)
         expect(end).toBeGreaterThan(start)
-        // It may be half of a character, which `toContain` would not find.
+        // It may be half a character, which `toContain` would not find.
         expect(folded(written.slice(start - before, end - before)).includes(read.charAt(at - before))).toBe(true)
         last = start
       }

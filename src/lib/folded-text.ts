@@ -1,27 +1,33 @@
 /**
- * Text as a reader takes it, whatever characters it is written in: compatibility forms as what they stand for (NFKC), every
- * space, dash and digit as the ASCII one, escapes of JSON, of addresses (`%41`) and of HTML (`&#65;`) as what they mean, and
- * nothing that is invisible or is no character. So no word can be hidden between control characters, in full-width letters, in
- * JSON within JSON or in an address. `startOf` and `endOf` say where something that is found in it is written.
+ * Text as a reader understands it, whatever characters it is written in: compatibility forms are replaced by what they stand for (NFKC),
+ * every space, dash and digit by the ASCII one, and escapes of JSON, of URLs (`%41`) and of HTML (`&#65;`) by what they mean; characters
+ * that are invisible or invalid are dropped. So a word cannot be hidden between control characters, in full-width letters, in JSON within
+ * JSON or in a URL. `startOf` and `endOf` map a match in the folded text back to its place in the written text.
  */
 export interface FoldedText {
-  /** Takes more of the text, and gives the units that it adds. Half a character waits for its other half, an escape for its rest. */
+  /**
+   * Takes more of the text and returns the folded units that it adds. Half a character waits
+   * for its other half, and an escape for its rest.
+   */
   push(text: string): string
-  /** Gives the units of what waits, as if the text ended here. */
+  /** Returns the units for what is still waiting, as if the text ended here. */
   end(): string
-  /** Offset in the text as it is written, of the folded unit at this offset; of its end, for the end. */
+  /** Offset in the written text of the folded unit at this offset; for the end of the folded text, the end of the written text. */
   startOf(offset: number): number
-  /** Where the character ends that the unit before this offset is part of. */
+  /** Offset in the written text at which the character ends that produced the unit before this offset. */
   endOf(offset: number): number
-  /** No caller will ask about offsets before this one. */
+  /** The caller promises not to ask about offsets before this one. */
   forget(before: number): void
 }
 
-/** Says whether a text may read otherwise than it is written, by itself or with what follows it. */
+/** True if a text may read otherwise than it is written, by itself or together with what follows it. */
 export const isDisguised = (text: string): boolean =>
   CONTROL_OR_ESCAPE.test(text) || (BEYOND_ASCII.test(text) && (CHANGED.test(text) || text.normalize('NFKC') !== text))
 
-/** Folded units that read otherwise than they are written; both as offset and length. */
+/**
+ * A stretch of folded units that read otherwise than they are written: its offset and length in the folded text (`at`,
+ * `length`) and in the written text (`from`, `written`).
+ */
 interface Stretch {
   readonly at: number
   readonly length: number
@@ -29,10 +35,10 @@ interface Stretch {
   readonly written: number
 }
 
-/** `before`: the length of the text that has gone before and reads as it is written. */
+/** `before` is the length of the preceding text, which reads as it is written. */
 export const createFoldedText = (before = 0): FoldedText => {
   let stretches: Stretch[] = []
-  /** Ends of the folded text and of what it was written as. */
+  /** The ends of the folded text and of the written text so far. */
   let end = before
   let writtenEnd = before
   let half = ''
@@ -104,7 +110,10 @@ export const createFoldedText = (before = 0): FoldedText => {
   }
 }
 
-/** The words of a text in tag characters, each of which stands for one of ASCII: people don't see it, and models read it. */
+/**
+ * The words that a text hides in Unicode tag characters, each of which stands for an ASCII
+ * character: people do not see them, but models read them.
+ */
 export const textInTags = (text: string): string =>
   text.includes(TAGS_FIRST_HALF)
     ? (text
@@ -117,7 +126,7 @@ const TAGS_FIRST_HALF = '\udb40'
 const TAGS_START = 0xe0000
 const TAGS = /[\u{E0020}-\u{E007E}]/gu
 
-/** More than this are remembered as one: what is found there then covers more than it need. */
+/** Above this number, stretches are merged into one; a match there then covers more text than necessary. */
 const STRETCHES_MAX = 1 << 20
 
 const united = (stretches: readonly Stretch[]): Stretch => {
@@ -127,10 +136,10 @@ const united = (stretches: readonly Stretch[]): Stretch => {
   return { at, from, length: last.at + last.length - at, written: last.from + last.written - from }
 }
 
-/** A percent sign, also one that is written by its own escape, again and again. */
+/** A percent sign, which may itself be escaped, several times over. */
 const PERCENT = '%(?:25){0,16}'
 const OCTET = `${PERCENT}[89abAB][0-9a-fA-F]`
-/** One character in the escapes of an address (UTF-8). */
+/** One character in URL escapes (UTF-8). */
 const IN_ADDRESS = [
   `${PERCENT}[0-7][0-9a-fA-F]`,
   `${PERCENT}[cdCD][0-9a-fA-F]${OCTET}`,
@@ -139,10 +148,13 @@ const IN_ADDRESS = [
 ].join('|')
 /** One character by its number, as in HTML. */
 const IN_HTML = '&#(?:[xX]0{0,64}[0-9a-fA-F]{1,6}|0{0,64}[0-9]{1,7});?'
-/** The octets of a character before its last one. */
+/** The octets of a character without its last one. */
 const FIRST_OCTETS = `${PERCENT}(?:[cdCD][0-9a-fA-F]|[eE][0-9a-fA-F](?:${OCTET})?|[fF][0-7](?:${OCTET}){0,2})`
 
-/** Half a character, or the beginning of an escape, at the end of a text. Of very many backslashes the last ones do. */
+/**
+ * Half a character, or the beginning of an escape, at the end of a text. If there are very
+ * many backslashes, only the last ones are taken.
+ */
 const OPEN_END = new RegExp(
   [
     String.raw`(?:[\ud800-\udbff]`,
@@ -152,18 +164,23 @@ const OPEN_END = new RegExp(
     `&(?:#(?:[xX]0{0,64}[0-9a-fA-F]{0,6}|[0-9]{0,71})?)?)$`,
   ].join('|'),
 )
-/** More than any of them is long. */
+/** Longer than any open end can be. */
 const OPEN_MAX = 256
-/** Control characters that are no white space; what may begin the code of a character. */
+/** Control characters that are not white space, and what may begin an escaped character. */
 const CONTROL_OR_ESCAPE = /(?![\t-\r\x85])\p{Cc}|\\(?:u|$)|%(?:[0-9a-fA-F]|$)|&(?:#|$)/u
 const BEYOND_ASCII = /[^\0-\x7f]/
-/** The characters that NFKC leaves and a reader takes for ASCII, or does not see; and half a character, whose other half may come. */
+/**
+ * Characters that NFKC leaves alone but that a reader takes for ASCII or does not see; and half a character, whose other half may follow.
+ */
 const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\p{Cc}\ud800-\udfff]/u
-/** Common letters that stay as they are. */
+/** Common letters that folding leaves as they are. */
 const UNCHANGED = String.raw`\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3`
-/** A character that begins a match of MAY_CHANGE, or the mark behind one that does: the one class is found many times as fast. */
+/**
+ * A character that begins a match of MAY_CHANGE, or the mark after such a character: a single
+ * character class is searched many times as fast.
+ */
 const SIGN = new RegExp(String.raw`[\\%&\0-\x08\x0e-\x1f\x7f]|[^${UNCHANGED}]`, 'g')
-/** A character with all that hangs on it. */
+/** A character with all its combining and invisible marks, or an escape. */
 const MAY_CHANGE = new RegExp(
   [
     String.raw`(?<!\\)\\+u[0-9a-fA-F]{4}`,
@@ -177,12 +194,12 @@ const MAY_CHANGE = new RegExp(
   'uy',
 )
 
-/** The first match of MAY_CHANGE that begins at `from` or behind it. */
+/** The first match of MAY_CHANGE that begins at or after `from`. */
 const nextChange = (text: string, from: number): RegExpExecArray | null => {
   SIGN.lastIndex = from
   for (let sign = SIGN.exec(text); sign !== null; sign = SIGN.exec(text)) {
     const { index } = sign
-    // A character of two units before it is a sign of its own.
+    // The sign may be a mark on the character before it. If that character has two units, it is a sign itself.
     const found = (index > from && !isLowHalf(text, index - 1) ? changeAt(text, index - 1) : null) ?? changeAt(text, index)
     if (found !== null) return found
   }
@@ -196,15 +213,15 @@ const changeAt = (text: string, index: number): RegExpExecArray | null => {
 
 const isLowHalf = (text: string, index: number): boolean => (text.charCodeAt(index) & 0xfc00) === 0xdc00
 const ESCAPED = /^\\+u(?=[0-9a-fA-F]{4}$)/
-/** Half a character is none. */
+/** Invisible characters and control characters; half a character is dropped too. */
 const INVISIBLE = /[\p{DI}\p{Cs}]|(?![\t-\r\x85])\p{Cc}/gu
 const SPACE = /[\p{Zs}\u2028\u2029]/gu
 const DASH = /[\p{Pd}\u2212]/gu
 const DIGIT = /\p{Nd}/gu
-/** Marks over an ASCII character that are part of no letter. */
+/** Combining marks on an ASCII character, with which they form no letter. */
 const ORNAMENT = /(?<=^|[\0-\x7f])\p{Mn}+/gu
 
-/** The meanings of single characters; few texts use more. */
+/** A cache of what single characters mean; few texts use more. */
 const meanings = new Map<string, string>()
 const MEANINGS_MAX = 10_000
 
@@ -238,7 +255,7 @@ const unescaped = (written: string): string => {
   return written.startsWith('&#') ? fromHtml(written) : written
 }
 
-/** Octets that are no UTF-8 stay as they are written. */
+/** Octets that are not valid UTF-8 stay as they are written. */
 const fromAddress = (written: string): string => {
   const octets = written.match(/[0-9a-fA-F]{2}(?=%|$)/g) ?? []
   if (octets.length === 1) return String.fromCharCode(Number.parseInt(written.slice(-2), 16))
@@ -252,7 +269,7 @@ const fromHtml = (written: string): string => {
   return code <= 0x10ffff ? String.fromCodePoint(code) : written
 }
 
-/** Digits of every script stand in runs of ten, from nought to nine. */
+/** In every script, digits are encoded in runs of ten, from zero to nine. */
 const asciiDigit = (digit: string): string => {
   const code = digit.codePointAt(0) ?? 0
   if (code < 128) return digit

@@ -1,17 +1,17 @@
 /**
- * Takes texts out of what somebody else wrote, also where only a part of one is quoted, with other white space, in other
- * case, or escaped as JSON or HTML. Linear in both, but for texts that repeat themselves.
+ * Removes texts from what somebody else wrote, even if only a part is quoted, with different white space or case, or escaped as JSON or
+ * HTML. Takes linear time in both, except for texts that repeat themselves.
  */
 export interface HiddenText {
   readonly text: string
-  /** So many signs in a row are a quotation; of a shorter text, all of it. */
+  /** The number of consecutive signs that count as a quotation; a shorter text must be quoted as a whole. */
   readonly run: number
 }
 
-/** Fewer signs are no secret: they stand in every text. */
+/** Fewer signs are not secret: they occur in every text. */
 const SIGNS_MIN = 4
 
-/** Places that are tried for a piece that a text repeats. */
+/** Places that are tried for a piece that occurs more than once in the text. */
 const PLACES_MAX = 8
 
 export const hideQuotes = (hidden: readonly HiddenText[], mark: string): ((text: string) => string) => {
@@ -19,7 +19,7 @@ export const hideQuotes = (hidden: readonly HiddenText[], mark: string): ((text:
   return (text) => markedAt(text, quotes(text), mark)
 }
 
-/** Where a text quotes them, in its UTF-16 units: in order, none within another. */
+/** Ranges of a text, in UTF-16 units, that quote the hidden texts: in order and not overlapping. */
 export const quotesOf = (hidden: readonly HiddenText[]): ((text: string) => readonly Range[]) => {
   const searches = hidden.flatMap(({ text, run }) => {
     const { signs } = signsOf(text)
@@ -34,7 +34,7 @@ export const quotesOf = (hidden: readonly HiddenText[]): ((text: string) => read
     for (const [start, end] of found) {
       const [first, last] = [starts[start] ?? 0, ends[end - 1] ?? text.length]
       if (last <= from) continue
-      // A mark that overlaps the one before goes on from its end: one mark stands for both.
+      // A range that overlaps the previous one is merged with it: one mark stands for both.
       const before = ranges.at(-1)
       if (before !== undefined && first <= from) ranges[ranges.length - 1] = [before[0], last]
       else ranges.push([first, last])
@@ -44,7 +44,7 @@ export const quotesOf = (hidden: readonly HiddenText[]): ((text: string) => read
   }
 }
 
-/** The mark in the place of each range. */
+/** Replaces each range with the mark. */
 export const markedAt = (text: string, ranges: readonly Range[], mark: string): string => {
   if (ranges.length === 0) return text
   const out: string[] = []
@@ -69,7 +69,10 @@ const wholeSearch =
     return begun === 0 ? found : [...found, [signs.length - begun, signs.length]]
   }
 
-/** Every quotation of `run` signs holds one of the pieces that the text is cut into; the signs around the piece show how long it is. */
+/**
+ * Every quotation of `run` signs contains one of the pieces that the text is cut into; the signs
+ * around the piece show how long the quotation is.
+ */
 const partSearch = (text: string, run: number): Search => {
   const size = (run + 1) >> 1
   const pieces = new Map<string, number[]>()
@@ -100,7 +103,7 @@ const partSearch = (text: string, run: number): Search => {
   }
 }
 
-/** How many of the last `signs` are the beginning of the text, since they may have been cut in the middle of a quotation. */
+/** How many of the last signs are the beginning of the text, which may have been cut off in the middle of a quotation. */
 const beginningAtEnd = (text: string, signs: string, run: number): number => {
   for (let count = Math.min(run, signs.length); count >= SIGNS_MIN; count -= 1) if (text.startsWith(signs.slice(-count))) return count
   return 0
@@ -112,7 +115,10 @@ interface Signs {
   readonly ends: Uint32Array
 }
 
-/** The characters of a text that count: letters, digits and signs, without white space, quotes and escapes; and where each stands. */
+/**
+ * The characters of a text that are compared (letters, digits and punctuation, without white
+ * space, quotes and escapes), and the place of each.
+ */
 const signsOf = (text: string): Signs => {
   const starts = new Uint32Array(text.length)
   const ends = new Uint32Array(text.length)
@@ -145,7 +151,7 @@ const [BACKSLASH, AMPERSAND, NONE] = [92, 38, 0xff_ff]
 const ESCAPE = /\\+(?:u[0-9a-fA-F]{4}|[nrtbf])?|&(?:amp|lt|gt|quot|apos|nbsp|#39|#x27);/y
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' }
 
-/** The unit that an escape stands for; NONE where that does not count. */
+/** The unit that an escape stands for; NONE if that unit is ignored. */
 const escaped = (token: string): number =>
   token[0] === '\\' && token.length > 5 && token.at(-5) === 'u'
     ? Number.parseInt(token.slice(-4), 16)
@@ -159,5 +165,5 @@ const keptOfOthers = (unit: number): number => {
   return unit === NONE || IGNORED.test(sign) ? NONE : sign.toLowerCase().charCodeAt(0)
 }
 
-/** A lookup table of the same for ASCII. */
+/** A lookup table of `keptOfOthers` for ASCII. */
 const KEPT = Uint16Array.from({ length: 128 }, (_, unit) => keptOfOthers(unit))

@@ -1,4 +1,4 @@
-/** The only source of randomness. Everything else is handed an IdSource, so that tests can name what they expect. */
+/** The only source of randomness. All other code is passed an IdSource, so that tests can predict ids. */
 export interface IdSource {
   /** A UUID, version 4. */
   uuid(): string
@@ -10,7 +10,7 @@ export interface IdSource {
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Random bytes are drawn in blocks: a call of the system's source for each id costs more than the id. */
+/** Random bytes are drawn in blocks, because one system call for each id would cost more than the id. */
 const POOL_BYTES = 4096
 let pool = new Uint8Array(0)
 let poolOffset = 0
@@ -23,7 +23,7 @@ const randomByte = (): number => {
   return pool[poolOffset++] ?? 0
 }
 
-/** Unbiased: a byte of 248 or more (4 × 62) is drawn again. */
+/** Unbiased: a byte of 248 (4 × 62) or more is drawn again. */
 export const randomBase62 = (length: number): string => {
   let text = ''
   while (text.length < length) {
@@ -33,7 +33,7 @@ export const randomBase62 = (length: number): string => {
   return text
 }
 
-/** In [0, 1), with 32 random bits: for choices by lot. */
+/** In [0, 1), with 32 random bits: for random choices. */
 export const randomFraction = (): number => (((randomByte() * 256 + randomByte()) * 256 + randomByte()) * 256 + randomByte()) / 2 ** 32
 
 export const systemIds: IdSource = {

@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts'
 
-/** Rejects where the answer does not come within this time. */
+/** Rejects if `answer` does not settle within this time. */
 export const inTime = async <Value>(answer: Promise<Value>, withinMs: number, clock: Pick<Clock, 'after'>): Promise<Value> => {
   const late = Promise.withResolvers<never>()
-  // An answer that has come while this process was busy is read before it counts as late.
+  // If the answer came while this process was busy, it is read before it counts as late.
   let cancel = clock.after(withinMs, () => {
     cancel = clock.after(1, () => late.reject(new Error(`It did not answer within ${withinMs} ms.`)))
   })

@@ -1,13 +1,13 @@
 /** Internet addresses as text and as numbers. */
 
-/** Four bytes; null for what is not four decimal numbers without leading zeros, as a URL parser writes them. */
+/** Returns four bytes; null unless the text is four decimal numbers without leading zeros, as a URL parser writes them. */
 export const parseIpv4 = (text: string): readonly number[] | null => {
   const parts = text.split('.')
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) return null
   return parts.map(Number)
 }
 
-/** Eight groups of 16 bits; null for what is none. `::` and an IPv4 address at the end are understood, a zone is not. */
+/** Returns eight groups of 16 bits; null if the text is not an IPv6 address. Accepts `::` and an IPv4 address at the end, but no zone. */
 export const parseIpv6 = (text: string): readonly number[] | null => {
   const [head = '', tail, ...more] = text.split('::')
   if (more.length > 0) return null

@@ -1,7 +1,9 @@
-/** Puts the pieces of a body together. */
 import type { Steps } from './steps.ts'
 
-/** The memory of a large body is taken as it is filled, which costs more than to copy: others get their turn meanwhile. */
+/**
+ * Joins the pieces of a body. The memory of a large body is allocated as it is filled, which costs more
+ * than the copy itself, so the work is done in steps.
+ */
 export function* joinBytes(pieces: readonly Uint8Array[]): Steps<Uint8Array<ArrayBuffer>> {
   const size = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
   if (size <= COPIED_AT_ONCE) return Buffer.concat(pieces)

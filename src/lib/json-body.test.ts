@@ -21,7 +21,7 @@ const refusalOf = (read: () => unknown): string => {
 
 const refusal = (text: string, limits?: JsonLimits): string => {
   const [kept, parsed] = [refusalOf(() => JsonBody.read(text, limits)), refusalOf(() => readJsonObject(text, limits))]
-  expect(parsed).toBe(kept) // two readers of one body must not disagree on it
+  expect(parsed).toBe(kept) // two readers of one body must not disagree about it
   return kept
 }
 
@@ -282,7 +282,7 @@ describe('limits', () => {
     numberCharacters,
     identifierCharacters,
   } = JSON_LIMITS
-  /** As somebody writes a name to hide it. */
+  /** A name written with an escape, in order to hide it. */
   const spelt = (name: string): string => `"\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}"`
   const named = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`
   test.each<[string, number, (count: number) => string, string]>([
@@ -461,7 +461,7 @@ describe('with', () => {
           if (to === null) expected.delete(key)
           else expected.set(key, JSON.parse(to) as unknown)
         }
-        // Integer-like names jump the queue in an object, so the order is compared where the text keeps it.
+        // Integer-like names come first in an object, so the order is compared only where the text keeps it.
         const kept = body.keys.filter((key) => changes[key] !== null)
         const added = Object.keys(changes).filter((key) => changes[key] !== null && !body.has(key))
         expect(changed.keys).toEqual([...kept, ...added])
@@ -552,7 +552,7 @@ describe('an object inside a body', () => {
   })
 })
 
-/** A JSON object and one of the texts that mean it: white space anywhere, names spelled in either way. */
+/** A JSON object with one of the texts for it: white space anywhere, names with or without escapes. */
 const spacedObject: fc.Arbitrary<{ text: string; value: Record<string, unknown> }> = fc
   .record({
     members: fc.uniqueArray(
@@ -578,7 +578,7 @@ const spacedObject: fc.Arbitrary<{ text: string; value: Record<string, unknown> 
       .join(',')
     return {
       text: `${space()}{${body === '' ? space() : body}}${space()}`,
-      // The number that the parser makes of it, so that -0 and the like are what the text says.
+      // The number that the parser makes of it, so that -0 and the like match the text.
       value: Object.fromEntries(members.map(({ key, value }) => [key, JSON.parse(JSON.stringify(value)) as unknown])),
     }
   })

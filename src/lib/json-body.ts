@@ -1,8 +1,7 @@
 /**
- * A JSON object kept as the text it came in. Its top-level members are found without parsing their values, so that a
- * large body can be read for its few small fields and sent on with some of them replaced: key order, number forms,
- * white space and unknown members stay byte-identical. A large body stays in the bytes it came in: only the members
- * that are asked for become text.
+ * A JSON object kept as the text in which it came. Its top-level members are located without parsing their values, so that a few small
+ * fields of a large body can be read and the body sent on with some of them replaced: key order, number forms, white space and unknown
+ * members stay byte-identical. A large body stays in the bytes in which it came: only the requested members become text.
  */
 import { compactPieces } from './compact-json.ts'
 import { isExactInteger, keepingExact } from './exact-json.ts'
@@ -17,20 +16,20 @@ import type { JsonValue, JsonChanges } from './json.ts'
 import { atOnce, type Steps } from './steps.ts'
 import { textPieces } from './text-pieces.ts'
 
-/** Less than this is encoded again as fast as it is copied. */
+/** A shorter value is encoded again as fast as it is copied. */
 const COPY_MIN = WHOLE_PARSE_MAX
 
 export class JsonBody {
-  /** The text, or its octets: what the members' positions count in. */
+  /** The text, or its octets; the members' positions are offsets in it. */
   readonly #held: string
   readonly #form: TextForm
   readonly #members: readonly JsonMember[]
-  /** The members' values: all of them where the text was parsed as a whole, else those that were asked for. */
+  /** The members' values: all of them if the text was parsed as a whole, otherwise those requested so far. */
   readonly #values: Record<string, JsonValue>
 
   #keys: readonly string[] | null = null
 
-  /** The bytes that the octets were read from, until they are sent on; null where they were not kept. */
+  /** The bytes that the octets were read from, until they are sent on; null if they were not kept. */
   #source: Uint8Array | null = null
 
   private constructor(held: string, form: TextForm, members: readonly JsonMember[], values: Record<string, JsonValue>) {
@@ -40,7 +39,7 @@ export class JsonBody {
     this.#values = values
   }
 
-  /** Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. */
+  /** Throws JsonTextError if the text is not one JSON object within the limits, or names a member twice. */
   static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
     refuseEscapes(text, limits)
     const members = scanMembers(text, limits)
@@ -59,19 +58,19 @@ export class JsonBody {
     )
   }
 
-  /** The same for text as it came, in valid UTF-8. The bytes must not change afterwards. */
+  /** Like `read`, for a body as received, in valid UTF-8. The bytes must not change afterwards. */
   static ofBytes(bytes: Uint8Array, limits: JsonLimits = JSON_LIMITS): JsonBody {
     return bytes.byteLength <= WHOLE_PARSE_MAX ? JsonBody.read(textOf(bytes), limits) : atOnce(JsonBody.readingBytes(bytes, limits))
   }
 
-  /** The same in steps. Each copy of a body of megabytes is one: the memory for it costs more than what is copied. */
+  /** Like `ofBytes`, in steps. Each copy of a body of megabytes is a step: allocating its memory costs more than copying. */
   static *readingBytes(bytes: Uint8Array, limits: JsonLimits = JSON_LIMITS): Steps<JsonBody> {
     const octets = octetsOf(bytes)
     yield
     refuseEscapes(octets, limits)
     yield
     const members = scanMembers(octets, limits, 'repeated')
-    // Names are compared as text.
+    // Names must be compared as text.
     if (!areAscii(members)) {
       yield
       const text = textOf(bytes)
@@ -84,17 +83,17 @@ export class JsonBody {
     return body
   }
 
-  /** The same for text that a parser has accepted already. */
+  /** Like `read`, for text that a parser has accepted already. */
   static ofParsed(text: string): JsonBody {
     return new JsonBody(text, asIs, scanMembers(text), newValues())
   }
 
-  /** All of it as text, which a large body has to be decoded for. */
+  /** The whole body as text; a large body must be decoded for it. */
   get text(): string {
     return this.#form.text(this.#held)
   }
 
-  /** As many bytes of the text as these, or fewer; no character is split. */
+  /** The beginning of the text, at most this many bytes; no character is split. */
   beginning(mostBytes: number): string {
     const text = this.#form.text(this.#held.slice(0, mostBytes))
     return Buffer.byteLength(text) <= mostBytes
@@ -105,7 +104,7 @@ export class JsonBody {
           .replace(/\uFFFD{1,3}$/, '')
   }
 
-  /** To be searched for words of ASCII: other characters stand in it in any form. */
+  /** The held form, for a search for ASCII words only: other characters may be in it as text or as octets. */
   get searchable(): string {
     return this.#held
   }
@@ -115,7 +114,7 @@ export class JsonBody {
     return this.#form.byteLength(this.#held)
   }
 
-  /** Its UTF-8 without the white space between tokens, in pieces: nothing of a large body is decoded for it. */
+  /** The UTF-8 without the white space between tokens, in pieces; a large body is not decoded for it. */
   *compactBytes(): Generator<Uint8Array> {
     for (const piece of compactPieces(this.#held)) yield this.#form.bytes(piece)
   }
@@ -134,23 +133,23 @@ export class JsonBody {
     return member === undefined ? undefined : this.#rawOf(member)
   }
 
-  /** The same to be searched, as `searchable`: nothing is decoded for it. */
+  /** The value's text in the held form, like `searchable`; nothing is decoded for it. */
   rawSearchable(key: string): string | undefined {
     const member = this.#find(key)
     return member === undefined ? undefined : this.#held.slice(member.start, member.end)
   }
 
-  /** Where the elements of a list stand in `searchable`; undefined where the scan did not note it. */
+  /** The positions in `searchable` of a list's elements; undefined if the scan did not record them. */
   elementsOf(key: string): readonly JsonElement[] | undefined {
     return this.#find(key)?.elements
   }
 
-  /** Says whether a member's value is the same text in both bodies, held in the same form. */
+  /** True if a member's value is the same text in both bodies, held in the same form. */
   sharesMember(key: string, other: JsonBody): boolean {
     return this.#form === other.#form && this.has(key) && this.rawSearchable(key) === other.rawSearchable(key)
   }
 
-  /** All that stands around the values of members: their names and signs, to be searched as `searchable`. */
+  /** The body without its members' values (names and punctuation), in the held form, like `searchable`. */
   get searchableFrame(): string {
     let frame = ''
     let from = 0
@@ -161,7 +160,7 @@ export class JsonBody {
     return frame + this.#held.slice(from)
   }
 
-  /** A member's value, parsed at most once; undefined where it is absent. */
+  /** A member's value, parsed at most once; undefined if it is absent. */
   get(key: string): JsonValue | undefined {
     const known = this.#values[key]
     if (known !== undefined) return known
@@ -172,7 +171,7 @@ export class JsonBody {
     return value
   }
 
-  /** Parses members ahead of those that ask for them; all of them where none are named. Throws JsonTextError. */
+  /** Parses members before they are requested; all of them if `keys` is absent. Throws JsonTextError. */
   *reading(keys?: readonly string[]): Steps<void> {
     for (const { key, start, end, exact } of this.#members) {
       if (this.#values[key] !== undefined || keys?.includes(key) === false) continue
@@ -181,14 +180,14 @@ export class JsonBody {
     }
   }
 
-  /** As `get`, in steps. A value that was not known is not kept. Throws JsonTextError. */
+  /** Like `get`, in steps. A value that was not parsed yet is not kept. Throws JsonTextError. */
   *parsing(key: string): Steps<JsonValue | undefined> {
     const known = this.#values[key]
     const member = known === undefined ? this.#find(key) : undefined
     return member === undefined ? known : plainNumber(yield* parseInSteps(this.#jsonText(member.exact), member.start, member.end))
   }
 
-  /** As `readJsonObject`, in steps. Throws JsonTextError. */
+  /** Like `readJsonObject`, in steps. Throws JsonTextError. */
   *readingAll(): Steps<Record<string, JsonValue>> {
     const values: [string, JsonValue][] = []
     for (const { key, start, end, exact } of this.#members) {
@@ -198,7 +197,7 @@ export class JsonBody {
     return Object.fromEntries(values)
   }
 
-  /** As `get`, with null read as absent: clients send nulls for what they leave open. */
+  /** Like `get`, but null counts as absent: clients send null for settings that they leave open. */
   value(key: string): Exclude<JsonValue, null> | undefined {
     return this.get(key) ?? undefined
   }
@@ -208,16 +207,16 @@ export class JsonBody {
     return atOnce(this.changing(changes))
   }
 
-  /** As `with`, in steps: a change of megabytes is encoded, put in its place and scanned, one after the other. */
+  /** Like `with`, in steps: a change of megabytes is encoded, spliced in and scanned, each in a step of its own. */
   *changing(changes: JsonChanges): Steps<JsonBody> {
     const put = this.#form.changes(changes)
     yield
     const held = spliceMembers(this.#held, this.#members, put)
     if (held === this.#held) return this
-    // The engine puts pieces together where a character is read.
+    // The engine joins the pieces of a text when a character is read.
     void held.charCodeAt(held.length - 1)
     yield
-    // The text that is put in is well formed; the scan finds the new positions.
+    // The text that is put in is well-formed; the scan finds the new positions.
     const values = newValues()
     for (const { key } of this.#members) {
       const known = this.#values[key]
@@ -229,25 +228,27 @@ export class JsonBody {
       : JsonBody.ofParsed(this.#form.text(held))
   }
 
-  /** The text that `with` would hold: for the last step of a body, which is not read again. */
+  /** The text that `with` would hold. Use it for the last change of a body, which is not read again. */
   textWith(changes: JsonChanges): string {
     return this.#form.text(this.#spliced(changes))
   }
 
-  /** Says whether the bytes that it came in are at hand, which `writingWire` copies from: it is large, and was not sent yet. */
+  /**
+   * True if the bytes in which the body came are still available for `writingWire` to copy from: the body is large and was not sent yet.
+   */
   get hasBytes(): boolean {
     return this.#source !== null
   }
 
-  /** As `writingWire`, at once. */
+  /** Like `writingWire`, at once. */
   wireWith(changes: JsonChanges): string | Uint8Array<ArrayBuffer> {
     return atOnce(this.writingWire(changes))
   }
 
   /**
-   * The body with these changes, encoded for sending: members of a large one that stay as they came are copied from the bytes that they came
-   * in, and its large changes are encoded each on its own. To put the text together and to encode it costs several times as much. The bytes
-   * are given up with that: who sends a body twice gets its text.
+   * The body with these changes, encoded for sending. Unchanged members of a large body are copied from the bytes in which they came, and
+   * its large changes are encoded one by one; to build the whole text and encode it would cost several times as much. The bytes are
+   * released by the first call: a caller that sends a body twice gets text the second time.
    */
   *writingWire(changes: JsonChanges): Steps<string | Uint8Array<ArrayBuffer>> {
     const source = this.#source
@@ -308,13 +309,13 @@ export class JsonBody {
 
 const areAscii = (members: readonly JsonMember[]): boolean => members.every(({ key }) => isAscii(key))
 
-/** A member whose value is not part of the text: where it stands in the source, or its new text. */
+/** A member whose value is left out of the text: `put` is its place in the source, or its new text. */
 interface Slot {
   readonly key: string
   readonly put: JsonMember | string
 }
 
-/** The engine puts the pieces of a long text together where the first character is read. */
+/** Encodes a long text in steps. The engine joins its pieces when the first character is read. */
 function* encodeText(text: string, pieces: Uint8Array[]): Steps<void> {
   for (const piece of textPieces(text, ENCODED_AT_ONCE)) {
     pieces.push(Buffer.from(piece))
@@ -324,10 +325,10 @@ function* encodeText(text: string, pieces: Uint8Array[]): Steps<void> {
 
 const ENCODED_AT_ONCE = 4 * 1024 * 1024
 
-/** A shorter value costs less as a part of the text than on its own. */
+/** A shorter value costs less as a part of the text than by itself. */
 const SLOT_MIN = 1024
 
-/** Stands for a value that is put in later. */
+/** A placeholder for a value that is put in later. */
 const SLOT = '"\\u0000value"'
 
 /** Without a prototype: a member may be called `constructor`. */
@@ -339,11 +340,14 @@ const membersOf = (value: JsonValue): Record<string, JsonValue> => {
   return members
 }
 
-/** A request's own settings are numbers (a seed, say), whose bytes are relayed; only what lies deeper is kept as written. */
+/**
+ * A request's own settings (a seed, for example) become plain numbers, because their bytes are relayed anyway;
+ * only integers at deeper levels are kept as written.
+ */
 const plainNumber = (value: JsonValue): JsonValue => (isExactInteger(value) ? Number(JSON.stringify(value)) : value)
 
 const parse = (text: string, exact: boolean): JsonValue => {
-  // Many members that are asked for are written as null.
+  // Many of the requested members are null.
   if (text === 'null') return null
   try {
     return (exact ? keepingExact(text) : JSON.parse(text)) as JsonValue

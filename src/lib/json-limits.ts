@@ -1,42 +1,44 @@
-/** The bounds of JSON text, and the errors of text that is not JSON or exceeds them. */
+/** The limits of JSON text, and the errors for text that is not JSON or exceeds them. */
 
 export interface JsonLimits {
-  /** Nested containers, the outermost counted. */
+  /** Levels of nested containers, including the outermost. */
   readonly depth: number
-  /** Values in all. */
+  /** All values in total. */
   readonly nodes: number
-  /** Values in one field, those aside that hold conversations, tools or lists of them: a schema looks at each in one go. */
+  /** Values in one field, except in fields that hold conversations, tools or lists of them: a schema looks at all of them in one go. */
   readonly fieldNodes: number
-  /** Objects and arrays in all, those of a conversation aside, which may have so many itself: it is read in steps. */
+  /** All objects and arrays outside of the conversation. The conversation is read in steps and has its own limit, `conversation`. */
   readonly containers: number
   readonly conversation: number
-  /** Objects and arrays that stand in the list of one field: messages, items, tools. */
+  /** Objects and arrays in one list, such as messages, items or tools. */
   readonly elements: number
-  /** The most members of the outermost object, and of any other one. */
+  /** The most members of the outermost object (`fields`), and of any other object (`members`). */
   readonly fields: number
   readonly members: number
-  /** Names of members in all, those of the outermost object aside. */
+  /** Names of members in total, except those of the outermost object. */
   readonly namesInAll: number
-  /** Characters of the names of all members. */
+  /** Characters in the names of all members together. */
   readonly nameCharacters: number
-  /** Characters of a text that a member of an object beside the outermost one has as its name or id: they are compared and copied at once. */
+  /** Characters in the value of a name or id below the outermost object: such values are compared and copied at once. */
   readonly identifierCharacters: number
-  /** Characters of all numbers; the words `true`, `false` and `null` count as such. */
+  /** Characters in all numbers together, including the words `true`, `false` and `null`. */
   readonly numberCharacters: number
-  /** Characters that are written as an escape, in all; one by its number (`\u0061`) counts as four, which is what it costs. */
+  /** Escaped characters in total; an escape by number (`\u0061`) counts as four, which is what it costs. */
   readonly escapes: number
-  /** Characters of white space between values, in all. */
+  /** Characters of white space between values, in total. */
   readonly spaces: number
-  /** Values in all beside an integer of so many digits that it is kept as it was written, which takes several times as long. */
+  /**
+   * All values in total if the body contains an integer too long for a double: keeping such an integer
+   * as written makes parsing several times slower.
+   */
   readonly exactNodes: number
-  /** Says whether an object within the outermost one may name a member twice: some parsers heed the first, others the last. */
+  /** `repeated` if an object within the outermost one may name a member twice: some parsers use the first, others the last. */
   readonly names: 'once' | 'repeated'
 }
 
 /**
- * Deeper text than this overflows the stack of a serializer long before that of a parser
- * (docs/contract/requests.md#bounds). The others bound what reading a body costs at once, whatever it holds: a few tens
- * of milliseconds.
+ * Deeper text than this overflows the stack of a serializer long before that of a parser (docs/contract/requests.md#bounds). The other
+ * limits bound the time that reading a body takes at once, whatever it contains: a few tens of milliseconds.
  */
 export const JSON_LIMITS: JsonLimits = {
   depth: 64,
@@ -57,7 +59,7 @@ export const JSON_LIMITS: JsonLimits = {
   names: 'once',
 }
 
-/** Up to this many characters a whole text is parsed at once: that is strict to the last escape and costs little. */
+/** Text of at most this many characters is parsed as a whole, which checks every escape and costs little. */
 export const WHOLE_PARSE_MAX = 32_768
 
 const MANY = Number.MAX_SAFE_INTEGER
@@ -82,10 +84,10 @@ export const UNLIMITED: JsonLimits = {
   names: 'repeated',
 }
 
-/** Not the JSON object that was expected; `message` is a sentence for the sender. */
+/** The text is not the JSON object that was expected; `message` is a sentence for the sender. */
 export class JsonTextError extends Error {
   override readonly name = 'JsonTextError'
 }
 
-/** The text holds more than its limits allow; whether it is JSON was not found out. */
+/** The text exceeds its limits; it may or may not be JSON. */
 export class JsonLimitError extends JsonTextError {}

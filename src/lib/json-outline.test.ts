@@ -19,7 +19,7 @@ test('an element that is longer than a step is read in several, and gives what o
   expect(stepsOf(3000)).toBeGreaterThan(2)
 })
 
-/** Long enough that the scan of the body notes where the elements stand. */
+/** Long enough that the scan of the body records the positions of elements. */
 const FILLER = `{"role":"user","content":"${'a'.repeat(40_000)}"}`
 
 const bodyOf = (elements: readonly string[]): JsonBody => JsonBody.read(`{"messages":[${[FILLER, ...elements].join(',')}],"model":"m"}`)
@@ -32,7 +32,7 @@ const outlinesOf = (body: JsonBody): readonly unknown[] => {
   return outlines.slice(1)
 }
 
-/** Its long strings may be empty and its numbers 0, as an outline has them. */
+/** As in an outline, long strings may be empty and numbers may be 0. */
 const sameForm = (outline: unknown, value: unknown): void => {
   if (typeof value === 'string' && value.length > 9) expect([value, '']).toContainEqual(outline as string)
   else if (typeof value === 'number') expect(typeof outline).toBe('number')

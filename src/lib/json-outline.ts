@@ -1,4 +1,4 @@
-/** The form of JSON text without what it says: for checks that need names and kinds of values, and no long text. */
+/** The structure of JSON text without its contents: for checks that need names and kinds of values but no long text. */
 import { JsonTextError } from './json-limits.ts'
 import { scanElements } from './json-scan.ts'
 import { type JsonElement, type JsonSpan, skipString } from './json-skip.ts'
@@ -6,20 +6,20 @@ import { type JsonTree, scanTree } from './json-tree.ts'
 import type { JsonValue } from './json.ts'
 import { LARGE_BYTES, startPace, type Steps } from './steps.ts'
 
-/** Longer strings are read as empty ones: none of them is a name. */
+/** Longer strings are read as empty ones: no name is that long. */
 const NAME_MAX = 64
 
-/** It is parsed faster than it is walked through. */
+/** Up to this size an element is parsed, which is faster than scanning it. */
 const PARSED_MAX = 32_768
 
 /**
- * The elements of a list, one after the other. In a large one objects and arrays are opened down to `levels` and empty below,
+ * Visits the elements of a list one by one. In a large element, objects and arrays are opened down to `levels` and empty below that,
  * long strings are empty, and numbers are 0. Throws JsonTextError.
  */
 export const eachOutlined = (list: string, levels: number, take: (element: JsonValue, index: number) => void): Steps<void> =>
   eachElementOutlined(list, scanElements(list), levels, take)
 
-/** The same where it is known where they stand in `text`. */
+/** Like `eachOutlined`, if the positions of the elements in `text` are known already. */
 export function* eachElementOutlined(
   text: string,
   elements: readonly (JsonSpan & Partial<JsonElement>)[],
@@ -37,8 +37,8 @@ export function* eachElementOutlined(
 }
 
 /**
- * An object that holds no others, as most messages are: its last string, which is the long one in most, ends where the object does. Null
- * where it has to be parsed: a value is no string, or may not be well formed, or is short and has an escape.
+ * Outlines an object that contains no others, as most messages are: its last string, usually the long one, ends where the object does.
+ * Returns null if the object must be parsed: a value is not a string, may be malformed, or is short and has an escape.
  */
 const flatOutlined = (text: string, { start, end }: JsonSpan, values: number): JsonValue | null => {
   if (text.charAt(start) !== '{' || values > FLAT_MAX) return null
@@ -62,16 +62,16 @@ const flatOutlined = (text: string, { start, end }: JsonSpan, values: number): J
 
 /** Objects of more members are rare in conversations. */
 const FLAT_MAX = 8
-/** The sign before a member, its name, and the quote that begins its value, without white space between them. */
+/** The character before a member, its name, and the quote that begins its value, without white space between them. */
 // oxlint-disable-next-line no-control-regex
 const MEMBER = /[{,]"([^"\\\0-\x1f]{0,64})":"/y
 // oxlint-disable-next-line no-control-regex
 const PLAIN = /^[^\\\0-\x1f]*$/
-/** A faulty escape, what JSON does not allow in a string, or so many backslashes that a parser has to count them. */
+/** An invalid escape, a character that JSON does not allow in a string, or so many backslashes that only a parser can count them. */
 // oxlint-disable-next-line no-control-regex
 const MALFORMED = /(?<!\\)\\(?:[^"\\/bfnrtu]|u(?![0-9a-fA-F]{4}))|\\\\\\|[\0-\x1f]/
 
-/** One element may have all the parts of a conversation. */
+/** Takes steps, because one element may hold all the parts of a conversation. */
 function* outlinedInSteps(list: string, tree: JsonTree, take: (element: JsonValue) => void): Steps<void> {
   yield
   const element = outlined(list, tree)
@@ -89,7 +89,7 @@ const outlined = (text: string, { start, end, members, elements }: JsonTree): Js
   return LITERALS.has(first) ? parsed(text.slice(start, end)) : 0
 }
 
-/** The beginnings of true, false and null. */
+/** The first letters of true, false and null. */
 const LITERALS: ReadonlySet<string> = new Set(['t', 'f', 'n'])
 
 const parsed = (text: string): JsonValue => {

@@ -1,14 +1,14 @@
 /**
- * JSON texts that are alike but for one string, as the chunks of a stream are: what was once made of one of them fits
- * the next, which costs two comparisons and not a parser. Some have padding at their end as well.
+ * JSON texts that differ only in one string, like the chunks of a stream: what was made from one of them fits the next one too, at the
+ * price of two comparisons instead of a parse. Some texts also end with padding.
  */
 
-/** Stands in a skeleton where the string's text stands in the others. */
+/** Stands in a skeleton in place of the string's text. */
 const SLOT = '\\u0000text'
 const SLOT_VALUE = '\u0000text'
 const PADDING_SLOT = '\\u0000padding'
 
-/** The part of one text that differs from others of its pattern. */
+/** The part of a text that differs from other texts of its pattern. */
 export interface Filling {
   /** JSON text of the string, without its quotes. */
   readonly raw: string
@@ -16,17 +16,17 @@ export interface Filling {
 }
 
 export interface JsonPattern {
-  /** A JSON text of the pattern, with slots; `fillerOf` fills the slots in any text made from it. */
+  /** A JSON text of the pattern, with slots; `fillerOf` fills the slots of any text made from it. */
   readonly skeleton: string
-  /** The text, parsed. */
+  /** The skeleton, parsed. */
   readonly parsed: unknown
-  /** The values of the slots, and the string; null for a text that is not of the pattern. */
+  /** The contents of the slots, and the string's value; null if the text does not match the pattern. */
   match(json: string): (Filling & { readonly value: string }) | null
 }
 
 /**
- * The pattern of `json`, which holds `value` once. `stringOf` finds the string in the parsed text: a value that also
- * stands elsewhere, or is spelled in another way, makes no pattern, and the answer is null.
+ * The pattern of `json`, which must contain `value` once. `stringOf` finds the string in the parsed text. Returns null if
+ * the value also occurs elsewhere or is escaped differently.
  */
 export const learnPattern = (json: string, value: string, stringOf: (parsed: unknown) => unknown): JsonPattern | null => {
   const quoted = JSON.stringify(value)
@@ -59,7 +59,7 @@ export const learnPattern = (json: string, value: string, stringOf: (parsed: unk
   }
 }
 
-/** `made`: a text that was made of a skeleton. The answer puts fillings into it; null where it has no slot any more. */
+/** `made` is a text that was made from a skeleton. Returns a function that puts fillings into it; null if the text has no slot left. */
 export const fillerOf = (made: string): ((filling: Filling) => string) | null => {
   const [body = '', end, ...more] = made.split(PADDING_SLOT)
   const parts = body.split(SLOT)
@@ -67,7 +67,7 @@ export const fillerOf = (made: string): ((filling: Filling) => string) | null =>
   return end === undefined ? ({ raw }) => parts.join(raw) : ({ raw, padding }) => parts.join(raw) + padding + end
 }
 
-/** Padding against traffic analysis: a string of another length in every chunk, the last member of its object. */
+/** Padding against traffic analysis: a string of varying length in every chunk, as the last member of its object. */
 const PADDED = /^(.*"obfuscation":")\w*"\}$/s
 const PADDING_END = '"}'
 const PADDING = /^\w*$/

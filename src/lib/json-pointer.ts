@@ -1,6 +1,8 @@
 import { isObject } from './json.ts'
 
-/** The object that a reference within the document names (`#/$defs/a`); null for any other, and for one that leads nowhere. */
+/**
+ * The object that a reference within the document points to (`#/$defs/a`); null for any other reference, and for one that leads nowhere.
+ */
 export const resolvePointer = (root: Readonly<Record<string, unknown>>, reference: string): Readonly<Record<string, unknown>> | null => {
   if (!reference.startsWith('#/')) return null
   let at: unknown = root

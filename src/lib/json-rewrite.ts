@@ -4,7 +4,7 @@ import { writeInSteps } from './json-steps.ts'
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
 import { startPace, type Steps } from './steps.ts'
 
-/** JSON text of a value that was made of another: what the two share, as the same object, is copied from the other's text. */
+/** JSON text of a value that was derived from another one: parts that both share as the same object are copied from the other's text. */
 export function* rewrittenText(value: JsonValue, from: JsonValue, text: string): Steps<string> {
   if (value === from) return text
   if (isList(value) && isList(from)) return yield* rewrittenList(value, from, text)
@@ -50,7 +50,7 @@ function* rewrittenList(value: readonly JsonValue[], from: readonly JsonValue[],
     }
     return out + text.slice(cursor)
   }
-  // Grown or shortened: what stands in both is copied.
+  // The list has grown or shrunk: elements that are in both lists are copied.
   const kept = new Map(from.map((element, index) => [element, spans[index]]))
   yield
   const texts: string[] = []

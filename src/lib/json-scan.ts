@@ -1,4 +1,4 @@
-/** Walks over JSON text and says where the members or elements of its outermost value stand, without building any value. */
+/** Scans JSON text for the positions of the members or elements of its outermost value, without building any value. */
 import { cutText } from './cut-text.ts'
 import { type JsonLimits, JsonTextError, UNLIMITED, WHOLE_PARSE_MAX } from './json-limits.ts'
 import {
@@ -26,13 +26,13 @@ import {
 export interface JsonMember extends JsonSpan {
   readonly key: string
   readonly keyStart: number
-  /** It holds an integer of more digits than a double is sure to keep (lib/exact-json.ts). */
+  /** True if the value contains an integer of more digits than a double is sure to hold (lib/exact-json.ts). */
   readonly exact: boolean
-  /** The elements of a conversation in a large text, where none of them is a plain value. */
+  /** The elements of a conversation in a large text; present only if all of them are objects or arrays. */
   readonly elements?: readonly JsonElement[]
 }
 
-/** The members of the one object that `text` holds. Throws JsonTextError, also where `names` is once and a name stands twice. */
+/** The members of the one object in `text`. Throws JsonTextError, also if `names` is `once` and a name occurs twice. */
 export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names: 'once' | 'repeated' = 'once'): JsonMember[] => {
   const budget = budgetOf(limits)
   const members: JsonMember[] = []
@@ -48,7 +48,7 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const { longIntegers, nodes } = budget
     const key = nameIn(text, keyStart, keyEnd)
     const isConversation = CONVERSATIONS.has(key)
-    // Nobody asks where the elements of a text stand that is parsed as a whole.
+    // The positions of elements are not needed for text that is parsed as a whole.
     const elements: JsonElement[] | null = isConversation && text.length > WHOLE_PARSE_MAX ? [] : null
     const before = budget.nodes
     const end = isConversation ? skipConversation(text, start, budget, elements) : skipValue(text, start, budget)
@@ -68,7 +68,7 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
   return members
 }
 
-/** The elements of the one array that `text` holds. Throws JsonTextError. */
+/** The elements of the one array in `text`. Throws JsonTextError. */
 export const scanElements = (text: string): JsonSpan[] => {
   const budget = budgetOf(UNLIMITED)
   const elements: JsonSpan[] = []
@@ -86,7 +86,7 @@ export const scanElements = (text: string): JsonSpan[] => {
   }
 }
 
-/** Where the elements of the array at `from` stand, each found when it is asked for; its result is where the array ends. Throws JsonTextError. */
+/** Yields the elements of the array at `from`, each located on demand; returns the offset after the array. Throws JsonTextError. */
 export function* elementsFrom(text: string, from: number): Generator<JsonSpan, number, undefined> {
   const budget = budgetOf(UNLIMITED)
   let at = skipSpace(text, budget, from + 1)
@@ -99,7 +99,7 @@ export function* elementsFrom(text: string, from: number): Generator<JsonSpan, n
   return at + 1
 }
 
-/** The fields of the interfaces that hold one. */
+/** The fields that hold a conversation on the various interfaces. */
 const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
 
 /** Fields whose elements are read one by one. */
@@ -108,7 +108,7 @@ const LONG_FIELDS: ReadonlySet<string> = new Set([...CONVERSATIONS, 'system', 't
 const tooManyInField = (key: string, { fieldNodes }: JsonLimits): JsonTextError =>
   new JsonTextError(`The field "${cutText(key, 64)}" of the body holds more than ${fieldNodes} values.`)
 
-/** `values`: all of the list that holds these elements, itself counted. */
+/** `values` is the number of values in the list of these elements, including the list itself. */
 const areAllValues = (elements: readonly JsonElement[], values: number): boolean =>
   elements.length > 0 && elements.reduce((sum, element) => sum + 1 + element.values, 1) === values
 
@@ -121,9 +121,9 @@ const skipConversation = (text: string, start: number, budget: Budget, elements:
   return end
 }
 
-/** Throws JsonTextError where `text` has more escapes than it may. */
+/** Throws JsonTextError if `text` has more escapes than the limit. */
 export const refuseEscapes = (text: string, { escapes }: JsonLimits): void => {
-  // Each takes two characters at least.
+  // Each escape takes at least two characters.
   if (text.length < 2 * escapes) return
   let count = 0
   for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 2)) {
@@ -132,7 +132,7 @@ export const refuseEscapes = (text: string, { escapes }: JsonLimits): void => {
   }
 }
 
-/** Throws JsonTextError where two members have one name. */
+/** Throws JsonTextError if two members have the same name. */
 export const refuseRepeated = (members: readonly JsonMember[]): void => {
   const seen = members.length > FEW ? new Set<string>() : null
   for (let position = 0; position < members.length; position += 1) {

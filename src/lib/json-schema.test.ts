@@ -13,7 +13,7 @@ const NODE = {
   $ref: '#/$defs/node',
 }
 
-// A literal with this word would be taken for a promise.
+// A literal object with a `then` member would be taken for a promise.
 const CONDITIONAL: unknown = JSON.parse('{"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"required":["b"]}}')
 
 describe('a fault is told by its place', () => {
@@ -87,7 +87,7 @@ test.each<[unknown, JsonValue, string]>([
 test('a pattern that others need exponential time for takes as many steps as its text is long', () => {
   const check = createSchemaCheck({ type: 'string', pattern: '^(a+)+$' })
   expect(check('a'.repeat(40)).faults).toEqual([])
-  // An engine that tries every way would need 2^40 steps for this one, and never return.
+  // An engine that tries every path would need 2^40 steps for this one, and would never return.
   expect(check(`${'a'.repeat(40)}!`).faults).toHaveLength(1)
 })
 

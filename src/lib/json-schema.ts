@@ -1,7 +1,7 @@
 /**
- * Checks a value against a JSON Schema that somebody else wrote: drafts 4 to 2020-12. The work is bounded whatever the schema
- * says: patterns run in linear time, and a schema that branches without end is given up. What cannot be checked is reported and
- * counts as kept, since a tool whose schema is beyond this check is still its client's tool (decisions/0050).
+ * Checks a value against a third party's JSON Schema (drafts 4 to 2020-12). The work is bounded whatever the schema says: patterns run in
+ * linear time, and the check of a schema that branches endlessly is given up. Keywords that cannot be checked are reported and count as
+ * satisfied, because a tool whose schema is beyond this check is still the client's tool (decisions/0050).
  */
 import { cutText } from './cut-text.ts'
 import { type JsonObject, type JsonValue, isObject } from './json.ts'
@@ -18,11 +18,11 @@ export interface SchemaFault {
 
 export interface SchemaCheck {
   readonly faults: readonly SchemaFault[]
-  /** Keywords and patterns that were passed over. */
+  /** Keywords and patterns that were not checked. */
   readonly unchecked: readonly string[]
 }
 
-/** Compiles nothing before it is needed, so that a schema which is never asked costs nothing. */
+/** Compiles nothing until it is needed, so that a schema that is never checked costs nothing. */
 export const createSchemaCheck = (schema: unknown): ((value: JsonValue) => SchemaCheck) => {
   const known: Known = {
     patterns: new Map(),
@@ -35,7 +35,7 @@ export const createSchemaCheck = (schema: unknown): ((value: JsonValue) => Schem
   return (value) => new Checking(schema, known).whole(value)
 }
 
-/** It is found out about a schema once, however many values are checked. */
+/** Facts about a schema that are found once, however many values are checked. */
 interface Known {
   readonly patterns: Map<string, Regex | null>
   readonly referred: Map<string, unknown>
@@ -45,7 +45,7 @@ interface Known {
   readonly oldReferences: boolean
 }
 
-/** Steps for all of a value: about a hundred milliseconds. */
+/** The most steps for one value: about a hundred milliseconds. */
 const WORK_MAX = 10_000_000
 const VISIT_STEPS = 100
 const PATTERN_STEPS = 10_000
@@ -54,10 +54,10 @@ const UNIT_STEPS = 50
 const DEPTH_MAX = 200
 const TYPES_MAX = 20
 const EXCERPT_MAX = 300
-/** Further faults are not reported. */
+/** Faults beyond this number are not reported. */
 const FAULTS_MAX = 100
 
-/** Words whose meaning needs what other words looked at. */
+/** Keywords whose meaning depends on what other keywords have evaluated. */
 const NOT_CHECKED = ['unevaluatedItems', 'unevaluatedProperties', '$dynamicRef', '$recursiveRef'] as const
 
 type Schema = Readonly<Record<string, unknown>>
@@ -89,7 +89,7 @@ class Checking {
     if (this.#faults.length < FAULTS_MAX) this.#faults.push({ path, message })
   }
 
-  /** Says whether a schema holds, without reporting what is at fault. */
+  /** True if the value satisfies the schema; its faults are not reported. */
   #holds(schema: unknown, value: JsonValue, path: string): boolean {
     const before = this.#faults
     this.#faults = []
@@ -187,7 +187,7 @@ class Checking {
     if (condition !== undefined) this.#check(schema[this.#holds(condition, value, path) ? 'then' : 'else'], value, path)
   }
 
-  /** A choice of one is none, and its own faults say more. */
+  /** With only one alternative there is no choice, and the alternative's own faults say more. */
   #checkOnly(schemas: readonly unknown[], value: JsonValue, path: string): boolean {
     if (schemas.length !== 1) return false
     this.#check(schemas[0], value, path)
@@ -201,9 +201,8 @@ class Checking {
     if (typeof pattern === 'string' && this.#matches(pattern, value) === false) this.#fault(path, `must match ${this.#excerpt(pattern)}`)
   }
 
-  /** Null for a pattern that cannot run in linear time. */
+  /** Null if the pattern cannot run in linear time. */
   #matches(pattern: string, text: string): boolean | null {
-    // The empty pattern matches everything.
     if (pattern === '') return true
     let regex = this.#known.patterns.get(pattern)
     if (regex === undefined) {
@@ -219,7 +218,7 @@ class Checking {
   #checkNumber(schema: Schema, value: number, path: string): void {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
     if (typeof minimum === 'number') {
-      // Draft 4 says with a flag that the bound itself is outside.
+      // In draft 4, `exclusiveMinimum: true` says that the bound itself is not allowed.
       if (exclusiveMinimum === true ? value <= minimum : value < minimum) this.#fault(path, `must be at least ${minimum}`)
     }
     if (typeof maximum === 'number') {
@@ -240,7 +239,7 @@ class Checking {
     if (typeof maxItems === 'number' && value.length > maxItems) this.#fault(path, `must have at most ${maxItems} items`)
     if (uniqueItems === true && new Set(value.map((item) => this.#unit(item))).size < value.length)
       this.#fault(path, 'must not have an item twice')
-    // Before 2020-12 `items` was both: a list of schemas by place, or one for all.
+    // Before 2020-12, `items` was either a list of schemas by position or one schema for all items.
     const first = listed(Array.isArray(items) ? items : schema['prefixItems'])
     const rest = Array.isArray(items) ? schema['additionalItems'] : items
     for (const [index, item] of value.entries()) this.#check(index < first.length ? first[index] : rest, item, `${path}[${index}]`)
@@ -275,7 +274,7 @@ class Checking {
       for (const [pattern, inner] of patterns) {
         const matching = this.#matches(pattern, key)
         if (matching === true) this.#check(inner, member, at)
-        // A pattern that is passed over may have meant this member.
+        // A pattern that could not be checked may have been meant for this member.
         isKnown ||= matching !== false
       }
       if (!isKnown) this.#check(additionalProperties, member, at)
@@ -284,7 +283,7 @@ class Checking {
     this.#checkDependents(schema, value, path)
   }
 
-  /** Draft 7 has both kinds in `dependencies`. */
+  /** In draft 7, `dependencies` holds both kinds. */
   #checkDependents(schema: Schema, value: JsonObject, path: string): void {
     for (const word of ['dependentRequired', 'dependentSchemas', 'dependencies'] as const) {
       const dependents = schema[word]
@@ -326,7 +325,7 @@ const isOfType = (value: JsonValue, type: string): boolean => {
   }
 }
 
-/** The target of a reference within the schema: `#`, `#/$defs/place`, or an `$anchor` there. Undefined for any other. */
+/** The target of a reference within the schema: `#`, `#/$defs/place`, or an `$anchor` in it. Undefined for any other reference. */
 const targetOf = (root: unknown, reference: string, anchors: () => ReadonlyMap<string, unknown>): unknown => {
   if (!reference.startsWith('#')) return undefined
   const pointer = reference.slice(1)
@@ -340,7 +339,7 @@ const targetOf = (root: unknown, reference: string, anchors: () => ReadonlyMap<s
   return at
 }
 
-/** By name, the first of each. */
+/** The anchors by name; the first one of each name counts. */
 const anchorsIn = (root: unknown): ReadonlyMap<string, unknown> => {
   const found = new Map<string, unknown>()
   for (const word of ['$defs', 'definitions']) {
@@ -358,7 +357,7 @@ const decoded = (step: string): string => {
   try {
     return decodeURIComponent(step)
   } catch {
-    return step // no escape at all
+    return step // not a valid escape
   }
 }
 
@@ -371,13 +370,13 @@ const regexOf = (pattern: string): Regex | null => {
   }
 }
 
-/** The same text for values that are equal, in whatever order their members stand. */
+/** Returns the same text for equal values, whatever the order of their members. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1))) : inner,
   ) ?? 'null'
 
-/** In characters, as schemas count them. */
+/** Counts characters rather than UTF-16 units, as JSON Schema does. */
 const lengthOf = (text: string): number => [...text].length
 
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])

@@ -1,6 +1,6 @@
-/** How much longer a request may become by what is written out in it again and again. */
+/** Limits how much a request may grow by copies of values that are written out in it repeatedly. */
 export interface Growth {
-  /** Says whether there was room for one more copy of the value, which then is taken. */
+  /** Returns true, and takes the room, if there is room for one more copy of the value. */
   take(value: unknown): boolean
 }
 
@@ -17,7 +17,7 @@ export const createGrowth = (mostCharacters: number): Growth => {
   }
 }
 
-/** About as many characters as the JSON text of a value has. A value that is asked for again was measured before. */
+/** The approximate length of a value's JSON text. The size of each object is measured once. */
 const createSizes = (): ((value: unknown) => number) => {
   const known = new WeakMap<object, number>()
   const sizeOf = (value: unknown): number => {

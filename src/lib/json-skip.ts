@@ -1,12 +1,12 @@
 /**
- * Passes over JSON text, value by value, without building any: where each ends, and what it takes of the bounds. Linear time: strings are
- * skipped by a search for their end.
+ * Skips over JSON text value by value without building anything: finds where each value ends and what it uses of the limits.
+ * Takes linear time: the end of a string is found by a search.
  */
 import { cutText } from './cut-text.ts'
 import { JsonLimitError, type JsonLimits, JsonTextError } from './json-limits.ts'
 import { isAscii, octetsOf } from './octets.ts'
 
-/** Without the white space around it. */
+/** The span excludes the white space around the value. */
 export interface JsonSpan {
   readonly start: number
   readonly end: number
@@ -14,9 +14,9 @@ export interface JsonSpan {
 
 /** An object or an array in a list. */
 export interface JsonElement extends JsonSpan {
-  /** How many values it holds, those within others counted. */
+  /** How many values it contains, at all levels. */
   readonly values: number
-  /** None of its values holds others. */
+  /** True if none of its values contains others. */
   readonly isFlat: boolean
 }
 
@@ -31,11 +31,11 @@ export const LETTER_U = 117
 export const CLOSING_BRACKET = 93
 export const BRACE = 123
 export const CLOSING_BRACE = 125
-/** To parse a number of megabytes takes the engine a tenth of a second. */
+/** Parsing a number of megabytes takes the engine a tenth of a second. */
 const NUMBER_MAX = 1000
 const SCALAR = /-?(?:0|[1-9]\d{0,1000})(?:\.\d{1,1000})?(?:[eE][+-]?\d{1,1000})?|true|false|null/y
 
-/** The rest of the limits, and what was found. */
+/** The remaining limits, and what was found. */
 export interface Budget {
   readonly limits: JsonLimits
   nodes: number
@@ -54,29 +54,29 @@ export const budgetOf = (limits: JsonLimits): Budget => {
 }
 
 /**
- * Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. `found` gets the objects and arrays in it
- * that are not empty, where it is a list.
+ * Returns the end of a value of any kind. It is not recursive: hostile nesting must not overflow the stack. If the value is a
+ * list, `found` receives the non-empty objects and arrays in it.
  */
 export const skipValue = (text: string, start: number, budget: Budget, found: JsonElement[] | null = null): number => {
   const { limits } = budget
   const kind = text.charCodeAt(start)
-  // Most values hold no others: nothing is set up for them.
+  // Most values contain no others, so nothing is set up for them.
   if (kind !== BRACE && kind !== BRACKET) {
     budget.nodes -= 1
     if (budget.nodes < 0) throw tooManyValues(limits)
     return kind === QUOTE ? skipString(text, start) : skipScalar(text, start, budget)
   }
   let at = start
-  /** Where the name of the last member begins. */
+  /** The position of the last member's name. */
   let key = start
   /** The character that closes each open container. */
   const open: number[] = []
-  /** Values in each of them. */
+  /** The number of members in each open object. */
   const counts: number[] = []
   let elements = 0
-  /** The names of the members of each, where they must differ; those of an array are none. */
+  /** The names of the members of each open object, if they must differ; unused for arrays. */
   const names: Names[] = []
-  /** Where the element of the list begins that is being passed, and what was left of the budget then. */
+  /** The position of the list's current element, and what was left of the limits when it began. */
   let elementStart = start
   let nodesBefore = 0
   let containersBefore = 0
@@ -87,10 +87,10 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
     if (first === QUOTE) {
       const from = at
       at = skipString(text, from)
-      // Nearly no text is so long: the name before it is looked at where one is.
+      // Text is hardly ever that long, so the name before it is looked at only then.
       if (at - from - 2 > limits.identifierCharacters && open[open.length - 1] === CLOSING_BRACE) refuseIdentifier(text, key, limits)
     } else if (first === BRACE || first === BRACKET) {
-      // The outermost object is one level, and so is each open container.
+      // The outermost object is one level, and each open container is one more.
       if (open.length + 2 > limits.depth) throw new JsonTextError(`The body is nested deeper than ${limits.depth} levels.`)
       budget.containers -= 1
       if (budget.containers < 0) throw new JsonTextError(`The body holds more than ${budget.containersMost} objects and arrays.`)
@@ -114,7 +114,7 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
       }
     } else at = skipScalar(text, at, budget)
 
-    // Behind a value: the containers that end here, then the next value.
+    // After a value: close the containers that end here, then go to the next value.
     for (;;) {
       if (open.length === 0) return at
       const closing = open[open.length - 1]
@@ -146,17 +146,17 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
   }
 }
 
-/** Throws JsonTextError where the member whose name stands at `key` names or identifies. */
+/** Throws JsonTextError if the member whose name stands at `key` is a name or an id. */
 const refuseIdentifier = (text: string, key: number, { identifierCharacters }: JsonLimits): void => {
   const member = nameIn(text, key, skipString(text, key))
   if (IDENTIFIERS.has(member))
     throw new JsonTextError(`The member "${member}" at character ${key} of the body has more than ${identifierCharacters} characters.`)
 }
 
-/** The names and ids of tools and calls on all interfaces. */
+/** The members for names and ids of tools and calls on all interfaces. */
 const IDENTIFIERS: ReadonlySet<string> = new Set(['name', 'id', 'call_id', 'tool_call_id', 'tool_use_id'])
 
-/** `names`: of the open containers, the innermost last. */
+/** `names` has an entry for each open container, the innermost last. */
 const skipName = (text: string, budget: Budget, names: Names[], start: number): number => {
   const { limits } = budget
   const end = skipString(text, start)
@@ -167,7 +167,7 @@ const skipName = (text: string, budget: Budget, names: Names[], start: number): 
   return skipColon(text, budget, end)
 }
 
-/** `length`: with its quotes. */
+/** `length` includes the quotes. */
 export const countName = (budget: Budget, length: number): void => {
   budget.nameCharacters -= length - 2
   if (budget.nameCharacters >= 0) return
@@ -177,7 +177,7 @@ export const countName = (budget: Budget, length: number): void => {
 const tooManyValues = ({ nodes }: JsonLimits): JsonLimitError => new JsonLimitError(`The body holds more than ${nodes} values.`)
 
 export const skipSpace = (text: string, budget: Budget, start: number): number => {
-  // A read behind the end would make each of these reads slow, in the compiled code too. Nearly all JSON is written without white space.
+  // A read past the end would make all of these reads slow, in compiled code too. Nearly all JSON is written without white space.
   if (start >= text.length || text.charCodeAt(start) > 32) return start
   let at = start
   for (;;) {
@@ -198,7 +198,7 @@ export const skipSpace = (text: string, budget: Budget, start: number): number =
 const tooManySpaces = ({ spaces }: JsonLimits): JsonTextError =>
   new JsonTextError(`The body holds more than ${spaces} characters of white space between its values.`)
 
-/** Longer white space is no usual layout: it is searched through by the engine. */
+/** Longer white space is not a usual layout; the engine searches for its end. */
 const SHORT_SPACE = 32
 const SPACES = /[ \n\r\t]{1,65536}/y
 
@@ -212,7 +212,7 @@ const skipLongSpace = (text: string, budget: Budget, start: number): number => {
   return at
 }
 
-/** The separator and the white space around it. */
+/** Skips the separator and the white space around it. */
 export const skipColon = (text: string, budget: Budget, start: number): number => {
   const at = skipSpace(text, budget, start)
   if (text.charCodeAt(at) !== COLON) fail(text, at)
@@ -224,7 +224,7 @@ export const skipComma = (text: string, budget: Budget, at: number): number => {
   return skipSpace(text, budget, at + 1)
 }
 
-/** Where the string ends that begins with the quote at `start`. Throws JsonTextError. */
+/** Returns the offset after the string whose opening quote is at `start`. Throws JsonTextError. */
 export const skipString = (text: string, start: number): number => {
   if (text.charCodeAt(start) !== QUOTE) fail(text, start)
   let quote = text.indexOf('"', start + 1)
@@ -233,7 +233,7 @@ export const skipString = (text: string, start: number): number => {
   return quote + 1
 }
 
-/** Where quotes are escaped, there are many: to look at the next characters costs less than to search for each. */
+/** If one quote is escaped, many are: looking at the next characters costs less than a search for each quote. */
 const nextQuote = (text: string, start: number): number => {
   const nearby = Math.min(start + NEARBY, text.length)
   let at = start
@@ -265,7 +265,7 @@ const skipScalar = (text: string, start: number, budget: Budget): number => {
   return end
 }
 
-/** The shortest integer that a double cannot hold has so many digits. */
+/** The shortest integer that a double cannot hold has this many digits. */
 const LONG = 16
 
 const isWholeNumber = (text: string, start: number, end: number): boolean => {
@@ -276,14 +276,14 @@ const isWholeNumber = (text: string, start: number, end: number): boolean => {
   return true
 }
 
-/** Few in a list, more in a set; null before the first. */
+/** A list of the first few names, a set of more; null before the first name. */
 type Names = string[] | Set<string> | null
 
-/** Puts the name that stands there to those of its object. Throws JsonTextError where it stands there already. */
+/** Adds the name to those of its object. Throws JsonTextError if the object has that name already. */
 const takeName = (objects: Names[], at: number, text: string, start: number, end: number): void => {
   const name = nameIn(text, start, end)
   addName(objects, at, name)
-  // In octets a name that is escaped and one that is not are two texts of the same name.
+  // In octets, the escaped and the unescaped form of one name are different texts.
   if (name.length < end - start - 2 && !isAscii(name)) addName(objects, at, octetsOf(Buffer.from(name)))
 }
 
@@ -310,7 +310,7 @@ export const nameIn = (text: string, start: number, end: number): string => {
   }
 }
 
-/** Few names are compared faster than put into a set. */
+/** A few names are compared faster than they are put into a set. */
 export const FEW = 16
 
 const fail = (text: string, at: number): never => {

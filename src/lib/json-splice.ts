@@ -1,14 +1,14 @@
-/** Changes within JSON text: what is not changed stays, byte for byte. */
+/** Edits of JSON text: everything that is not changed stays byte for byte. */
 import { UNLIMITED } from './json-limits.ts'
 import { type JsonMember, scanElements, scanMembers } from './json-scan.ts'
 import type { JsonSpan } from './json-skip.ts'
 import type { JsonChanges } from './json.ts'
 import { startPace, type Steps } from './steps.ts'
 
-/** Few names are compared faster than put into a set. */
+/** A few names are compared faster than they are put into a set. */
 const FEW = 16
 
-/** The text of an object, whose members stand where `members` say, with some of them replaced in place, added at the end, or removed. */
+/** The text of an object with some members replaced in place, added at the end, or removed. `members` says where its members stand. */
 export const spliceMembers = (text: string, members: readonly JsonMember[], changes: JsonChanges): string => {
   let out = ''
   let cursor = 0
@@ -30,7 +30,7 @@ export const spliceMembers = (text: string, members: readonly JsonMember[], chan
     out += text.slice(cursor, member.keyStart)
     const next = members[position + 1]
     cursor = next === undefined ? member.end : next.keyStart
-    // The last member goes: so does the comma before it, which was copied already.
+    // The last member is removed, and so is the comma before it, which was copied already.
     if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
   }
   const end = members.at(-1)?.end ?? text.indexOf('{') + 1
@@ -51,26 +51,26 @@ const isNamed = (members: readonly JsonMember[], name: string): boolean => {
 }
 
 /**
- * The text of an object inside a body with members changed. Such an object may name a member twice, and to every parser
- * the last one counts: a change is made to all of that name. Throws JsonTextError.
+ * The text of an object inside a body with members changed. Such an object may name a member twice, and every parser uses the last one,
+ * so a change applies to all members of that name. Throws JsonTextError.
  */
 export const editMembers = (objectText: string, changes: JsonChanges): string =>
   spliceMembers(objectText, nestedMembers(objectText), changes)
 
-/** The JSON text of a member of an object inside a body: the last one of that name. Throws JsonTextError. */
+/** The JSON text of a member of an object inside a body; if the name occurs twice, the last one. Throws JsonTextError. */
 export const rawMember = (objectText: string, key: string): string | undefined => {
   const member = nestedMembers(objectText).findLast((one) => one.key === key)
   return member === undefined ? undefined : objectText.slice(member.start, member.end)
 }
 
-/** The JSON texts of the members of an object inside a body, by their names. Throws JsonTextError. */
+/** The JSON texts of the members of an object inside a body, by name. Throws JsonTextError. */
 export const readMembers = (objectText: string): ReadonlyMap<string, string> =>
   new Map(nestedMembers(objectText).map(({ key, start, end }) => [key, objectText.slice(start, end)]))
 
-/** Where the members of an object inside a body stand. Throws JsonTextError. */
+/** The positions of the members of an object inside a body. Throws JsonTextError. */
 export const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectText, UNLIMITED, 'repeated')
 
-/** A JSON array's text with elements replaced, or removed where `edit` gives null; every other byte stays. Throws JsonTextError. */
+/** A JSON array's text with elements replaced, or removed if `edit` returns null; every other byte stays. Throws JsonTextError. */
 export const editElements = (arrayText: string, edit: (elementText: string, index: number) => string | null): string => {
   const elements = scanElements(arrayText)
   return spliceElements(
@@ -80,7 +80,7 @@ export const editElements = (arrayText: string, edit: (elementText: string, inde
   )
 }
 
-/** The same for long lists, and for those within their elements. */
+/** Like `editElements`, in steps, for long lists and for lists within their elements. */
 export function* editElementsInSteps(
   arrayText: string,
   edit: (elementText: string, index: number) => Steps<string | null> | string | null,
@@ -112,7 +112,7 @@ const spliceElements = (arrayText: string, elements: readonly JsonSpan[], put: r
     out += arrayText.slice(cursor, start)
     const following = elements[index + 1]
     cursor = following === undefined ? end : following.start
-    // The last element goes: so does the comma before it, which was copied already.
+    // The last element is removed, and so is the comma before it, which was copied already.
     if (following === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
   }
   return out + arrayText.slice(cursor)

@@ -8,10 +8,10 @@ import { parseExactInSteps, writeInSteps } from './json-steps.ts'
 import type { JsonValue } from './json.ts'
 import { atOnce, type Steps } from './steps.ts'
 
-/** Characters that stand where a piece may end: each is of another length in UTF-8, in UTF-16 or as JSON. */
+/** Characters at which a piece may end; they differ in length in UTF-8, in UTF-16 and as JSON. */
 const sign = fc.constantFrom('a', '"', '\\', '\n', '\u0001', 'é', '你', '😀', '\ud83d', '\ude00', '')
 
-/** Longer than a piece, so that each of the signs comes to stand at its end for some length of the padding. */
+/** Longer than a piece, so that for some length of the padding each of the signs is at the end of a piece. */
 const longText = fc
   .tuple(fc.integer({ min: 131_060, max: 131_080 }), fc.array(sign, { maxLength: 30 }), fc.constantFrom('x', 'é', '😀', '\\', '你'))
   .map(([length, signs, filler]) => filler.repeat(length).slice(0, length) + signs.join('') + filler.repeat(140_000))

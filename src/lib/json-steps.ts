@@ -1,4 +1,4 @@
-/** JSON of megabytes is parsed and written a piece at a time: the engine does either in one go, for tens of milliseconds. */
+/** JSON of megabytes is parsed and written piece by piece, because the engine does either in one go, which takes tens of milliseconds. */
 import { isExactInteger, parseExact } from './exact-json.ts'
 import { JsonTextError } from './json-limits.ts'
 import { elementsFrom } from './json-scan.ts'
@@ -8,39 +8,42 @@ import { isObject, type JsonValue } from './json.ts'
 import type { Steps } from './steps.ts'
 import { textPieces } from './text-pieces.ts'
 
-/** Characters that are parsed, or written, at once. */
+/** Characters that are parsed or written at once. */
 const PIECE = 128 * 1024
 
 export interface JsonText {
-  /** JSON's own signs stand in it, and positions are offsets in it. It is valid as far as a scan can see (json-scan.ts). */
+  /**
+   * The text or its octets: JSON's own characters are unchanged in it, and positions are offsets in it. It
+   * is valid as far as a scan can see (json-scan.ts).
+   */
   readonly held: string
   /** The text between two of these positions. */
   read(start: number, end: number): string
-  /** Throws for what is not JSON. */
+  /** Throws if the text is not JSON. */
   parse(text: string): JsonValue
 }
 
-/** As `parseExact`. Throws JsonTextError, too. */
+/** Like `parseExact`, in steps. May also throw JsonTextError. */
 export const parseExactInSteps = (text: string): Steps<unknown> => parseTextInSteps(text, (json) => parseExact(json) as JsonValue)
 
-/** As `JSON.parse`. Throws JsonTextError, too. */
+/** Like `JSON.parse`, in steps. May also throw JsonTextError. */
 export const parseJsonInSteps = (text: string): Steps<JsonValue> => parseTextInSteps(text, (json) => JSON.parse(json) as JsonValue)
 
 function* parseTextInSteps(text: string, parse: JsonText['parse']): Steps<JsonValue> {
   if (text.length <= PIECE) return parse(text)
-  // The engine puts pieces together where a character is read.
+  // The engine joins the pieces of a text when a character is read.
   const start = text.search(NO_SPACE)
   yield
   const held = { held: text, read: (from: number, to: number) => text.slice(from, to), parse }
   const end = text.trimEnd().length
-  // Within a value a scan has found where each text ends.
+  // For objects and arrays, a scan finds where each text ends.
   if (text[start] === '"' && skipString(text, start) !== end) throw behindJson()
   return yield* parseInSteps(held, start, end)
 }
 
 const NO_SPACE = /[^ \n\r\t]|$/
 
-/** As `parse` of all between the positions. */
+/** Like `parse` of all text between the positions, in steps. */
 export function* parseInSteps(text: JsonText, start: number, end: number): Steps<JsonValue> {
   const { held, read, parse } = text
   if (end - start <= PIECE) return parse(read(start, end))
@@ -59,7 +62,7 @@ export function* parseInSteps(text: JsonText, start: number, end: number): Steps
   return Object.fromEntries(members)
 }
 
-/** Neighbours are parsed together, before those behind them are looked for. */
+/** Neighbouring elements are parsed together, before the elements after them are located. */
 function* parseElements(text: JsonText, start: number, end: number): Steps<JsonValue> {
   const { held, read, parse } = text
   const values: JsonValue[] = []
@@ -94,7 +97,7 @@ function* parseString({ held, read, parse }: JsonText, start: number, end: numbe
   let escape = inner.indexOf('\\')
   for (let from = 0; from < inner.length;) {
     let to = Math.min(from + PIECE, inner.length)
-    // Neither an escape nor a character of several octets is cut.
+    // No escape and no character of several octets is cut.
     while (escape >= 0 && escape < to) {
       const behind = escape + (inner[escape + 1] === 'u' ? 6 : 2)
       to = Math.min(Math.max(to, behind), inner.length)
@@ -108,10 +111,10 @@ function* parseString({ held, read, parse }: JsonText, start: number, end: numbe
   return pieces.join('')
 }
 
-/** An octet of UTF-8 that begins no character. In other text these are signs like any other. */
+/** A UTF-8 octet that continues a character. In text that is not held as octets, these are ordinary characters. */
 const isWithinCharacter = (code: number): boolean => code >= 0x80 && code < 0xc0
 
-/** As JSON.stringify. */
+/** Like JSON.stringify, in steps. */
 export function* writeInSteps(value: unknown): Steps<string> {
   const large = new Set()
   if (sizeWithin(value, PIECE, large) >= 0) return JSON.stringify(value)
@@ -120,7 +123,7 @@ export function* writeInSteps(value: unknown): Steps<string> {
   return pieces.join('')
 }
 
-/** `large`: those that are known to be no single piece. */
+/** `large` contains the values that are known to be too large for one piece. */
 function* write(value: unknown, pieces: string[], large: Set<unknown>): Steps<void> {
   if ((!large.has(value) && sizeWithin(value, PIECE, large) >= 0) || isExactInteger(value)) pieces.push(JSON.stringify(value))
   else if (typeof value === 'string') yield* writeString(value, pieces)
@@ -160,12 +163,12 @@ function* writeString(text: string, pieces: string[]): Steps<void> {
   pieces.push('"')
 }
 
-/** Says whether the JSON of a value has about so many characters or fewer, by a look at no more of it than that. */
+/** True if the JSON of a value has at most about this many characters. It looks at no more of the value than that. */
 export const fitsWithin = (value: unknown, characters: number): boolean => sizeWithin(value, characters, new Set()) >= 0
 
 /**
- * About how many of so many characters the value leaves; below zero where it does not fit, without having looked at all of it.
- * A value longer than half a piece is remembered: where it lies deep, it would be measured again at each level.
+ * About how many of `most` characters the value leaves; negative if it does not fit, in which case not all of it was looked at. A value
+ * longer than half a piece is remembered, because a deeply nested one would be measured again at each level.
  */
 const sizeWithin = (value: unknown, most: number, large: Set<unknown>): number => {
   if (typeof value === 'string') return most - value.length - 2

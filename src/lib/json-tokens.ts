@@ -1,6 +1,6 @@
 /**
- * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it. The walk stops
- * after each piece of work with `undefined`, so that its caller may let other work pass.
+ * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it. The walk yields `undefined`
+ * after each piece of work, so that the caller can let other work run.
  */
 import { JsonTextError } from './json-limits.ts'
 
@@ -8,33 +8,36 @@ export type JsonToken = JsonText | JsonContainer
 
 export interface JsonText {
   readonly kind: 'string' | 'number'
-  /** Offsets of the literal, quotes included; of a long number, its digits. */
+  /** Offsets of the literal: of a string with its quotes, of a long number its digits. */
   readonly start: number
   readonly end: number
   readonly value: string
-  /** The member that it is the value of, or, in arrays, that its array is; '' at the top. A member's own name has itself. */
+  /**
+   * The name of the member whose value it is or, in an array, whose value the array is; '' at
+   * the top. For a member's name, the name itself.
+   */
   readonly key: string
-  /** It is the name of a member. */
+  /** True if the string is a member's name rather than a value. */
   readonly isKey: boolean
 }
 
 export interface JsonContainer {
   readonly kind: 'open' | 'close'
-  /** As of a text. */
+  /** Like `key` of a text. */
   readonly key: string
   readonly isArray: boolean
 }
 
-/** Shorter numbers say nothing by themselves: long ones may be an account's, a card's, a telephone's. */
+/** Shorter numbers identify nothing by themselves; long ones may be account, card or telephone numbers. */
 const NUMBER = /-?\d[\d.]{7,}(?:[eE][+-]?\d+)?/g
 const LONG_NUMBER = 8
 
-/** Units of text that are read in one go. */
+/** Units of text that are read at once. */
 const WORK_UNITS = 32_768
 
-/** `json` is text that a scanner has accepted. Throws JsonTextError for a fault in an escape. */
+/** `json` must be text that a scanner has accepted. Throws JsonTextError for an invalid escape. */
 export function* jsonTokens(json: string): Generator<JsonToken | undefined, void, undefined> {
-  /** For each open container, the member that it stands for. */
+  /** For each open container, the name of the member whose value it is. */
   const open: string[] = []
   let key = ''
   let at = 0
@@ -73,7 +76,7 @@ export function* jsonTokens(json: string): Generator<JsonToken | undefined, void
   }
 }
 
-/** `replacements` in order of appearance, as JSON text. */
+/** `replacements` are in order of appearance, and each `text` is JSON text. */
 export const spliceJson = (json: string, replacements: readonly { start: number; end: number; text: string }[]): string => {
   const out: string[] = []
   let from = 0
@@ -91,7 +94,7 @@ const [QUOTE, BACKSLASH, MINUS, ZERO, NINE, POINT, PLUS] = [34, 92, 45, 48, 57, 
 const isInNumber = (unit: number): boolean =>
   (unit >= ZERO && unit <= NINE) || unit === POINT || unit === PLUS || unit === MINUS || unit === 69 || unit === 101
 
-/** Escapes are read in pieces: a string of nothing else takes long. */
+/** Escapes are decoded in pieces: a string that consists only of escapes takes long. */
 function* meantBy(json: string, start: number, end: number): Generator<undefined, string, undefined> {
   if (end - start <= WORK_UNITS) {
     const raw = json.slice(start, end)
@@ -110,13 +113,13 @@ function* meantBy(json: string, start: number, end: number): Generator<undefined
   return pieces.join('')
 }
 
-/** The last place at or before `to` that is inside no escape. */
+/** The last offset at or before `to` that is not inside an escape. */
 const beforeEscape = (json: string, from: number, to: number): number => {
   let backslashes = 0
   while (to - 1 - backslashes >= from && json.charCodeAt(to - 1 - backslashes) === BACKSLASH) backslashes += 1
   if (backslashes % 2 === 1) return to - 1
   if (backslashes > 0) return to
-  // The digits of `\u0041` may be cut.
+  // The digits of `\u0041` may have been cut.
   const escape = json.lastIndexOf('\\u', to)
   if (escape < from || escape < to - 5) return to
   let before = 0
@@ -124,7 +127,7 @@ const beforeEscape = (json: string, from: number, to: number): number => {
   return before % 2 === 0 ? escape : to
 }
 
-/** A large body is parsed as it is read: a fault in an escape may show only here. */
+/** A large body is parsed as it is read, so an invalid escape may show only here. */
 const unescaped = (raw: string): string => {
   try {
     return JSON.parse(raw) as string

@@ -1,4 +1,4 @@
-/** Walks over JSON text and says where the values within a value stand, without building any of them. */
+/** Scans JSON text for the positions of the values within a value, without building any of them. */
 import { UNLIMITED } from './json-limits.ts'
 import {
   BRACE,
@@ -16,15 +16,15 @@ import {
   skipValue,
 } from './json-skip.ts'
 
-/** A value with what it holds: members by name, the last of a name counting, or elements. */
+/** A value with its contents: members by name (the last one of a name counts), or elements. */
 export interface JsonTree extends JsonSpan {
-  /** Where the name of a member begins. */
+  /** The offset of the member's name. */
   readonly nameStart?: number
   readonly members?: ReadonlyMap<string, JsonTree>
   readonly elements?: readonly JsonTree[]
 }
 
-/** One pass over a value: its containers are opened down to `levels`, and all positions are those of `text`. Throws JsonTextError. */
+/** One pass over a value: its containers are opened down to `levels`, and all positions are offsets in `text`. Throws JsonTextError. */
 export const scanTree = (text: string, levels: number, from?: number): JsonTree => {
   const budget = budgetOf(UNLIMITED)
   return treeAt(text, levels, from ?? skipSpace(text, budget, 0), budget)
@@ -61,7 +61,7 @@ const listTree = (text: string, levels: number, start: number, budget: Budget): 
   return { start, end: at + 1, elements }
 }
 
-/** The elements of the list that `text` is, each opened down to `levels` when it is asked for: one pass for all. Throws JsonTextError. */
+/** Yields the elements of the list in `text`, each opened down to `levels` on demand, in one pass over all. Throws JsonTextError. */
 export function* treesFrom(text: string, levels: number): Generator<JsonTree, void, undefined> {
   const budget = budgetOf(UNLIMITED)
   let at = skipSpace(text, budget, skipSpace(text, budget, 0) + 1)

@@ -6,7 +6,7 @@ export interface JsonObject {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `Array.isArray` does not tell a list that is read-only from the other values. */
+/** `Array.isArray` does not narrow a union with a read-only list. */
 export const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -21,10 +21,10 @@ export function objectsIn(value: unknown): readonly Record<string, unknown>[] {
   return listOf(value).filter(isObject)
 }
 
-/** Changes of an object's members: the JSON text to put, or null to remove the member. */
+/** Changes to an object's members: the JSON text of the new value, or null to remove the member. */
 export type JsonChanges = Readonly<Record<string, string | null>>
 
-/** The value that a text of somebody else is as JSON; undefined where it is none, which is for the caller to judge. */
+/** Parses untrusted text as JSON; undefined if it is not JSON, which the caller must judge. */
 export const jsonIn = (text: string): JsonValue | undefined => {
   try {
     return JSON.parse(text) as JsonValue
@@ -33,13 +33,13 @@ export const jsonIn = (text: string): JsonValue | undefined => {
   }
 }
 
-/** The object that a text is as JSON, an empty text an empty one; null where it is none. */
+/** Parses the text as a JSON object; an empty text counts as an empty object. Null if it is not an object. */
 export const objectIn = (text: string): JsonObject | null => {
   const value = text === '' ? {} : jsonIn(text)
   return isObject(value) ? value : null
 }
 
-/** The object in an answer of a model; null where there is none. Models like to put words or a fence around one. */
+/** The object in a model's answer; null if there is none. Models like to put words or a code fence around an object. */
 export const objectAmongWords = (text: string): JsonObject | null => {
   const value = jsonIn(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   return isObject(value) ? value : null

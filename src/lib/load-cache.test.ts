@@ -75,7 +75,7 @@ test('a load that began before a refresh never stores what it read, in whatever 
       async (scheduler, steps) => {
         const cache = createLoadCache<string, number>(2, createFakeClock())
         let stored = 0
-        // A query sees the value of the moment at which it runs, and answers at another.
+        // A query sees the value at the moment when it runs, and answers at a later moment.
         const load = async (key: string): Promise<number | null> => {
           await scheduler.schedule(Promise.resolve(), `query ${key}`)
           const seen = stored
@@ -95,7 +95,7 @@ test('a load that began before a refresh never stores what it read, in whatever 
         )
         await scheduler.waitAll()
         await task
-        // Whatever is remembered when all has come to rest is the newest.
+        // When everything has settled, the cached value is the newest.
         for (const key of ['a', 'b']) expect(await cache.get(key, async () => stored)).toBe(stored)
       },
     ),

@@ -1,45 +1,50 @@
 /**
- * Values loaded once and kept. After a refresh each is loaded again when it is asked for, and a value that cannot be loaded
- * again, or not soon, is served as it was last known: what reads from storage goes on while storage is away or hangs.
- * Concurrent loads of one key share a promise. What a load read that began before a refresh is the last known value and no more
- * (a revoked key must not come back by a slow query); where something was forgotten meanwhile, it is nothing.
+ * Values that are loaded once and kept. After a refresh, each value is loaded again when it is next requested. A value that cannot be
+ * reloaded, or not soon, is served as last known: readers of storage keep working while storage is away or hangs. Concurrent loads of one
+ * key share a promise. A value from a load that began before a refresh counts only as last known (a slow query must not bring back a
+ * revoked key); if something was forgotten meanwhile, it is discarded.
  */
 import type { Clock } from './clock.ts'
 
 export interface LoadCache<Key, Value> {
-  /** The value at once when it is known, else a promise. `load` answers null for what does not exist. Rejects as `load` does where nothing older is known. */
+  /**
+   * Returns the value at once if it is known, otherwise a promise. `load` resolves to null for a value that does not
+   * exist. Rejects as `load` does if no older value is known.
+   */
   get(key: Key, load: (key: Key) => Promise<Value | null>): Value | null | Promise<Value | null>
-  /** Loads it now, whatever is known of it. */
+  /** Loads the value now, whatever is known of it. */
   reload(key: Key, load: (key: Key) => Promise<Value | null>): Promise<Value | null>
-  /** Something may have changed, and can be read: everything is loaded again, once it is asked for. */
+  /** Something may have changed and can be read again: every value is reloaded when it is next requested. */
   refresh(): void
-  /** These have changed and must never be served as they were; all of them without `matches`. The rest is refreshed. */
+  /**
+   * The matching values have changed and must never be served as they were; without `matches`, this holds for all. The rest is refreshed.
+   */
   forget(matches?: (value: Value, key: Key) => boolean): void
 }
 
 interface Entry<Value> {
   readonly value: Value | null
-  /** The refresh after which it was loaded; an older one is the last known value. */
+  /** The number of the refresh after which it was loaded; an entry of an earlier one is only the last known value. */
   readonly age: number
 }
 
 interface Load<Value> {
   readonly ended: Promise<Value | null>
-  /** Resolves where it takes longer than anybody waits who has an older value. */
+  /** Resolves if the load takes longer than a caller with an older value waits. */
   readonly late: Promise<void>
 }
 
 /** A load that takes longer counts as failed until it ends. */
 const PATIENCE_MS = 250
 
-/** Beyond `maxEntries` the oldest entries go: a flood of unknown keys must not fill the memory. */
+/** Above `maxEntries` the oldest entries are dropped: a flood of unknown keys must not fill the memory. */
 export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Clock, 'after'>): LoadCache<Key, Value> => {
   const entries = new Map<Key, Entry<Value>>()
   let loading = new Map<Key, Load<Value>>()
   let age = 0
   /** How often something was forgotten. */
   let forgets = 0
-  /** A load has failed or is late, and none has succeeded since: callers with an older value do not wait for the next. */
+  /** A load has failed or is late, and none has succeeded since: callers with an older value do not wait for the next load. */
   let failing = false
 
   const start = (key: Key, load: (key: Key) => Promise<Value | null>): Load<Value> => {
@@ -76,7 +81,7 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
     entries.set(key, entry)
   }
 
-  /** An absence counts as unknown: the value may have been made since. */
+  /** A cached absence counts as unknown: the value may have been created since. */
   const lastKnown = (key: Key): Value | null => entries.get(key)?.value ?? null
 
   const refresh = (): void => {
@@ -93,13 +98,13 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
       const known = lastKnown(key)
       if (known === null) return ended
       const orLast = ended.catch((thrown: unknown) => {
-        // It may have been forgotten meanwhile.
+        // The value may have been forgotten meanwhile.
         const last = lastKnown(key)
         if (last === null) throw thrown
         return last
       })
       if (!failing) return Promise.race([orLast, late.then(() => lastKnown(key) ?? orLast)])
-      // A caller without an older value gets the failure.
+      // Avoids an unhandled rejection; callers without an older value get the failure.
       orLast.catch(() => undefined)
       return known
     },

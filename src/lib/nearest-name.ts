@@ -1,7 +1,7 @@
-/** The name that was probably meant, where one is not known. */
+/** Finds the name that was probably meant by an unknown one. */
 import { nearDistance } from './edit-distance.ts'
 
-/** The one of `known` that is nearest to `name`; null where none is near. */
+/** The name in `known` that is nearest to `name`; null if none is near. */
 export const nearestName = (known: readonly string[], name: string): string | null => {
   const wanted = plain(name)
   const [best] = known
@@ -15,7 +15,7 @@ const COMPARED_LENGTH = 100
 
 const plain = (name: string): string => name.slice(0, COMPARED_LENGTH).toLowerCase().replaceAll('-', '_')
 
-/** ` Did you mean "…"?`, to stand behind a sentence; empty where no name is near. */
+/** ` Did you mean "…"?`, to append to a sentence; empty if no name is near. */
 export const nearestHint = (known: readonly string[], name: string): string => {
   const near = nearestName(known, name)
   return near === null ? '' : ` Did you mean "${near}"?`

@@ -1,21 +1,21 @@
 /**
- * UTF-8 as a string of one character for each byte. JSON's own signs are ASCII, so such a string can be searched and
- * spliced like the text, its positions are those of the bytes, and it costs a fraction of decoding.
+ * UTF-8 as a string with one character for each byte. JSON's own characters are ASCII, so such a string can be searched and spliced like
+ * the text, its positions are byte offsets, and it costs a fraction of decoding.
  */
 import type { JsonChanges } from './json.ts'
 
-/** The characters that a string stands for. */
+/** How a held string represents text: as the text itself or as its octets. */
 export interface TextForm {
   text(held: string): string
-  /** In UTF-8. */
+  /** The length of the text in UTF-8. */
   byteLength(held: string): number
-  /** Its UTF-8. */
+  /** The text in UTF-8. */
   bytes(held: string): Uint8Array
-  /** As they have to stand in it. */
+  /** The changes in the form in which the string is held. */
   changes(changes: JsonChanges): JsonChanges
 }
 
-/** The string is the text. */
+/** The string is the text itself. */
 export const asIs: TextForm = {
   text: (held) => held,
   byteLength: (held) => Buffer.byteLength(held),
@@ -33,12 +33,15 @@ export const ofOctets: TextForm = {
   changes: (changes) => Object.fromEntries(Object.entries(changes).map(([key, put]) => [encoded(key), put === null ? null : encoded(put)])),
 }
 
-/** Other characters take more bytes than one: the engine counts them ten times as fast as an expression finds one. */
+/**
+ * Any other character takes more than one byte in UTF-8: the engine counts bytes ten times as fast
+ * as a regular expression finds such a character.
+ */
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 const encoded = (text: string): string => (isAscii(text) ? text : octetsOf(Buffer.from(text)))
 
-/** The text of valid UTF-8. */
+/** Decodes bytes that are valid UTF-8. */
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

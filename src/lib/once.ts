@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for. */
+/** Makes the value on the first call, and returns the same value afterwards. */
 export const once = <Value>(make: () => Value): (() => Value) => {
   let made: { readonly value: Value } | null = null
   return () => (made ??= { value: make() }).value

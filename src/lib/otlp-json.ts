@@ -5,7 +5,7 @@ export type AttributeType = 'string' | 'int' | 'double' | 'bool' | 'strings'
 
 export type AttributeValue = string | number | boolean | readonly string[]
 
-/** In the words of the protocol. */
+/** In the protocol's own terms. */
 export interface OtlpAttribute {
   readonly key: string
   readonly value: OtlpValue
@@ -23,7 +23,7 @@ export const otlpAttribute = (key: string, value: AttributeValue, type: Attribut
   value: valueOf(value, type),
 })
 
-/** By the value's own type: whole numbers are integers. */
+/** Takes the type from the value itself: whole numbers are integers. */
 export const untypedAttribute = (key: string, value: AttributeValue): OtlpAttribute => otlpAttribute(key, value, typeOf(value))
 
 const typeOf = (value: AttributeValue): AttributeType => {
@@ -41,10 +41,10 @@ const valueOf = (value: AttributeValue, type: AttributeType): OtlpValue => {
   return { stringValue: wellFormed(String(value)) }
 }
 
-/** Half of a character is no UTF-8, which the protocol asks for. */
+/** A lone surrogate cannot be encoded in UTF-8, which the protocol requires. */
 const wellFormed = (text: string): string => text.toWellFormed()
 
-/** Nanoseconds since the epoch, as text: a double cannot hold them. */
+/** Nanoseconds since the epoch, as text: a double cannot hold them exactly. */
 export const nanosText = (epochMs: number): string => {
   const whole = Math.floor(epochMs)
   return `${whole}${String(Math.floor((epochMs - whole) * 1_000_000)).padStart(6, '0')}`

@@ -1,9 +1,9 @@
-/** Keeps what was made for a key, the latest `most` of them: for what is dear to make and the same for all who ask. */
+/** Caches the latest `most` values by key, for values that are expensive to make and the same for every caller. */
 export const createMemory = <Value>(most: number): ((key: string, make: () => Value) => Value) => {
   const made = new Map<string, Value>()
   return (key, make) => {
     const value = made.get(key) ?? make()
-    // Last in order again: the first one goes.
+    // Inserted again as the last entry, since the first one is dropped.
     made.delete(key)
     if (made.size >= most) made.delete(made.keys().next().value as string)
     made.set(key, value)

@@ -16,7 +16,7 @@ test('the first run comes after one interval, the next one an interval after the
   expect(runs).toHaveLength(0)
   clock.advance(1)
   expect(runs).toHaveLength(1)
-  clock.advance(10_000) // a slow run is never overtaken by itself
+  clock.advance(10_000) // a slow run never overlaps with the next one
   expect(runs).toHaveLength(1)
   runs[0]?.()
   await turn()

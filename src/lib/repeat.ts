@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** Runs `task` every `intervalMs` after the end of the last run, until stopped. A failed run is reported and not the last. */
+/** Runs `task` every `intervalMs` after the end of the previous run, until stopped. A failed run is reported, and the runs go on. */
 export const repeat = (clock: Clock, intervalMs: number, task: () => Promise<void>, onError: (thrown: unknown) => void): (() => void) => {
   let stopped = false
   let cancel: () => void

@@ -3,7 +3,10 @@ import fc from 'fast-check'
 
 import { isPublicAddress } from './safe-address.ts'
 
-/** The last address before a range, its first, its last, and the next behind it; null where that is no address or another range's. */
+/**
+ * For each range: the address before it, its first, its last, and the address after it; null if
+ * that is no address or belongs to another range.
+ */
 const EDGES: Readonly<Record<string, readonly [before: string | null, first: string, last: string, behind: string | null]>> = {
   '0.0.0.0/8': [null, '0.0.0.0', '0.255.255.255', '1.0.0.0'],
   '10.0.0.0/8': ['9.255.255.255', '10.0.0.0', '10.255.255.255', '11.0.0.0'],

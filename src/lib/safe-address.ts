@@ -1,16 +1,16 @@
 /**
- * Says whether an address belongs to the open internet. A service that connects to addresses from others must not reach what only
- * it can see: its own machine, its neighbours, the metadata of its cloud (docs/contract/operating.md#addresses).
+ * Decides whether an address is on the public internet. A service that connects to addresses from others must not reach what only it can
+ * see: its own machine, its neighbours, the metadata of its cloud (docs/contract/operating.md#addresses).
  */
 import { type AddressRange, addressValue, isWithin, rangeOf } from './address-ranges.ts'
 
-/** IANA's special-purpose registries, and all of IPv6 that is not given to the open internet (2000::/3); `base/bits`. */
+/** IANA's special-purpose registries, and all of IPv6 outside of the public internet (2000::/3), as `base/bits`. */
 const BLOCKED = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // A public address by which only machines of Azure reach the service that sets them up.
+  // A public address at which only Azure machines reach the service that sets them up.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -32,7 +32,7 @@ const BLOCKED = [
   '3fff::/20',
 ].map(known)
 
-/** False for what is no address at all. A zone (`%eth0`) names an interface of this machine: never public. */
+/** False if the text is not an address. A zone (`%eth0`) names an interface of this machine, so such an address is never public. */
 export const isPublicAddress = (text: string): boolean => {
   const address = addressValue(text)
   return address !== null && !BLOCKED.some((range) => isWithin(address, range))

@@ -1,4 +1,4 @@
-/** Authenticated encryption (AES-256-GCM): what was changed, or is opened with another key or as something else, does not open. */
+/** Authenticated encryption (AES-256-GCM): sealed bytes do not open if they were changed, or with another key or another context. */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
 import type { IdSource } from './id.ts'
@@ -7,7 +7,7 @@ export const SEAL_KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Base64 of initialisation vector, authentication tag and text. `context`: what it is sealed as. */
+/** Base64 of the initialisation vector, the authentication tag and the ciphertext. `context` says what the bytes are sealed as. */
 export const sealBytes = (plain: Uint8Array, key: Uint8Array, context: Uint8Array, ids: Pick<IdSource, 'bytes'>): string => {
   const iv = ids.bytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(context)
@@ -15,7 +15,7 @@ export const sealBytes = (plain: Uint8Array, key: Uint8Array, context: Uint8Arra
   return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')
 }
 
-/** Throws where it does not open. */
+/** Throws if the bytes do not open. */
 export const openBytes = (sealed: string, key: Uint8Array, context: Uint8Array): Uint8Array => {
   const bytes = Buffer.from(sealed, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })

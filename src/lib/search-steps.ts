@@ -1,14 +1,14 @@
-/** A search of megabytes of JSON text, a piece at a time: an expression goes over all of them in tens of milliseconds. */
+/** Searches megabytes of JSON text piece by piece: a regular expression takes tens of milliseconds for all of it. */
 import { JSON_LIMITS } from './json-limits.ts'
 import type { Steps } from './steps.ts'
 
 /** Characters that are searched at once. */
 const PIECE = 256 * 1024
 
-/** As many characters as a match takes on either side of white space in it. */
+/** The most characters that a match has on either side of white space within it. */
 const REACH = 128
 
-/** As `pattern.test`. Between the parts of a match there may be white space and colons, as much as a body may have. */
+/** Like `pattern.test`, in steps. Between the parts of a match there may be as much white space, and colons, as a body may have. */
 export function* testInSteps(pattern: RegExp, text: string): Steps<boolean> {
   if (text.length <= PIECE) return pattern.test(text)
   for (let from = 0; from < text.length;) {
@@ -21,8 +21,8 @@ export function* testInSteps(pattern: RegExp, text: string): Steps<boolean> {
 }
 
 /**
- * As a loop over `text.matchAll`: `take` gets each match and where it ends, and ends the search by true. Where white space lies within a
- * match, as above.
+ * Like a loop over `text.matchAll`, in steps: `take` gets each match and its end, and stops the search by returning true.
+ * White space within a match is treated as by `testInSteps`.
  */
 export function* matchInSteps(pattern: RegExp, text: string, take: (match: RegExpExecArray, end: number) => boolean): Steps<boolean> {
   for (let from = 0; ;) {
@@ -40,7 +40,7 @@ export function* matchInSteps(pattern: RegExp, text: string, take: (match: RegEx
   }
 }
 
-/** As `text.includes`. */
+/** Like `text.includes`, in steps. */
 export function* includesInSteps(text: string, word: string): Steps<boolean> {
   const pattern = wordPattern(word)
   if (text.length <= WORD_PIECE) return pattern.test(text)
@@ -51,12 +51,13 @@ export function* includesInSteps(text: string, word: string): Steps<boolean> {
   return false
 }
 
-/** A word is found several times as fast as an expression with signs. */
+/** A word is found several times as fast as a regular expression with special characters. */
 const WORD_PIECE = 4 * PIECE
 
 /**
- * An expression for a word of the program's, such as a name in its quotes. Its last character is written as a class, since the engine
- * looks for an expression without any sign as for a plain word: in JSON that is full of quotes, several times as slow.
+ * A regular expression for a word of the program's own, such as a name in its quotes. Its last character is
+ * written as a class, because the engine searches for an expression without special characters like a plain word,
+ * which is several times as slow in JSON full of quotes.
  */
 export const wordPattern = (word: string): RegExp => {
   const known = PATTERNS.get(word) ?? new RegExp(`${escaped(word.slice(0, -1))}[${escaped(word.slice(-1))}]`)
@@ -68,12 +69,12 @@ const PATTERNS = new Map<string, RegExp>()
 
 const escaped = (word: string): string => word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 
-/** The pieces are not cut within white space, so that it does not count for their reach. */
+/** Moves the end of a piece past white space, so that white space does not count towards the reach. */
 const behindSpace = (text: string, from: number): number => {
   const most = from + JSON_LIMITS.spaces
   let at = from
   SPACES.lastIndex = from
-  // Most pieces end within a word: one look at a character costs less than an expression.
+  // Most pieces end within a word: checking one character costs less than a regular expression.
   while (at < most && text.charCodeAt(at) <= COLON && SPACES.test(text)) at = SPACES.lastIndex
   return Math.min(at, text.length)
 }

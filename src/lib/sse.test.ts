@@ -9,7 +9,7 @@ import type { SseEvent } from './sse.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** All events of some bytes that come in the given chunks, with the one that the end exposes. */
+/** All events in bytes that arrive in the given chunks, including the one that only the end completes. */
 const decode = (...chunks: readonly Uint8Array[]): SseEvent[] => decodeAll(chunks)
 
 const decodeAll = (chunks: Iterable<Uint8Array>): SseEvent[] => {
@@ -143,7 +143,7 @@ describe('limits', () => {
 })
 
 describe('time', () => {
-  /** Linear in the bytes (docs/contract/streams.md#reading-providers). */
+  /** Time must be linear in the bytes (docs/contract/streams.md#reading-providers). */
   const expectLinear = (chunksOf: (size: number) => Iterable<Uint8Array>) => {
     const workOn = (size: number) => {
       const chunks = [...chunksOf(size)]

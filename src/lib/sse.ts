@@ -1,24 +1,24 @@
 /**
- * Server-sent events: what we write to clients, and what we read from upstreams.
+ * Server-sent events: those that we write to clients, and those that we read from upstreams.
  *
- * Written by rules that every client of the field survives (docs/contract/streams.md#framing): LF endings, one line of data,
- * never `id:`, `retry:`, a BOM or an empty `data:`. Read by the whole grammar of the WHATWG HTML standard.
+ * They are written in the way that every known client can read (docs/contract/streams.md#framing): LF endings, one line of data, never
+ * `id:`, `retry:`, a BOM or an empty `data:`. They are read by the whole grammar of the WHATWG HTML standard.
  */
 
 /** The end marker of every stream, on all three interfaces. */
 export const DONE_FRAME = 'data: [DONE]\n\n'
 
-/** A comment: keeps connections open, and every parser skips it. */
+/** A comment, which every parser skips; it keeps connections open. */
 export const KEEP_ALIVE_FRAME = ': SERVICE PROCESSING\n\n'
 
-/** A frame of unnamed data. `data` is one line that is not empty, as `JSON.stringify` writes it. */
+/** A frame of unnamed data. `data` must be one non-empty line, as `JSON.stringify` writes it. */
 export const dataFrame = (data: string): string => `data: ${data}\n\n`
 
-/** A named frame. Neither name nor data holds a line end. */
+/** A named frame. Neither name nor data may contain a line end. */
 export const eventFrame = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`
 
 export interface SseEvent {
-  /** The `event` field; null where it is absent or empty. */
+  /** The `event` field; null if it is absent or empty. */
   readonly event: string | null
   /** The `data` lines, joined with LF; never empty. */
   readonly data: string
@@ -35,7 +35,7 @@ export interface SseLimits {
 
 const SSE_LIMITS: SseLimits = { line: 8 * 1024 * 1024, event: 16 * 1024 * 1024, linesPerEvent: 10_000 }
 
-/** The stream is over one of its limits; `message` names it. The decoder is of no further use. */
+/** The stream exceeds one of its limits; `message` says which. The decoder must not be used any more. */
 export class SseLimitError extends Error {
   override readonly name = 'SseLimitError'
 }
@@ -44,22 +44,22 @@ const LF = 10
 const SPACE = 32
 const USUAL_PREFIX = 'data: '
 
-/** Pieces of an unfinished line are joined in blocks of about this size, so that one byte a chunk stays cheap. */
+/** Pieces of an unfinished line are joined in blocks of about this size, so that chunks of a single byte stay cheap. */
 const BLOCK = 4096
 
 /**
- * Bytes in, events out, in linear time however the bytes are cut. `id` and `retry` are read and dropped: we never
- * reconnect to an upstream.
+ * Turns bytes into events, in linear time however the bytes are split. `id` and `retry` are parsed
+ * and ignored: we never reconnect to an upstream.
  */
 export class SseDecoder {
-  /** Keeps the state of a split code point and drops the one leading BOM, also when that is split. */
+  /** Keeps the state of a split code point and drops the one leading BOM, even a split one. */
   readonly #utf8 = new TextDecoder()
   readonly #limits: SseLimits
-  /** The unfinished line: full blocks, and the piece that grows. */
+  /** The unfinished line: full blocks, and the piece that still grows. */
   #blocks: string[] = []
   #tail = ''
   #lineLength = 0
-  /** The chunk before ended in CR: an LF now belongs to it. */
+  /** The previous chunk ended in CR: an LF at the start of the next one belongs to it. */
   #swallowLf = false
   #event: string | null = null
   #data: string | null = null
@@ -69,7 +69,7 @@ export class SseDecoder {
     this.#limits = limits
   }
 
-  /** The events that `chunk` completes. Throws SseLimitError. */
+  /** Returns the events that `chunk` completes. Throws SseLimitError. */
   push(chunk: Uint8Array): SseEvent[] {
     const events: SseEvent[] = []
     this.#read(this.#utf8.decode(chunk, { stream: true }), events)
@@ -77,8 +77,8 @@ export class SseDecoder {
   }
 
   /**
-   * The end of the bytes. Answers with the event that lacks its blank line, if there is one: the standard discards it,
-   * upstreams that end a good stream this way exist, so the caller decides by what is in it.
+   * Call it at the end of the bytes. Returns the last event if its blank line is missing: the standard discards such an event, but some
+   * upstreams end a good stream this way, so the caller decides by its contents.
    */
   end(): SseEvent | null {
     const events: SseEvent[] = []
@@ -97,7 +97,7 @@ export class SseDecoder {
     }
     let lf = text.indexOf('\n', from)
     let cr = text.indexOf('\r', from)
-    // Each search starts where the last one ended, and is made again only once its find was passed: linear.
+    // Each search starts where the previous one ended, and is repeated only after its result was passed, so the time is linear.
     for (;;) {
       if (cr < 0 || (lf >= 0 && lf < cr)) {
         if (lf < 0) break
@@ -105,7 +105,7 @@ export class SseDecoder {
         from = lf + 1
         lf = text.indexOf('\n', from)
       } else {
-        // A lone CR at the end of a chunk ends the line at once: to wait for its LF would hold back an event.
+        // A lone CR at the end of a chunk ends the line at once: waiting for its LF would delay an event.
         this.#line(text, from, cr, events)
         from = cr + 1
         if (from === text.length) this.#swallowLf = true
@@ -117,7 +117,7 @@ export class SseDecoder {
     if (from < text.length) this.#keep(text, from)
   }
 
-  /** A line that ends in this chunk: `text[from, end)`, behind what was kept of it. */
+  /** Ends a line with `text[from, end)`, which follows what was kept of the line. */
   #line(text: string, from: number, end: number, events: SseEvent[]): void {
     if (this.#lineLength > 0) {
       this.#measureLine(end - from)

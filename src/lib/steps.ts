@@ -1,9 +1,9 @@
-/** Work that gives way between its steps: a small request takes all of them at once, and behind a large one others get their turn. */
+/** Work in steps: a small request runs all of them at once, and between the steps of a large one other requests get their turn. */
 
-/** Less input than this, in bytes, takes no longer than a step does. */
+/** Input of fewer bytes takes no longer than one step. */
 export const LARGE_BYTES = 256 * 1024
 
-/** Each `yield` ends a step of a few milliseconds at the most, whatever the input holds. */
+/** Each `yield` ends a step of at most a few milliseconds, whatever the input contains. */
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
 export const atOnce = <Result>(steps: Steps<Result>): Result => {
@@ -13,7 +13,7 @@ export const atOnce = <Result>(steps: Steps<Result>): Result => {
   }
 }
 
-/** The same for work that may be large: where no step has to wait for its turn, it ends at once. */
+/** Like `atOnce`, for work that may be large: it returns synchronously if no step has to wait for its turn. */
 export const throughout = <Result>(steps: Steps<Result>, turn: Turn): Result | Promise<Result> => {
   for (;;) {
     const { done, value } = steps.next()
@@ -23,7 +23,7 @@ export const throughout = <Result>(steps: Steps<Result>, turn: Turn): Result | P
   }
 }
 
-/** The same steps, with `turn` awaited where it wants to be. */
+/** Runs the steps, and awaits `turn` whenever it returns a promise. */
 export const inTurns = async <Result>(steps: Steps<Result>, turn: Turn): Promise<Result> => {
   for (;;) {
     const { done, value } = steps.next()
@@ -33,17 +33,17 @@ export const inTurns = async <Result>(steps: Steps<Result>, turn: Turn): Promise
   }
 }
 
-/** Called behind each step; undefined where the work may go on. */
+/** Called after each step; returns undefined if the work may go on at once. */
 export type Turn = () => Promise<void> | undefined
 
 /** The work of one step: an element counts as much as a hundred characters. */
 const STEP_UNITS = 200_000
 const ELEMENT_UNITS = 100
 
-/** A size of a schema that is looked at as a whole: some twenty of them make up a step. */
+/** The size of a schema that is checked as a whole: about twenty of them fill a step. */
 export const SCHEMA_UNITS = STEP_UNITS / 20
 
-/** As `map`. `sizeOf`: the characters that are copied for an element, where they are many. */
+/** Like `map`, in steps. `sizeOf` is the number of characters that are copied for an element, if there are many. */
 export function* mapInSteps<Given, Made>(
   given: readonly Given[],
   map: (one: Given, index: number) => Made,
@@ -58,7 +58,7 @@ export function* mapInSteps<Given, Made>(
   return made
 }
 
-/** As `mapInSteps`, where the work on an element is cut too. */
+/** Like `mapInSteps`, but the work on each element is also done in steps. */
 export function* eachInSteps<Given, Made>(
   given: readonly Given[],
   map: (one: Given) => Steps<Made>,
@@ -73,7 +73,10 @@ export function* eachInSteps<Given, Made>(
   return made
 }
 
-/** To be asked behind each element: whether the work since the last step makes up another. `size`: as above. */
+/**
+ * Call it after each element: it returns true once the work since the last yield fills a step. `size` is
+ * the number of characters copied for the element.
+ */
 export const startPace = (): ((size?: number) => boolean) => {
   let units = 0
   return (size = 0) => {

@@ -1,9 +1,9 @@
-/** JSON text as a search sees it: where its strings begin, behind white space as it stands or as an escape. */
+/** Finds the beginnings of strings in JSON text for searches that skip leading white space, whether literal or escaped. */
 
-/** Longer white space counts as the beginning of a string, so that a search takes no long steps. */
+/** Longer white space counts as the beginning of a string, so that no search takes long. */
 const SPACE_MAX = 64 * 1024
 
-/** Says whether nothing but white space stands between the quote and `at`. */
+/** True if there is nothing but white space between the opening quote and `at`. */
 export const startsString = (json: string, at: number): boolean => {
   const least = Math.max(0, at - SPACE_MAX)
   let before = at - 1
@@ -16,7 +16,7 @@ export const startsString = (json: string, at: number): boolean => {
   return before >= 0
 }
 
-/** Says whether the letter at `at` belongs to an escape such as `\n`. */
+/** True if the letter at `at` belongs to an escape such as `\n`. */
 export const isEscapedSpace = (json: string, at: number): boolean => json[at - 1] === '\\' && ESCAPED.test(json[at] ?? '')
 
 const SPACE = /^\s/

@@ -1,4 +1,7 @@
-/** Why a connection or a file failed, in brackets behind a sentence: the code of the operating system where there is one. */
+/**
+ * Why a connection or a file failed, to append to a sentence in brackets: the operating system's
+ * error code if there is one, otherwise the message.
+ */
 export const systemFault = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return String(thrown)
   const { code } = thrown as NodeJS.ErrnoException

@@ -6,7 +6,7 @@ import { textPieces } from './text-pieces.ts'
 
 const PIECE = 1024 * 1024
 
-/** In hexadecimal digits. */
+/** Returns hexadecimal digits. */
 export function* textDigest(text: string): Steps<string> {
   const hash = createHash('sha256')
   for (const piece of textPieces(text, PIECE)) {

@@ -1,4 +1,4 @@
-/** A long text in pieces of so many UTF-16 units, or one more: half of a character alone is no text. An empty text has none. */
+/** Cuts a long text into pieces of `length` UTF-16 units, or one more so that no surrogate pair is split. An empty text has no pieces. */
 export function* textPieces(text: string, length: number): Generator<string> {
   for (let from = 0; from < text.length;) {
     const to = endOfPiece(text, from + length)
@@ -7,7 +7,7 @@ export function* textPieces(text: string, length: number): Generator<string> {
   }
 }
 
-/** Where the text may be cut at the earliest, not before `end`. */
+/** The first place at or after `end` at which the text may be cut. */
 export const endOfPiece = (text: string, end: number): number => {
   if (end >= text.length) return text.length
   const isWithinPair = text.codePointAt(end - 1) !== text.charCodeAt(end - 1)

@@ -1,6 +1,6 @@
 /**
- * Text without the characters that no reader sees, in which words for a model can be hidden: zero-width and bidirectional
- * marks, tags, fillers, control characters, halves of characters. Some emoji and scripts lose a joiner with them.
+ * Removes the characters that no reader sees and in which words for a model can be hidden: zero-width and bidirectional marks, tags,
+ * fillers, control characters, lone surrogates. Some emoji and scripts lose a joiner.
  */
 export const visibleText = (text: string): string => text.replace(UNSEEN, '')
 

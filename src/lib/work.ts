@@ -1,12 +1,9 @@
-/**
- * Bounds the amount of work that somebody else's input can cause. A step is a few nanoseconds: while it lasts, nobody else is
- * answered.
- */
+/** Limits the work that untrusted input can cause. A step takes a few nanoseconds, during which nobody else is answered. */
 export interface Work {
   left: number
 }
 
-/** There is more to do than is done for anybody. */
+/** The input needs more work than is done for anybody. */
 export class TooMuchWork extends Error {
   override readonly name = 'TooMuchWork'
 }

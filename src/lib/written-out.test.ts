@@ -6,7 +6,7 @@ import { writtenOut } from './written-out.ts'
 const now = (): Promise<void> => Promise.resolve()
 const of = async (text: string, pause = now): Promise<string> => Buffer.from(await writtenOut(Buffer.from(text), pause)).toString()
 
-/** As Python writes JSON. */
+/** JSON as Python writes it. */
 const inAscii = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 

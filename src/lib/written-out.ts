@@ -1,9 +1,9 @@
 /**
- * Characters beyond ASCII that a JSON text writes as `\u4f60`, written out. Python writes all of them so, and a text of nothing
- * else takes a parser several times as long as the same text in UTF-8.
+ * Replaces escapes such as `\u4f60` in JSON text by the characters beyond ASCII that they stand for. Python escapes all of them, and a
+ * parser takes several times as long for such text as for the same text in UTF-8.
  */
 
-/** Bytes that are read in one go: a few milliseconds. */
+/** Bytes that are read at once: a few milliseconds. */
 const STEP_BYTES = 2_000_000
 
 const BACKSLASH = 0x5c
@@ -11,8 +11,8 @@ const LETTER_U = 0x75
 const BYTE_ORDER_MARK = 0xfeff
 
 /**
- * The same JSON text. What stands for a sign of JSON's own, for half a character or for a byte order mark stays as it was
- * written, so that text that is no JSON does not become some. The bytes are overwritten; `pause` lets other work pass.
+ * The same JSON text. Escapes of ASCII characters, of lone surrogates and of a byte order mark stay as they were written, so that text
+ * that is not JSON does not become JSON. The bytes are overwritten; `pause` lets other work run.
  */
 export const writtenOut = async (bytes: Uint8Array, pause: () => Promise<void>): Promise<Uint8Array> => {
   let from = bytes.indexOf(BACKSLASH)
@@ -26,7 +26,9 @@ export const writtenOut = async (bytes: Uint8Array, pause: () => Promise<void>):
   return bytes.subarray(0, to)
 }
 
-/** Reads from `from` to `end`, or to the end of what begins before it, and writes from `to` on; where it came to in both. */
+/**
+ * Reads from `from` to `end`, or to the end of an escape that begins before it, and writes from `to` on; returns where it got to in both.
+ */
 const writeOut = (bytes: Uint8Array, from: number, to: number, end: number): [from: number, to: number] => {
   while (from < end) {
     const byte = bytes[from] ?? 0
@@ -45,7 +47,7 @@ const writeOut = (bytes: Uint8Array, from: number, to: number, end: number): [fr
       bytes[to++] = 0x80 | (point & 0x3f)
       from += 12
     } else if (unit < 0x80 || (unit >= 0xd800 && unit <= 0xdfff) || unit === BYTE_ORDER_MARK) {
-      // The character behind the backslash may be another one.
+      // The character after the backslash may be another backslash.
       bytes[to++] = byte
       if (from + 1 < bytes.length) bytes[to++] = bytes[from + 1] ?? 0
       from += 2
@@ -65,7 +67,7 @@ const writeOut = (bytes: Uint8Array, from: number, to: number, end: number): [fr
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
-/** The number that four hexadecimal digits stand for; -1 where they are none. */
+/** The number that four hexadecimal digits stand for; -1 if they are not all such digits. */
 const unitAt = (bytes: Uint8Array, start: number): number => {
   let unit = 0
   for (let at = start; at < start + 4; at += 1) {

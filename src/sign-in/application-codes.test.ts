@@ -39,7 +39,7 @@ test.each([
 
 const wordsOf = (thrown: Error): string => (thrown instanceof GatewayError ? `${thrown.status} ${thrown.message}` : thrown.message)
 
-/** Holds the code that was made last. */
+/** Holds the most recently made code. */
 const storeOfOne = (): OauthCodeStore => {
   let held: OauthCodeRecord | null = null
   return {

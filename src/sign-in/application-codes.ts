@@ -18,20 +18,20 @@ import type { Sessions } from './sessions.ts'
 import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
 export interface OauthSettings {
-  /** Null: any. */
+  /** Null means any host. */
   readonly allowedCallbackHosts: readonly string[] | null
   readonly allowWithoutPkce: boolean
 }
 
-/** The request of an application. */
+/** An application's request for access. */
 export type RequestedAccess = Omit<z.output<typeof createCodeBody>, 'workspace_id'>
 
 export interface Consent {
   readonly workspaceId: string
   readonly userId: string
-  /** The hash of the key by which it was given, or the id of the session. */
+  /** The hash of the key, or the id of the session, with which consent was given. */
   readonly by: { readonly keyHash: string } | { readonly sessionId: string }
-  /** A member's keys are bounded, and so are their number and who may have one. */
+  /** A member's keys are limited in amount and in number, and may be refused. */
   readonly isMember: boolean
 }
 
@@ -43,7 +43,7 @@ export interface Exchange {
 }
 
 export interface ApplicationCodes {
-  /** Throws `invalid_request` for a wish that the operator does not allow. */
+  /** Throws `invalid_request` for a request that the operator does not allow. */
   requireAllowed(requested: Pick<RequestedAccess, 'callback_url' | 'code_challenge'>, settings: OauthSettings): void
   /** Throws `permission_denied` for a member who may have no more. */
   make(requested: RequestedAccess, consent: Consent): Promise<{ readonly code: string; readonly appId: number; readonly createdAt: string }>
@@ -53,9 +53,9 @@ export interface ApplicationCodes {
 
 const CODE_MS = 10 * 60 * 1000
 
-/** The amount that an application of a member may spend in a month, in US dollars: as much as the member's playground. */
+/** The amount in US dollars that a member's application may spend in a month: as much as the member's playground. */
 const MEMBER_USD = 5
-/** So many applications a member may have at once: each may spend as much. */
+/** The most applications that a member may have at once, since each may spend that amount. */
 const MEMBER_APPLICATIONS = 20
 
 export const createApplicationCodes = (parts: {
@@ -70,14 +70,14 @@ export const createApplicationCodes = (parts: {
 
   const by = ({ user_id }: OauthCodeRecord, requestId: string): ChangedBy => ({ requestId, userId: user_id, keyHash: null })
 
-  /** RFC 6749, 4.1.2: the second user of a code may have stolen it, and so may the first. */
+  /** RFC 6749, 4.1.2: if a code is used twice, either of its users may have stolen it. */
   const refuseReplay = async (record: OauthCodeRecord, requestId: string): Promise<never> => {
     const hash = await store.replayed(record.id)
     if (hash !== null) await keys.revoke(null, hash, by(record, requestId)).catch(unlessGone)
     throw invalidCode()
   }
 
-  /** A key that is revoked, disabled or expired makes no other key, also by a code that it made before. */
+  /** A key that is revoked, disabled or expired makes no other key, not even with a code that it made before. */
   const requireWorking = async (hash: string): Promise<void> => {
     try {
       await keys.payer(null, hash)
@@ -87,7 +87,7 @@ export const createApplicationCodes = (parts: {
     }
   }
 
-  /** Who is kept out of the playground gets no other key, and nobody gets any number of them. */
+  /** A member who is locked out of the playground gets no other key, and nobody gets an unlimited number of keys. */
   const requireRoom = async (member: Pick<Consent, 'workspaceId' | 'userId'>): Promise<void> => {
     if (await keys.isKeptOut(member)) throw new GatewayError('permission_denied', KEPT_OUT)
     const wanted = { ...EVERY_KEY, purpose: 'application', status: 'active', onlyUserId: member.userId, offset: 0 } as const
@@ -143,10 +143,10 @@ export const createApplicationCodes = (parts: {
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
       if (challenge !== null && (verifier === null || !equal(challengeOf(verifier, agreed ?? 'S256'), challenge))) throw invalidCode()
       const { allowedBy, allowedIn, isMember, ...settings } = JSON.parse(record.key_settings) as KeptSettings
-      // Codes may have been made while there was room.
+      // The code may have been made when there was still room.
       if (isMember === true) await requireRoom({ workspaceId: record.workspace_id, userId: record.user_id })
       if (allowedBy !== null && allowedBy !== undefined) await requireWorking(allowedBy)
-      // Who signs out, or ends a session that is somebody else's, takes back what was allowed in it.
+      // Signing out, or ending somebody else's session, revokes what was allowed in the session.
       if (allowedIn !== undefined && !(await sessions.isInForce(allowedIn))) throw invalidCode()
       if (!(await store.claim(record.id, isoTimestamp(clock.now())))) return refuseReplay(record, requestId)
       const made = await keys.create(
@@ -169,7 +169,10 @@ export const createApplicationCodes = (parts: {
   }
 }
 
-/** `allowedBy`: the hash of the key by which the person allowed it; `allowedIn`: the session. Codes of an older version may lack any of them. */
+/**
+ * `allowedBy` is the hash of the key with which the person allowed it, `allowedIn` the session.
+ * Codes of an older version may lack any of them.
+ */
 type KeptSettings = KeySettings & { readonly allowedBy?: string | null; readonly allowedIn?: string; readonly isMember?: boolean }
 
 interface KeySettings {
@@ -194,7 +197,7 @@ const settingsOf = (
   }
 }
 
-/** The application as people know it. */
+/** The application's name for people. */
 const appOf = ({ callback_url: callback }: RequestedAccess): string =>
   callback === null || callback === undefined ? 'application' : new URL(callback).host
 

@@ -1,16 +1,16 @@
-/** How many wrong secrets an address may send in a minute, in this process. */
+/** Limits how many wrong secrets an address may send per minute, in this process. */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export interface Attempts {
-  /** Throws `rate_limit_exceeded` where the address has had its wrong ones. */
+  /** Throws `rate_limit_exceeded` if the address has sent too many wrong secrets. */
   require(address: string): void
   failed(address: string): void
 }
 
 const MOST = 10
 const MINUTE_MS = 60_000
-/** Addresses that are remembered; beyond it those go that were seen first. */
+/** The number of addresses that are remembered; above it, the oldest ones are dropped. */
 const ADDRESSES_MAX = 10_000
 
 export const createAttempts = (clock: Clock): Attempts => {

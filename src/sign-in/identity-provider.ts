@@ -1,6 +1,6 @@
 /**
- * Sign-in at an identity provider: OpenID Connect's code flow with PKCE, state and nonce (docs/contract/sign-in.md#openid-connect).
- * The protocol is the library's; what a person becomes here is ours.
+ * Sign-in at an identity provider: OpenID Connect's code flow with PKCE, state and nonce (docs/contract/sign-in.md#openid-connect). The
+ * library handles the protocol; this code decides who the person is here.
  */
 import type * as Library from 'oauth4webapi'
 import { z } from 'zod'
@@ -8,10 +8,10 @@ import { z } from 'zod'
 import { GatewayError } from '../errors.ts'
 import type { OidcSettings } from './oidc-settings.ts'
 
-/** How the provider is asked. */
+/** The function that sends requests to the provider. */
 type Fetching = (url: string, options: { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown }) => Promise<Response>
 
-/** The values that the browser keeps between the two halves of the sign-in that it began. */
+/** The values that the browser keeps between the two halves of a sign-in. */
 export interface BegunSignIn {
   readonly state: string
   readonly nonce: string
@@ -19,24 +19,24 @@ export interface BegunSignIn {
 }
 
 export interface Identity {
-  /** The provider's own name for the person. */
+  /** The provider's own id for the person. */
   readonly userId: string
-  /** Null: the provider says nothing of it here. */
+  /** Null if the provider does not decide the role. */
   readonly role: 'admin' | 'member' | null
 }
 
 export interface IdentityProvider {
-  /** Where the browser is sent. */
+  /** Returns the address to which the browser is sent. */
   begin(redirectUri: string): Promise<{ readonly url: string; readonly begun: BegunSignIn }>
-  /** Throws `authentication` for all but the end of this very sign-in, and `permission_denied` for somebody who is not let in. */
+  /** Throws `authentication` for anything but the end of this very sign-in, and `permission_denied` for a person who is not admitted. */
   finish(callback: URLSearchParams, begun: BegunSignIn, redirectUri: string): Promise<Identity>
 }
 
-/** `fetch` bounds where it connects, and for how long. */
+/** `fetch` must restrict the addresses and the time. */
 export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching): IdentityProvider => {
   const issuer = new URL(settings.issuer)
   const client: Library.Client = { client_id: settings.client_id }
-  // Most services name no provider: they do not load it.
+  // Loaded on use, because most services configure no provider.
   const load = async () => {
     const oauth = await import('oauth4webapi')
     const options = { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: issuer.protocol === 'http:' }
@@ -118,5 +118,5 @@ const identityOf = (claims: object, { allowed_domains: domains, role_claim: role
   return { userId: sub, role: roleClaim === undefined ? null : roleIn(Reflect.get(claims, roleClaim)) }
 }
 
-/** One role, or a list of groups that has it. */
+/** The claim is one role, or a list of groups that contains it. */
 const roleIn = (value: unknown): 'admin' | 'member' => ([value].flat().includes('admin') ? 'admin' : 'member')

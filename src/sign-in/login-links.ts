@@ -9,14 +9,14 @@ import { digestsOf, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 export interface LinkWanted {
   readonly workspaceId: string
   readonly userId: string
-  /** Null: the one that the person has, or `member` for somebody new. */
+  /** Null means the person's current role, or `member` for somebody new. */
   readonly role: 'admin' | 'member' | null
   readonly expiresInSeconds: number
 }
 
 export interface MadeLink {
   readonly link: LoginLinkRecord
-  /** In this answer and nowhere else. */
+  /** Returned here and nowhere else. */
   readonly token: string
 }
 
@@ -53,9 +53,12 @@ export const createLoginLinks = (parts: {
   }
 }
 
-/** The token is behind the `#`, which browsers never send. `place`: without a slash at its end. */
+/** The token is after the `#`, which browsers never send. `place` has no slash at the end. */
 export const loginUrl = (place: string, token: string): string => `${place}/dashboard/#login=${token}`
 
-/** Where people reach a service: the address that the file says, else the one that it listens on, of this machine where that is every address. */
+/**
+ * The address at which people reach a service: the one in the configuration file, otherwise the one it listens
+ * on, with `localhost` if it listens on every address.
+ */
 export const signInPlace = (publicUrl: string | undefined, listening: string): string =>
   publicUrl ?? listening.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost')

@@ -1,4 +1,4 @@
-/** The identity provider, as the file names it. */
+/** The identity provider's settings in the configuration file. */
 import { z } from 'zod'
 
 export const oidcSettings = z.strictObject({

@@ -7,15 +7,15 @@ import type { IdSource } from '../lib/id.ts'
 /** The peppers that are valid now: secrets are stored under the first and found under any. */
 export type Peppers = () => readonly [Pepper, ...Pepper[]]
 
-/** How long the secrets of cookies and links are. */
+/** The length of secrets in cookies and links. */
 export const TOKEN_BYTES = 32
 
 export const newSecret = (bytes: number, ids: Pick<IdSource, 'bytes'>): string => Buffer.from(ids.bytes(bytes)).toString('base64url')
 
-/** False for what none of ours looks like. */
+/** False for a string that does not have the form of our tokens. */
 export const looksLikeToken = (token: string): boolean => /^[\w-]{43}$/.test(token)
 
-/** The first is the one to store. */
+/** The first digest is the one to store. */
 export const digestsOf = (secret: string, peppers: Peppers): readonly [string, ...string[]] => {
   const [current, ...older] = peppers()
   return [digest(secret, current), ...older.map((pepper) => digest(secret, pepper))]

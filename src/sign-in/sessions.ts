@@ -1,7 +1,7 @@
 /**
- * Sessions of people (docs/contract/sign-in.md). A session is known by two secrets: the browser keeps one as a cookie, which it
- * also sends to other services of the same host, and the page keeps the other, which no other service gets. Neither is
- * stored; whether a session still counts is read each time, so that what ends it ends it at once, in every process.
+ * Sessions of people (docs/contract/sign-in.md). A session is identified by two secrets: the browser keeps one as a cookie, which it also
+ * sends to other services on the same host, and the page keeps the other, which no other service gets. Neither is stored. The session's
+ * validity is checked each time, so that whatever ends it takes effect at once, in every process.
  */
 import { timingSafeEqual } from 'node:crypto'
 
@@ -16,7 +16,7 @@ import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from 
 
 export interface OpenedSession {
   readonly session: SessionRecord
-  /** Both are in this answer and nowhere else. */
+  /** Both are returned here and nowhere else. */
   readonly token: string
   readonly csrf: string
 }
@@ -29,19 +29,19 @@ interface Opening {
 export interface Sessions {
   /** Throws `authentication` for a link that is unknown, used or expired. */
   openByLink(token: string, opening: Opening): Promise<OpenedSession>
-  /** Throws `authentication` for what is no management key in force. */
+  /** Throws `authentication` for anything but a valid management key. */
   openByKey(key: string, opening: Opening): Promise<OpenedSession>
-  /** Null where there is no such session any more; 'half' where there is one and the second half is not its own. Throws StorageUnavailable. */
+  /** Null if there is no such session any more; 'half' if there is one but the second half is wrong. Throws StorageUnavailable. */
   authenticate(token: string, csrf: string): Promise<Person | 'half' | null>
   isInForce(id: string): Promise<boolean>
   current(person: Person): Promise<SessionRecord>
-  /** The name of a person; null where none is known. */
+  /** The name of a person; null if none is known. */
   nameOf(userId: string): Promise<string | null>
   list(scope: SessionScope): Promise<readonly SessionRecord[]>
   signOut(person: Person, by: ChangedBy): Promise<void>
   /** Throws `not_found`. */
   revoke(scope: SessionScope, id: string, by: ChangedBy): Promise<void>
-  /** Aborts when the session ends, within a second. The returned function is to be called when the caller no longer listens. */
+  /** The signal is aborted within a second after the session ends. Call `stop` when you no longer listen. */
   watch(id: string): { readonly signal: AbortSignal; readonly stop: () => void }
 }
 
@@ -55,14 +55,14 @@ export interface SessionsParts {
 }
 
 const HOUR_MS = 60 * 60 * 1000
-/** Without use for this long a session ends. */
+/** A session ends after this long without use. */
 const IDLE_MS = 12 * HOUR_MS
-/** However it is used. */
+/** A session ends after this long, however it is used. */
 const LIFE_MS = 7 * 24 * HOUR_MS
-/** A use is written down when the last one that was is older. */
+/** A use is stored if the last stored one is older than this. */
 const NOTED_MS = 60_000
 const LISTED_MAX = 100
-/** How often it is asked whether the sessions of open streams still count. */
+/** How often the sessions of open streams are checked. */
 const WATCH_MS = 400
 
 export const createSessions = ({ store, keys, clock, ids, peppers, onError }: SessionsParts): Sessions => {

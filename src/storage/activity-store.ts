@@ -1,4 +1,7 @@
-/** Use by day, key, model and provider: summed when generations are written, so that a chart reads days and not requests. */
+/**
+ * Usage by day, key, model and provider. The sums are updated when generations are written, so
+ * that a chart reads days instead of requests.
+ */
 import { sql, type Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
@@ -13,21 +16,21 @@ export interface ActivityFilter {
   /** First and last day, `YYYY-MM-DD`. */
   readonly from: string
   readonly to: string
-  /** Null: of every workspace. */
+  /** Null means all workspaces. */
   readonly workspaceId: string | null
   readonly keyHash?: string | undefined
   readonly userId?: string | undefined
-  /** One row for each workspace, instead of one for all. */
+  /** One row for each workspace instead of one for all. */
   readonly byWorkspace: boolean
 }
 
 export interface ActivityRow extends Omit<ActivityDaysTable, 'key_hash' | 'workspace_id'> {
-  /** '' where all are summed up. */
+  /** '' if the row sums up all workspaces. */
   readonly workspace_id: string
 }
 
 export interface ActivityStore {
-  /** The latest day first, then by cost; at most `limit` rows. */
+  /** Latest day first, then by cost; at most `limit` rows. */
   read(filter: ActivityFilter, limit: number): Promise<readonly ActivityRow[]>
 }
 
@@ -69,7 +72,7 @@ export const createActivityStore = (database: Database): ActivityStore => ({
   },
 })
 
-/** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
+/** The cast is needed because PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
 const total = <Column extends keyof ActivityDaysTable>(column: Column) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as(column)
 
 const upsertDays = bulkInsert<ActivityDaysTable>((transaction, rows) =>
@@ -89,7 +92,9 @@ const upsertDays = bulkInsert<ActivityDaysTable>((transaction, rows) =>
     .compile(),
 )
 
-/** `written`: records that were not there before. In the order of their keys, so that two nodes never wait for each other. */
+/**
+ * `written` are the records that did not exist before. The rows are written in the order of their keys, so that two nodes never deadlock.
+ */
 export const addActivity = async (
   transaction: Transaction<Schema>,
   engine: Engine,
@@ -102,7 +107,7 @@ export const addActivity = async (
 const sumByDay = (records: readonly GenerationRecord[]): ReadonlyMap<string, ActivityDaysTable> => {
   const days = new Map<string, ActivityDaysTable>()
   for (const record of records) {
-    // Names from upstream may hold what storage refuses (sql-values.ts).
+    // Names from upstream may contain characters that storage refuses (sql-values.ts).
     const [model, provider] = [record.model, record.provider ?? ''].map((name) => name.replaceAll('\u0000', '\uFFFD'))
     const key = JSON.stringify([utcDay(record.createdAt), record.workspaceId, record.keyHash, model, provider])
     const sum = days.get(key) ?? {

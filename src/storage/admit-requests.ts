@@ -1,4 +1,7 @@
-/** Requests that ask to begin: the figures of their windows are locked, each is decided on in turn, and what is let in is held. */
+/**
+ * Admits requests: the figures of their windows are locked, each request is decided in turn,
+ * and the amounts of admitted requests are held.
+ */
 import type { Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
@@ -11,15 +14,15 @@ import { utcDay } from './usage-windows.ts'
 
 export interface Admission<Refusal> {
   readonly hold: Omit<HoldTable, 'state'>
-  /** Distinct. */
+  /** Without duplicates. */
   readonly windows: readonly WindowKey[]
-  /** Called under the locks with the figures in the order of `windows`; null admits. May be called several times. */
+  /** Called under the locks with the figures in the order of `windows`; returns null to admit. May be called several times. */
   readonly decide: (figures: readonly ScopeWindowTable[]) => Refusal | null
 }
 
 interface Attempted<Refusal> {
   readonly refusals: readonly (Refusal | null)[]
-  /** Not empty: nothing was decided. */
+  /** If this is not empty, nothing was decided. */
   readonly missing: readonly WindowKey[]
 }
 

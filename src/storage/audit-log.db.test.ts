@@ -44,7 +44,7 @@ describeEachEngine('audit log', (engine) => {
     expect(await recordChange(database, by, T0, async () => ({ result: 7, audit: audit(workspaceId, 'a') }))).toBe(7)
     expect((await log.list({ workspaceId, offset: 0, limit: 10 })).items).toEqual([{ ...audit(workspaceId, 'a'), ...by, createdAt: T0 }])
     expect(await counter.read()).toBe(before + 1)
-    // Where the entry cannot be written, nothing is: here its id is taken.
+    // If the entry cannot be written, nothing is: here its id is taken.
     const twice = recordChange(database, by, T0, async (transaction) => {
       await transaction.updateTable('workspaces').set({ name: 'lost' }).execute()
       return { result: null, audit: audit(workspaceId, 'b') }
@@ -141,7 +141,7 @@ describeEachEngine('audit log', (engine) => {
       expect({ filter, seen }).toEqual({ filter, seen: whole })
     }
 
-    // There are 12, of which nine are of the workspace, and no index answers an action.
+    // There are 12 entries, nine of them in the workspace, and no index covers the action.
     const isLong = (numberedMax: number, filter: AuditFilter, offset = 0) =>
       createAuditLog(database, () => () => undefined, 2, numberedMax).isLong(filter, offset)
     expect([await isLong(11, { workspaceId: null, action: 'rare' }), await isLong(12, { workspaceId: null, action: 'rare' })]).toEqual([
@@ -149,13 +149,13 @@ describeEachEngine('audit log', (engine) => {
       false,
     ])
     expect([await isLong(8, { workspaceId, action: 'rare' }), await isLong(9, { workspaceId, action: 'rare' })]).toEqual([true, false])
-    // An index answers these, and each that it finds is counted.
+    // Indexes cover these filters, and each entry that they find is counted.
     expect([await isLong(8, { workspaceId, from: T0 }), await isLong(9, { workspaceId, from: T0 })]).toEqual([true, false])
     expect([await isLong(5, { workspaceId: null, userId: 'user-1' }), await isLong(6, { workspaceId: null, userId: 'user-1' })]).toEqual([
       true,
       false,
     ])
-    // A workspace's own total is kept, wherever the page begins; what stands before a page by its number is passed over.
+    // A workspace's own total is kept up to date, wherever the page begins; entries before a page are skipped by number.
     expect(await isLong(1, { workspaceId })).toBe(false)
     expect(await isLong(1, { workspaceId, after: { createdAt: T1, id: '' } })).toBe(false)
     expect([await isLong(3, { workspaceId }, 3), await isLong(3, { workspaceId }, 4)]).toEqual([false, true])

@@ -1,4 +1,7 @@
-/** The entry of a change and of who made it: written in the transaction of the change itself, so there is no change without its entry. */
+/**
+ * The record of a change and of who made it. It is written in the transaction of the change
+ * itself, so there is no change without its entry.
+ */
 import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
@@ -16,50 +19,53 @@ import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 import { countOf } from './workspace-counts.ts'
 
 export interface ChangedBy {
-  /** The id of the request, the command or the start that makes the change. It is also the id of the entry, so a further change needs another (`besides`). */
+  /**
+   * The id of the request, the command or the start that makes the change. It is also the entry's id, so
+   * a further change needs another one (`besides`).
+   */
   readonly requestId: string
   readonly userId: string | null
-  /** Null where no key was used: by a person who is signed in, from the shell, or at the first start. */
+  /** Null if no key was used: the change was made by a signed-in person, from the shell, or at the first start. */
   readonly keyHash: string | null
-  /** Set where a person who is signed in makes the change. */
+  /** Set if a signed-in person makes the change. */
   readonly sessionId?: string
 }
 
-/** For a change that a request makes beside its own. */
+/** For a change that a request makes in addition to its main one. */
 export const besides = (by: ChangedBy, change: 'content' | 'playground-key'): ChangedBy => ({
   ...by,
   requestId: `${by.requestId}-${change}`,
 })
 
 export interface AuditedChange {
-  /** The workspace that owns the object, and so reads the entry. */
+  /** The workspace that owns the object, and so can read the entry. */
   readonly workspaceId: string
   /** `created`, `updated`, `deleted` … */
   readonly action: string
   readonly objectType: AuditObject
   readonly objectId: string
-  /** As the API shows the object, so without secrets. Null before it was made and after it went. */
+  /** The object as the API shows it, that is, without secrets. `before` is null if it was created, `after` is null if it was deleted. */
   readonly before: JsonObject | null
   readonly after: JsonObject | null
 }
 
 export interface AuditEntry extends Omit<AuditedChange, 'objectType'>, ChangedBy {
-  /** An entry of another version may be about an object that this one does not know. */
+  /** An entry written by another version may be about a kind of object that this version does not know. */
   readonly objectType: string
   readonly createdAt: string
 }
 
-/** `audit`: null where nothing was changed after all. */
+/** `audit` is null if nothing was changed after all. */
 interface Outcome<Result> {
   readonly result: Result
   readonly audit: AuditedChange | null
-  /** Set where only the work finds out who made the change. */
+  /** Set if only the work itself finds out who made the change. */
   readonly by?: ChangedBy
 }
 
 /**
- * The one way to change what a management key manages: the work, its entry and the change counter, all or nothing. With
- * `once`, the claim of an Idempotency-Key and the answer too; throws AnsweredBefore where the change was made before.
+ * The only way to change what a management key manages: the work, its entry and the change counter, all or nothing. With `once`, this
+ * includes the claim of an Idempotency-Key and the answer; throws AnsweredBefore if the change was made before.
  */
 export const recordChange = <Result>(
   database: Database,
@@ -102,13 +108,16 @@ const writeEntry = (transaction: Transaction<Schema>, entry: AuditEntry): Promis
     .execute()
 
 export interface AuditLog {
-  /** Writes an entry of what was read: nothing was changed, so no cache has to be dropped. */
+  /** Writes an entry about a read: nothing was changed, so no cache has to be dropped. */
   note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
-  /** Newest first. `workspaceId` null: of every workspace. */
+  /** Newest first. `workspaceId` null means all workspaces. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
-  /** Says whether more would be looked at than is counted, or passed over than can be by its number. `after` is no part of a total. */
+  /** True if a list would count or skip more entries than is allowed (`numberedMax`). `after` does not affect a total. */
   isLong(filter: AuditFilter, offset: number): Promise<boolean>
-  /** The same behind `after`, uncounted. Looks through so many entries at most, so that a page may have few, or none, and yet not be the last. */
+  /**
+   * The entries after `after`, without a count. Looks through a limited number of entries, so a page may
+   * have few entries, or none, and yet not be the last.
+   */
   page(filter: AuditFilter, limit: number): Promise<AuditPage>
 }
 
@@ -118,16 +127,16 @@ export interface AuditFilter {
   readonly objectId?: string | undefined
   readonly userId?: string | undefined
   readonly action?: string | undefined
-  /** ISO timestamps; the end is not part of it. */
+  /** ISO timestamps; `to` is exclusive. */
   readonly from?: string | undefined
   readonly to?: string | undefined
-  /** The entry behind which the page begins. */
+  /** The entry after which the page begins. */
   readonly after?: Position | undefined
 }
 
 export interface AuditPage {
   readonly items: readonly AuditEntry[]
-  /** Behind it lies what was not looked at yet; null: nothing. */
+  /** The position after which entries were not looked at yet; null if there are none. */
   readonly next: Position | null
 }
 
@@ -151,7 +160,7 @@ export const createAuditLog = (
     const filter = { ...query, after: undefined }
     if (offset > numberedMax) return true
     if (isCountedAsItComes(filter)) return false
-    // Rows are counted one by one where an index finds them, too.
+    // Rows that an index finds are still counted one by one.
     const held = heldBy(filter) ?? filter
     return (await entries(database, held).select('id').offset(numberedMax).limit(1).executeTakeFirst()) !== undefined
   },
@@ -178,7 +187,7 @@ export const createAuditLog = (
   },
 })
 
-/** The entries of a workspace are counted as they come, and where a page begins changes no total. */
+/** A workspace's total is kept up to date as entries come, and the position of a page does not affect it. */
 const isCountedAsItComes = (filter: AuditFilter): boolean =>
   Object.entries(filter).every(([name, value]) => name === 'workspaceId' || name === 'after' || value === undefined)
 
@@ -190,7 +199,7 @@ const countEntries = async (database: Database, filter: AuditFilter): Promise<nu
   return count
 }
 
-/** Each has its entries in the order of the list: the first that serves is taken. */
+/** Each index has its entries in the order of the list; the first index that fits the filter is used. */
 const INDEXES: readonly (readonly [name: string, held: readonly (keyof AuditFilter)[]])[] = [
   ['audit_log_object', ['objectType', 'objectId']],
   ['audit_log_user_id', ['userId']],
@@ -203,7 +212,7 @@ const indexFor = (filter: AuditFilter): (typeof INDEXES)[number] =>
 
 const ALWAYS_HELD: readonly (keyof AuditFilter)[] = ['from', 'to', 'after']
 
-/** The part of the filter that the index answers by itself; null where nothing is left for the rows that it finds. */
+/** The part of the filter that the index covers by itself; null if that is all of the filter. */
 const heldBy = (filter: AuditFilter): AuditFilter | null => {
   const names = [...ALWAYS_HELD, ...indexFor(filter)[1]]
   const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== null)
@@ -224,10 +233,10 @@ const matching = ({ engine, reports }: Pick<Database, 'engine' | 'reports'>, fil
     .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? ''))
 }
 
-/** Newest first, behind the position. */
+/** Newest first, after the position. */
 const entries = (database: Pick<Database, 'engine' | 'reports'>, filter: AuditFilter) => {
   const { after, to } = filter
-  // With one bound on each side: SQLite begins at the first that the query names.
+  // One bound on each side only: SQLite starts at the first bound that the query names.
   const bounded = after !== undefined && to !== undefined && after.createdAt < to ? { ...filter, to: undefined } : filter
   return matching(database, bounded)
     .$if(after !== undefined, (query) => query.where(sql<boolean>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))
@@ -235,7 +244,7 @@ const entries = (database: Pick<Database, 'engine' | 'reports'>, filter: AuditFi
     .orderBy('id', 'desc')
 }
 
-/** The columns that say where an entry stands and how long it is: its objects before and after the change have hundreds of kilobytes each for a guardrail. */
+/** The columns that give an entry's position and size: an entry about a guardrail has hundreds of kilobytes in `before` and in `after`. */
 const HEAD = [
   'id',
   'created_at',
@@ -248,7 +257,7 @@ interface Head {
   readonly bytes: number | string
 }
 
-/** No statement reads more than a step has time for. */
+/** No statement reads more rows than fit in one step. */
 const readEntries = async ({ reports }: Database, heads: readonly Head[], turn: Turn): Promise<AuditEntry[]> => {
   const items: AuditEntry[] = []
   for (const group of rowGroups(heads, ({ bytes }) => Number(bytes))) {
@@ -282,5 +291,5 @@ const toEntry = (row: Selectable<AuditLogTable>): AuditEntry => ({
 
 const textOf = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value))
 
-/** Written by `textOf` and by nothing else. */
+/** The text was written by `textOf` only. */
 const objectOf = (text: string | null): JsonObject | null => (text === null ? null : (JSON.parse(text) as JsonObject))

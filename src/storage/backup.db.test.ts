@@ -27,7 +27,7 @@ const connect = async ({ databaseUrl, dataDir }: DatabaseLocation): Promise<Engi
     ? openSqlite({ clock: systemClock, ids: systemIds, dataDir, exclusive: false, onError: () => undefined })
     : openPostgres({ databaseUrl, onError: () => undefined })
 
-/** Makes a database of an earlier level, and answers what is in it. */
+/** Makes a database of an earlier level, and returns its rows. */
 const older = async (engine: TestEngine, names: readonly string[]) => {
   const location = await engine.locate()
   const connection = await connect(location)
@@ -75,7 +75,7 @@ describeEachEngine('a backup', (engine) => {
   describeEachEngine('restored', (target) => {
     test('holds every row, passes the audit, and takes new ones', async () => {
       const { location, rows } = await older(engine, names)
-      // A table without rows would show nothing of how its rows are copied.
+      // A table without rows would not show if rows are copied correctly.
       expect(Object.keys(rows).filter((table) => rows[table]?.length === 0)).toEqual([])
       const path = newPath()
       await writeBackup(location, path)

@@ -1,6 +1,6 @@
 /**
- * A backup is one SQLite file with one moment of the database, whichever engine that has; so it needs no program of PostgreSQL,
- * and can be restored into either (decisions/0064). Nothing is migrated for it: the file has the schema that the database has.
+ * A backup is one SQLite file with a snapshot of the database, whichever engine that uses. So it needs no PostgreSQL program and can be
+ * restored into either engine (decisions/0064). Nothing is migrated for it: the file has the schema of the database.
  */
 import { closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ const parts = { clock: systemClock, ids: systemIds, onError: () => undefined }
 
 const openFile = (dataDir: string): EngineConnection => openSqlite({ ...parts, dataDir, exclusive: false })
 
-/** Makes the file at `path`, whole or not at all, for its owner alone. Throws StorageRefused or StorageUnavailable. */
+/** Creates the file at `path`, whole or not at all, readable by its owner only. Throws StorageRefused or StorageUnavailable. */
 export const writeBackup = async ({ databaseUrl, dataDir }: DatabaseLocation, path: string): Promise<void> => {
   if (existsSync(path)) throw new StorageRefused(`There is a file ${path} already. Choose another path.`)
   await withDraft(dirname(path), async (draft) => {
@@ -41,7 +41,7 @@ export const writeBackup = async ({ databaseUrl, dataDir }: DatabaseLocation, pa
   })
 }
 
-/** Puts the file at `path` in the place of a database that is not there yet. Throws StorageRefused or StorageUnavailable. */
+/** Restores the file at `path` as a database that must not exist yet. Throws StorageRefused or StorageUnavailable. */
 export const restoreBackup = async (path: string, { databaseUrl, dataDir }: DatabaseLocation): Promise<void> => {
   if (!existsSync(path)) throw new StorageRefused(`There is no file ${path}.`)
   if (databaseUrl === null && (existsSync(join(dataDir, DATABASE_FILE)) || readWitness(dataDir) !== null)) {
@@ -67,7 +67,7 @@ export const restoreBackup = async (path: string, { databaseUrl, dataDir }: Data
   })
 }
 
-/** A database of its tables in `directory`, as of one moment. */
+/** An SQLite database in `directory` with a snapshot of the PostgreSQL tables. */
 const copyOfPostgres = async (databaseUrl: string, directory: string): Promise<EngineConnection> => {
   const postgres = await openPostgres({ databaseUrl, onError: parts.onError })
   const copy = openFile(directory)
@@ -102,7 +102,7 @@ const fillPostgres = async (databaseUrl: string, source: EngineConnection): Prom
   }
 }
 
-/** A fault of the copy is one of the file that it was made from. */
+/** A fault of the copy is a fault of the file from which it was made. */
 const openCopy = (draft: string, path: string): EngineConnection => {
   try {
     return openFile(draft)
@@ -118,7 +118,7 @@ const requireWhole = async ({ kysely }: EngineConnection, path: string): Promise
   throw new StorageRefused(`The file ${path} is ${isWhole ? 'no backup of Patchbay' : 'damaged'}.`)
 }
 
-/** A directory on the same disk, removed afterwards, so that what is made in it moves to its place at once. */
+/** Creates a directory on the same disk, removed afterwards, so that files made in it can be moved to their place atomically. */
 const withDraft = async (parent: string, work: (draft: string) => Promise<void>): Promise<void> => {
   const draft = makeDraft(parent)
   try {

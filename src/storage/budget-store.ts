@@ -1,4 +1,4 @@
-/** Budgets and credit of workspaces. The change counter announces every change to processes that keep them in memory. */
+/** Budgets and credit of workspaces. The change counter announces every change to processes that cache them. */
 import { type Kysely, sql, type Selectable } from 'kysely'
 
 import type { JsonObject } from '../lib/json.ts'
@@ -21,26 +21,26 @@ export interface BudgetRecord {
   readonly updatedAt: string
 }
 
-/** A member that is absent stays as it was. */
+/** `allowLastRequest` keeps its value if it is absent. */
 type NewBudget = Omit<BudgetRecord, 'allowLastRequest'> & Partial<Pick<BudgetRecord, 'allowLastRequest'>>
 
 interface PutBudgetOptions {
   readonly check: (others: readonly BudgetRecord[]) => void
-  /** The workspace's other budgets count customers' own provider keys as this one does. */
+  /** The workspace's other budgets are set to count customers' own provider keys as this one does. */
   readonly shareByok: boolean
 }
 
 export interface BudgetStore {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
-  /** The members of the list in whose budgets customers' own provider keys count. */
+  /** Those of the workspaces whose budgets count customers' own provider keys. */
   countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * Makes or changes the budget of that interval, after `check` has seen the others; what that throws undoes everything.
-   * An existing budget keeps its id and its `createdAt`.
+   * Creates or changes the budget of that interval, after `check` has seen the others; if `check` throws, everything is
+   * undone. An existing budget keeps its id and its `createdAt`.
    */
   put(budget: NewBudget, by: ChangedBy, options: PutBudgetOptions): Promise<BudgetRecord>
-  /** False where there was none. */
+  /** False if there was none. */
   delete(workspaceId: string, span: Span, now: string, by: ChangedBy): Promise<boolean>
 }
 
@@ -63,7 +63,7 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
   },
   put: (budget, by, { check, shareByok }) =>
     recordChange(database, by, budget.updatedAt, async (transaction) => {
-      // An update that changes nothing takes the lock of the workspace: two changes at once cannot both pass the check.
+      // An update that changes nothing locks the workspace, so that two concurrent changes cannot both pass the check.
       await transaction.updateTable('workspaces').set({ id: budget.workspaceId }).where('id', '=', budget.workspaceId).execute()
       const before = (
         await transaction.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', budget.workspaceId).execute()
@@ -124,7 +124,10 @@ const auditView = ({ limitNanos, includeByok, allowLastRequest }: BudgetRecord):
 export interface CreditStore {
   /** The sum of all entries. */
   total(workspaceId: string): Promise<number>
-  /** The amount that all keys of the workspace ever spent, revoked ones too; without what customers' own provider keys paid. */
+  /**
+   * The amount that all keys of the workspace ever spent, including revoked ones, without what
+   * was paid through customers' own provider keys.
+   */
   spent(workspaceId: string): Promise<number>
   add(
     entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string },

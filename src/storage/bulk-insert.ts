@@ -1,23 +1,26 @@
 /**
- * Many rows in few statements. Rows are written for each inference request, and building a statement's syntax tree costs
- * more than all else that storage does for them; so the text is built once for each size, and only values follow.
+ * Writes many rows with few statements. Rows are written for each inference request, and building a statement's syntax tree costs more
+ * than all else that storage does for them; so the SQL text is built once for each size, and only the values change.
  */
 import { CompiledQuery, type Transaction } from 'kysely'
 
 import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
-/** Rows of a statement. No table of these has 80 columns: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
+/**
+ * Rows per statement. None of these tables has 80 columns, so this stays well below the 32,766
+ * parameters of SQLite and the 65,535 of PostgreSQL.
+ */
 const STATEMENT_ROWS = [64, 16, 4, 2, 1] as const
 
-/** The rows that the statements returned. Every row must have the same members in the same order, which is the order of the compiled columns. */
+/** Resolves to the rows that the statements returned. Every row must have the same members in the same order as the compiled columns. */
 export type BulkInsert<Row, Returned> = (
   transaction: Transaction<Schema>,
   engine: Engine,
   rows: readonly Row[],
 ) => Promise<readonly Returned[]>
 
-/** To be called once for each statement, while the program loads. */
+/** Call it once for each statement, when the module loads. */
 export const bulkInsert = <Row extends object, Returned = never>(
   compile: (transaction: Transaction<Schema>, rows: Row[]) => { readonly sql: string },
 ): BulkInsert<Row, Returned> => {
@@ -30,7 +33,7 @@ export const bulkInsert = <Row extends object, Returned = never>(
         const slice = rows.slice(start, start + size)
         const statement = statements[engine].get(size) ?? CompiledQuery.raw(compile(transaction, slice).sql)
         statements[engine].set(size, statement)
-        // Made anew it would freeze its thousand values, one by one.
+        // A new CompiledQuery would freeze its thousand values one by one.
         const parameters = slice.flatMap((row) => Object.values(row) as unknown[])
         const { rows: back } = await transaction.executeQuery<Returned>({ ...statement, parameters })
         returned.push(...back)

@@ -14,12 +14,12 @@ import type { Page } from './page.ts'
 
 export interface ByokRecord {
   readonly id: string
-  /** Null: for every workspace. */
+  /** Null means all workspaces. */
   readonly workspaceId: string | null
   readonly provider: string
   readonly label: string
   readonly use: ByokUse
-  /** Grows with every new secret. */
+  /** Incremented with every new secret. */
   readonly version: number
   /** byok/envelope.ts */
   readonly sealedSecret: string
@@ -30,22 +30,22 @@ export interface ByokRecord {
 }
 
 export interface ByokStore {
-  /** `auditWorkspaceId`: whose audit log has its entry, where it is for every workspace. */
+  /** `auditWorkspaceId` is the workspace whose audit log gets the entry, because the key may be for all workspaces. */
   insert(record: ByokRecord, auditWorkspaceId: string, by: ChangedBy, once?: Once<void>): Promise<void>
   get(id: string): Promise<ByokRecord | null>
-  /** By provider and sort order. `everywhere`: with those for every workspace. */
+  /** By provider and sort order. `everywhere` includes the keys for all workspaces. */
   list(filter: ByokFilter & Slice): Promise<Page<ByokRecord>>
-  /** All that requests of the workspace may use, in the order in which they are tried. */
+  /** All keys that requests of the workspace may use, in the order in which they are tried. */
   inForce(workspaceId: string): Promise<readonly ByokRecord[]>
-  /** Replaces the record if it still is what it was when `record` was made of it; false where it is not. */
+  /** Replaces the record if it is still as it was when `record` was derived from it; returns false otherwise. */
   replace(record: ByokRecord, before: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<boolean>
-  /** The row goes, and the sealed secret with it. */
+  /** Deletes the row with the sealed secret. */
   delete(record: ByokRecord, auditWorkspaceId: string, now: string, by: ChangedBy): Promise<boolean>
-  /** The next sort order of a provider. */
+  /** The next free sort order of a provider. */
   nextSortOrder(workspaceId: string | null, provider: string): Promise<number>
-  /** The records with a data key that is sealed under another key, at most `limit`. */
+  /** The records whose data key is sealed under another key, at most `limit`. */
   sealedUnderOther(kekId: string, limit: number): Promise<readonly ByokRecord[]>
-  /** Puts the data key of this very version under another key. */
+  /** Stores this version's data key as sealed under another key. */
   rewrap(record: ByokRecord): Promise<void>
 }
 
@@ -146,10 +146,10 @@ export const createByokStore = (database: Database): ByokStore => ({
     }),
 })
 
-/** More than anybody has; a request's way must be bounded. */
+/** More than anybody has; the work of a request must be bounded. */
 const IN_FORCE_MAX = 1000
 
-/** Two changes at once would lose one of them; a rewrapping between the two changes nothing that matters here. */
+/** Fails if the record was changed since it was read, since one of two concurrent changes would be lost; a rewrap counts as a change. */
 const changeAsRead = async (transaction: Transaction<Schema>, before: ByokRecord, row: Updateable<ByokKeysTable>): Promise<boolean> => {
   const changed = await transaction
     .updateTable('byok_keys')

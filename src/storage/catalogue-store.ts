@@ -1,14 +1,14 @@
-/** Lists of models and prices that an operator imported, one of each kind. */
+/** Lists of models and prices that an operator imported, at most one of each kind. */
 import type { AuditedChange, ChangedBy } from './audit-log.ts'
 import { recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 
 export interface StoredImport {
   readonly kind: string
-  /** The day that its prices are from. */
+  /** The date of its prices. */
   readonly asOf: string
   readonly importedAt: string
-  /** Entries by model id, as JSON: the database never looks inside. */
+  /** Entries by model id, as JSON, which the database never parses. */
   readonly models: string
 }
 
@@ -17,9 +17,9 @@ export interface CatalogueStore {
   revision(): Promise<string>
   /** The oldest first. */
   list(): Promise<readonly StoredImport[]>
-  /** In place of the list of that kind. */
+  /** Replaces the list of that kind. */
   put(list: StoredImport, audit: AuditedChange, by: ChangedBy): Promise<void>
-  /** False where there is no list of that kind. */
+  /** False if there is no list of that kind. */
   remove(kind: string, now: string, audit: AuditedChange, by: ChangedBy): Promise<boolean>
 }
 

@@ -1,6 +1,6 @@
 /**
- * A number that grows with every change of what processes keep in memory (keys, presets). Each process polls it and drops
- * its caches when it moved: the same mechanism for a CLI beside a running service and for many nodes on one PostgreSQL.
+ * A number that grows with every change of what processes cache (keys, presets). Each process polls it and drops its caches when it has
+ * changed. The same mechanism serves a CLI beside a running service and many nodes on one PostgreSQL.
  */
 import type { Transaction } from 'kysely'
 
@@ -19,8 +19,8 @@ export const createChangeCounter = (database: Database): ChangeCounter => ({
 })
 
 /**
- * The last statement of a transaction, always: its row is shared by all of them, so it is locked for the shortest time, and
- * taking it last everywhere means that no two transactions wait for each other.
+ * This must be the last statement of a transaction: all transactions share its row, so it is locked for the shortest
+ * time, and taking it last everywhere prevents deadlocks.
  */
 export const bumpChangeCounter = async (transaction: Transaction<Schema>): Promise<void> => {
   await transaction

@@ -1,4 +1,4 @@
-/** The amounts that were written in the ledger and released, in the figures of days and windows. */
+/** Adds amounts that were written to the ledger, and subtracts released holds, in the figures of days and windows. */
 import type { Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
@@ -9,7 +9,6 @@ import type { Schema } from './schema.ts'
 import { addUsageDays, sumUsageDays, type UsageDay } from './usage-days.ts'
 import { addWorkspaceSpend, sumWorkspaceSpend } from './workspace-spend.ts'
 
-/** Who pays. */
 export interface Payer {
   readonly keyHash: string
   readonly workspaceId: string
@@ -42,7 +41,7 @@ export const releaseScopes = async (
   return transaction.deleteFrom('hold_scope').where('request_id', 'in', ids).returningAll().execute()
 }
 
-/** Takes at least one. */
+/** `days` must not be empty. */
 export const earliest = (days: readonly string[]): string => days.reduce((a, b) => (a < b ? a : b))
 
 export const charge = async (
@@ -53,7 +52,7 @@ export const charge = async (
     readonly payers: ReadonlyMap<string, Payer>
     readonly tokens: ReadonlyMap<string, number>
     readonly released: readonly HoldScopeTable[]
-    /** The earliest day of admission among them. */
+    /** The earliest day of admission among the changes. */
     readonly firstDay: string
   },
 ): Promise<void> => {
@@ -78,6 +77,6 @@ export const charge = async (
   for (const { subject, row } of spent) windows.charge(subject, row.day, row.amount_n, row.byok_n)
   for (const { subject, span, window_start, amount_n } of changes.released) windows.hold({ subject, span, start: window_start }, -amount_n)
   await windows.write()
-  // Last, since nodes share its rows.
+  // Last, because all nodes share these rows.
   await addWorkspaceSpend(transaction, engine, sumWorkspaceSpend(charges))
 }

@@ -1,4 +1,4 @@
-/** The question and the answer, where they are kept: sealed, in a table of its own, and read by its id alone. */
+/** The question and the answer of a request, if they are kept: sealed, in a table of their own, and read only by id. */
 import { sql } from 'kysely'
 
 import type { JsonObject } from '../lib/json.ts'
@@ -19,15 +19,15 @@ export interface StoredContent {
 }
 
 export interface ContentStore {
-  /** One that is there already stays. */
+  /** Existing contents stay unchanged. */
   insert(contents: readonly StoredContent[]): Promise<void>
-  /** The characters that each of these takes as it is stored; those that are not there are left out. Nothing of them is read. */
+  /** The stored size of each, in bytes; those that do not exist are left out. The contents themselves are not read. */
   sizesOf(ids: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** Null if the scope, one workspace or with null all of them, has none of this id. Throws where it was changed since. */
+  /** Null if there is none of this id in the scope (one workspace, or all of them if null). Throws if the stored text was changed since. */
   get(id: string, scope: string | null): Promise<StoredContent | null>
-  /** False where there is none. */
+  /** False if there is none. */
   delete(id: string, scope: string | null, by: ChangedBy, now: string): Promise<boolean>
-  /** Up to so many whose time is over; answers how many. */
+  /** Deletes up to `limit` expired contents; returns how many were deleted. */
   deleteExpired(now: string, limit: number): Promise<number>
 }
 
@@ -102,7 +102,7 @@ export const createContentStore = (database: Database, seal: TextSeal, startTurn
     }),
 })
 
-/** The name under which one was sealed, as which alone it opens. */
+/** The context under which the content is sealed; it opens under no other. */
 const sealedAs = (id: string): string => `generation content ${id}`
 
 export const insertContents = (database: Database, rows: readonly GenerationContentsTable[]): Promise<void> =>

@@ -10,7 +10,7 @@ import { claimOf, preparePresets, T1 } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 import { patient } from '../../test/support/patience.ts'
 
-/** Another process, as far as the database can tell, that wrote to the preset and has not committed. */
+/** Acts like another process that has written to the preset and has not committed. */
 const holdLock = async (database: Database): Promise<() => Promise<void>> => {
   const { promise: held, resolve: hold } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -28,7 +28,7 @@ const holdLock = async (database: Database): Promise<() => Promise<void>> => {
   }
 }
 
-/** Well under the two seconds for which a lock is waited for (docs/contract/presets.md#conflicts). */
+/** Well below the two seconds for which a transaction waits for a lock (docs/contract/presets.md#conflicts). */
 const SHORT_LOCK_MS = 500
 
 describeEachEngine('contention', (engine) => {
@@ -61,7 +61,7 @@ describeEachEngine('contention', (engine) => {
     const waiting = Promise.all(Array.from({ length: 50 }, () => create('bot')))
     let longestStallMs = 0
     const began = performance.now()
-    // On a busy machine a turn takes longer, and the lock would be no short one.
+    // On a busy machine a turn takes longer, and the lock would not be short.
     for (let turns = 0; turns < 200 && performance.now() - began < SHORT_LOCK_MS; turns++) {
       const start = performance.now()
       await Bun.sleep(1)
@@ -82,7 +82,7 @@ describeEachEngine('contention', (engine) => {
     const start = performance.now()
     let isOver = false
     const blocked = Promise.all(Array.from({ length: 40 }, () => rejection(create('bot')))).finally(() => (isOver = true))
-    // As many at once as there are connections but one.
+    // As many at once as there are connections, minus one.
     for (let round = 0; round < 3; round += 1) {
       await Promise.all(Array.from({ length: 9 }, () => store.get(workspaceId, 'bot')))
       expect(isOver).toBe(false)

@@ -1,4 +1,4 @@
-/** Moves all rows from one database to another of the same schema. Columns are text, whole numbers or bytes on either engine. */
+/** Copies all rows from one database to another of the same schema. Columns are text, whole numbers or bytes on either engine. */
 import {
   CompiledQuery,
   DEFAULT_MIGRATION_LOCK_TABLE,
@@ -16,12 +16,12 @@ import { ADDS_SPEND } from './workspace-spend.ts'
 type Row = Readonly<Record<string, unknown>>
 
 const PORTION_ROWS = 1000
-/** Below what a statement of SQLite may have. */
+/** Below the number of parameters that SQLite allows in a statement. */
 const PARAMETERS_MAX = 30_000
 
 /**
- * All or nothing, and from one moment of `from`. The tables and their order are those of `sqlite`, which is one of both. What the
- * migrations put into tables of `to` is replaced.
+ * Copies all rows or none, from a snapshot of `from`. The tables and their order are taken from `sqlite`, which is one of the two.
+ * Rows that the migrations put into tables of `to` are replaced.
  */
 export const copyTables = async (from: Kysely<Schema>, to: Kysely<Schema>, sqlite: Kysely<Schema>): Promise<void> => {
   const tables = await tablesInOrder(sqlite)
@@ -38,10 +38,10 @@ export const copyTables = async (from: Kysely<Schema>, to: Kysely<Schema>, sqlit
   })
 }
 
-/** Triggers of either database count the rows that come and go, those of a copy too. */
+/** Triggers in either database count rows as they come and go, so copied rows are counted too. */
 const COUNTED_BY_ITSELF: keyof Schema = 'workspace_counts'
 
-/** Those of the migrations themselves are as they were made; what others refer to comes first. */
+/** Without the tables of the migrations, which keep their contents; tables that others refer to come first. */
 const tablesInOrder = async (sqlite: Kysely<Schema>): Promise<readonly string[]> => {
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'
     and name not in (${DEFAULT_MIGRATION_TABLE}, ${DEFAULT_MIGRATION_LOCK_TABLE}) and name not like 'sqlite^_%' escape '^' order by name`.execute(
@@ -58,7 +58,7 @@ const tablesInOrder = async (sqlite: Kysely<Schema>): Promise<readonly string[]>
   return [...ordered]
 }
 
-/** Only where there is something: versions of presets refuse to be deleted. */
+/** Only if the table has rows: versions of presets refuse to be deleted. */
 const empty = async (target: Transaction<Schema>, table: string): Promise<void> => {
   const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(target)
   if (rows.length > 0) await sql`delete from ${sql.table(table)}`.execute(target)
@@ -76,7 +76,7 @@ async function* cursorOf(source: Transaction<Schema>, table: string): AsyncGener
   await sql`close ${CURSOR}`.execute(source)
 }
 
-/** By the key of each row, since a table may have no row numbers. */
+/** Paged by primary key, since a table may have no row ids. */
 async function* pagesOf(source: Transaction<Schema>, table: string): AsyncGenerator<readonly Row[]> {
   const { rows: columns } = await sql<{ name: string }>`select name from pragma_table_info(${table}) where pk > 0 order by pk`.execute(
     source,

@@ -1,4 +1,6 @@
-/** The one write of a preset version, with its number, its designation and its idempotency (docs/contract/presets.md#versions). */
+/**
+ * The only place that writes a preset version, with its number, its designation and its idempotency (docs/contract/presets.md#versions).
+ */
 import type { Selectable, Transaction } from 'kysely'
 
 import type { PresetContent, PresetVersionResource, SavedPreset } from '../contract/preset.ts'
@@ -29,7 +31,7 @@ export interface CreateVersionInput extends SaveOptions {
   readonly presetId: string
   readonly versionId: string
   readonly creatorUserId: string
-  /** ISO timestamp of every row this call writes. */
+  /** ISO timestamp for every row that this call writes. */
   readonly now: string
   readonly content: PresetContent
   readonly idempotency: IdempotencyClaim | null
@@ -49,14 +51,14 @@ export interface IdempotencyClaim {
 
 export type CreateVersionOutcome = Outcome<SavedPreset>
 
-/** As it comes of the transaction: the version that is served is read behind it, so that nobody waits for it in the line of the preset. */
+/** The result of the transaction: the version that is served is read after it, so that nobody waits for that in the preset's queue. */
 export type WrittenVersion = Outcome<SavedPreset | Steps<SavedPreset>>
 
 type Outcome<Preset> =
-  /** `answer`: as it was kept for a repetition; null where none is. */
+  /** `answer` is kept for a repetition; null if none is kept. */
   { readonly kind: 'created'; readonly preset: Preset; readonly answer: StoredAnswer | null } | ({ readonly kind: 'replay' } & StoredAnswer)
 
-/** Throws `precondition_failed` where another version than the expected one is the newest; then nothing is written. */
+/** Throws `precondition_failed` if the newest version is not the expected one; then nothing is written. */
 export const createPresetVersion = (
   { database, seal, startTurn }: ReadDatabase,
   input: CreateVersionInput,
@@ -74,12 +76,12 @@ export const createPresetVersion = (
     if (isServed && numbered.require_evaluation === 1) refuseUnevaluatedSave(numbered)
     const row = versionRow(input, numbered, isServed, config)
     await transaction.insertInto('preset_versions').values(row).execute()
-    // The text was just written, and is not parsed again.
+    // The text was just written and is not parsed again.
     const version = asVersion({ ...row, designated_at: isServed ? input.now : null }, input.content.config, input.content.systemPrompt)
     const preset = isServed ? await serve(transaction, input, numbered) : numbered
     const served = isServed ? null : await readVersion(transaction, numbered.designated_version_id)
     const reading = savedPreset(preset, served, version, seal)
-    // An answer that is kept is a part of the transaction.
+    // An answer that is kept must be stored in the same transaction.
     const kept = idempotency === null ? null : await throughout(reading, startTurn())
     const answer = kept === null ? null : ((await idempotency?.answer(kept)) ?? null)
     if (idempotency !== null && answer !== null)
@@ -92,7 +94,7 @@ export const createPresetVersion = (
         objectType: 'preset',
         objectId: input.slug,
         before: version.version === 1 ? null : { version: version.version - 1 },
-        // The version itself stays readable for ever: it is named, not repeated.
+        // The version itself stays readable for ever, so the entry names it and does not repeat it.
         after: { version: version.version, version_id: version.id, status: preset.status, designated: isServed, note: input.note },
       },
     }
@@ -109,8 +111,8 @@ function* savedPreset(
 }
 
 /**
- * Makes the preset or takes its lock, and gives it the next number. The lock is held to the commit, so versions commit in
- * the order of their numbers and the designation never goes back.
+ * Creates the preset or takes its lock, and assigns the next number. The lock is held until the commit, so versions commit in the
+ * order of their numbers and the designation never goes back.
  */
 const takeNextVersion = (transaction: Transaction<Schema>, input: CreateVersionInput): Promise<PresetRow> =>
   transaction
@@ -139,7 +141,7 @@ const takeNextVersion = (transaction: Transaction<Schema>, input: CreateVersionI
     .returningAll()
     .executeTakeFirstOrThrow()
 
-/** From now on the preset serves its newest version. An archived preset is active again; a disabled one is not. */
+/** From now on the preset serves its newest version. An archived preset becomes active again; a disabled one does not. */
 const serve = async (transaction: Transaction<Schema>, input: CreateVersionInput, numbered: PresetRow): Promise<PresetRow> => {
   const isNew = numbered.last_version === 1
   const earlier = isNew ? null : await readVersion(transaction, numbered.designated_version_id)

@@ -1,4 +1,4 @@
-/** A database as the stores see it: typed queries, and transactions that survive the usual conflicts. */
+/** A database as the stores see it: typed queries, and transactions that are retried after the usual conflicts. */
 import type { Kysely, Transaction } from 'kysely'
 
 import type { Clock } from '../lib/clock.ts'
@@ -14,45 +14,45 @@ import { createTurns } from './turns.ts'
 
 export interface Database {
   readonly engine: Engine
-  /** For reads. Writes go through `transaction`, or a lock held by another process fails them. */
+  /** For reads. Writes go through `transaction`, because they would fail if another process holds a lock. */
   readonly kysely: Kysely<Schema>
-  /** For the reads of people, which may look at many rows: nothing that a request for a model waits for stands behind them. */
+  /** For queries by people, which may read many rows: nothing that a request to a model waits for is queued after them. */
   readonly reports: Kysely<Schema>
   /**
-   * Runs `work` in one transaction and commits. `work` may run several times and must do nothing but queries on the
-   * transaction it is given. Throws StorageConflict when the conflicts do not end, StorageUnavailable when the database does not answer.
+   * Runs `work` in one transaction and commits. `work` may run several times and must do nothing but query the given transaction. Throws
+   * StorageConflict if the conflicts do not end, StorageUnavailable if the database does not answer.
    */
   transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability?: Durability): Promise<T>
-  /** Runs `work`, which writes to one row that many write to, behind all of this process that came before with the same name. */
+  /** Runs `work`, which writes to a row that many write to, after all earlier work of this process under the same name. */
   inLine<T>(row: string, work: () => Promise<T>): Promise<T>
-  /** Runs `work` while no transaction of this process runs that another writer could meet. */
+  /** Runs `work` while this process runs no transaction that could conflict with another writer. */
   alone<T>(work: () => Promise<T>): Promise<T>
-  /** Null: the database is a file of this process. */
+  /** Null if the database is a file of this process. */
   readonly server: DatabaseServer | null
-  /** Settles finished requests in a thread of their own: each is JSON of a `Settlement`. Null: there is no such thread. */
+  /** Settles finished requests in a separate thread: each line is the JSON of a `Settlement`. Null if there is no such thread. */
   readonly settleLines: ((lines: readonly string[]) => Promise<void>) | null
-  /** Stores contents in the same thread. Null: there is no such thread. */
+  /** Stores contents in the same thread. Null if there is no such thread. */
   readonly keepContents: ((rows: readonly GenerationContentsTable[]) => Promise<void>) | null
-  /** Writes traces that wait, and removes others, in the same thread. Null: there is no such thread. */
+  /** Adds and removes waiting traces in the same thread. Null if there is no such thread. */
   readonly writeTraces: ((change: TraceChange) => Promise<void>) | null
-  /** Resolves when the database answers a read of our own table. */
+  /** Resolves when the database answers a read of one of our tables. */
   ping(): Promise<void>
-  /** Resolves when the database takes a write; rejects as `transaction` does, and where its disk is full. */
+  /** Resolves when the database accepts a write; rejects as `transaction` does, and if its disk is full. */
   probe(): Promise<void>
-  /** Puts what was committed where the loss of a log does not reach it. */
+  /** Writes committed data to where the loss of a log does not affect it. */
   checkpoint(): Promise<void>
   close(): Promise<void>
 }
 
-/** The changes to the traces that wait. */
+/** Changes to the waiting traces. */
 export interface TraceChange {
   readonly rows: readonly TracesWaitingTable[]
-  /** By their ids. */
+  /** Ids of the traces to remove. */
   readonly remove: readonly string[]
   readonly hold: TraceHold
 }
 
-/** The process that has them, and until when no other one takes them over. */
+/** The process that holds the traces, and until when no other process takes them over. */
 export interface TraceHold {
   readonly holder: string
   /** ISO timestamp. */
@@ -60,44 +60,44 @@ export interface TraceHold {
 }
 
 /**
- * The faults that a commit outlives. `power`, the default: a power failure as well. `process`: this process, and in a power failure the
- * last moments are lost; for what is written with every request (docs/contract/budgets.md#durability).
+ * The failures that a commit survives. `power`, the default: also a power failure. `process`: only a crash of this process; a power
+ * failure loses the last moments. It is for what is written with every request (docs/contract/budgets.md#durability).
  */
 export type Durability = 'power' | 'process'
 
 /**
- * Why a transaction failed, where trying again may help. `locked`: it could not begin, because another process of this
- * machine writes. `conflict`: it ran, and lost.
+ * Why a transaction failed, if a retry may help. `locked`: it could not begin, because another process on
+ * this machine is writing. `conflict`: it ran, and lost.
  */
 export type RetryableFailure = 'locked' | 'conflict'
 
-/** A server that several nodes may share. */
+/** A database server that several nodes may share. */
 export interface DatabaseServer {
-  /** Calls `heard` when another process may have changed what this one knows; until stopped. */
+  /** Calls `heard` when another process may have changed something that this one caches. Returns a function that stops it. */
   listen(clock: Clock, heard: () => void): () => void
   /** Counters of limits, on a connection of their own. */
   openLimits(node: string): LimitStore
 }
 
-/** An opened engine: what sqlite.ts and postgres.ts give to open-database.ts. */
+/** An opened engine: what sqlite.ts and postgres.ts pass to open-database.ts. */
 export interface EngineConnection {
   readonly engine: Engine
   readonly kysely: Kysely<Schema>
   readonly reports: Kysely<Schema>
   readonly server: DatabaseServer | null
-  /** Says whether the engine lets in one writing transaction at a time. */
+  /** True if the engine allows only one writing transaction at a time. */
   readonly oneWriter: boolean
-  /** Holds for the transactions that begin from now on; only where there is one writer. */
+  /** Applies to the transactions that begin from now on; only used if there is one writer. */
   setDurability(durability: Durability): void
   readonly retryableFailure: (error: unknown) => RetryableFailure | null
-  /** Runs `work` on connections that may wait for the migration lock for as long as it takes. */
+  /** Runs `work` on connections that may wait for the migration lock without a time limit. */
   withMigrationAccess<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>
-  /** Once the schema is that of this program. */
+  /** Called once the schema is that of this program. */
   prepared(): Promise<void>
-  /** After each transaction whose commit outlives the power. */
+  /** Called after each transaction whose commit must survive a power failure. */
   noteChanges(): Promise<void>
   checkpoint(): Promise<void>
-  /** Throws StorageUnavailable where there is no room for more, or the file is gone. */
+  /** Throws StorageUnavailable if the disk is full or the file is gone. */
   requireRoom(): Promise<void>
   close(): Promise<void>
 }
@@ -126,7 +126,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
       return result
     }
     const attempt = () => retryConflicts(begin, { ...options, retryableFailure, startMs })
-    // Each try for SQLite's lock holds up the thread a little (sqlite.ts): so one writer tries, and the others wait for it.
+    // Each try for SQLite's lock blocks the thread for a moment (sqlite.ts), so one writer tries at a time and the others wait for it.
     return connection.oneWriter ? writers.run(attempt) : attempt()
   }
   return {
@@ -134,7 +134,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     kysely,
     reports: connection.reports,
     transaction,
-    // Where there is one writer, all writers stand in one line anyhow.
+    // With a single writer, all writers are in one queue anyhow.
     inLine: (row, work) => (connection.oneWriter ? work() : lines.run(row, work)),
     alone: (work) => (connection.oneWriter ? writers.run(work) : work()),
     server,
@@ -160,8 +160,8 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
 }
 
 /**
- * A lock that was never taken costs nothing, so waiting for it is bounded by the time alone, as `lock_timeout` does on
- * PostgreSQL; a try that ran and lost counts.
+ * Failing to get a lock costs nothing, so waiting for it is limited by time only, as `lock_timeout`
+ * does on PostgreSQL; a try that ran and lost counts.
  */
 export const retryConflicts = async <T>(
   attempt: () => Promise<T>,
@@ -185,7 +185,7 @@ export const retryConflicts = async <T>(
   }
 }
 
-/** Random, so that two that met do not meet again. */
+/** The pause is random, so that two transactions that collided do not collide again. */
 const pause = ({ clock, ids }: RetryOptions): Promise<void> => {
   const share = (ids.bytes(1)[0] ?? 0) / 255
   return new Promise((resolve) => {

@@ -109,7 +109,7 @@ describeEachEngine('destinations of traces', (engine) => {
     expect([await insert(record('four', {}, { name: null })), await insert(record('five', {}, { name: null }))]).toEqual([null, null])
     const renamed = { ...two, settings: { ...two.settings, name: 'Ours' }, updatedAt: T1 }
     expect(await store.replace(two, renamed, SHOWN, changedBy())).toBe('name')
-    // Its own name is not in its way, and that of a deleted one is free.
+    // Its own name is no conflict, and the name of a deleted destination is free.
     expect(await store.replace(one, { ...one, updatedAt: T1 }, SHOWN, changedBy())).toBeNull()
     expect(await store.delete(one, T1, changedBy())).toBe(true)
     expect(await store.replace(two, renamed, SHOWN, changedBy())).toBeNull()

@@ -1,4 +1,4 @@
-/** Destinations of traces. Their configuration is sealed as a whole: addresses hold secrets too. */
+/** Destinations of traces. Their configuration is sealed as a whole, because addresses contain secrets too. */
 import type { Selectable, Transaction } from 'kysely'
 
 import type { DestinationSettings, DestinationType } from '../contract/destination.ts'
@@ -17,7 +17,7 @@ export interface DestinationRecord {
   readonly id: string
   readonly workspaceId: string
   readonly type: DestinationType
-  /** JSON: as it is to be kept. */
+  /** JSON, in the form in which it is stored. */
   readonly config: JsonObject
   readonly settings: DestinationSettings
   readonly createdAt: string
@@ -28,7 +28,7 @@ export interface DestinationRecord {
 export type DestinationConflict = 'name' | 'count' | 'changed'
 
 export interface DestinationStore {
-  /** `shown`: the configuration without secrets, for the audit log. */
+  /** `shown` is the configuration without secrets, for the audit log. */
   insert(
     record: DestinationRecord,
     shown: JsonObject,
@@ -38,15 +38,15 @@ export interface DestinationStore {
   get(scope: string | null, id: string): Promise<DestinationRecord | null>
   /** Oldest first. */
   list(workspaceId: string, slice: Slice): Promise<Page<DestinationRecord>>
-  /** Replaces it where it still is what it was. */
+  /** Replaces the record if it is still the same as `before`. */
   replace(before: DestinationRecord, after: DestinationRecord, shown: JsonObject, by: ChangedBy): Promise<DestinationConflict | null>
   /** The row stays for history, without its configuration. */
   delete(record: DestinationRecord, now: string, by: ChangedBy): Promise<boolean>
-  /** The enabled destinations of workspaces that broadcast. */
+  /** The enabled destinations of workspaces with broadcasting. */
   inForce(): Promise<readonly DestinationRecord[]>
 }
 
-/** A workspace has no more of one type. */
+/** The most destinations of one type in a workspace. */
 export const DESTINATIONS_MAX = 5
 
 export const createDestinationStore = (database: Database, seal: TextSeal): DestinationStore => {
@@ -158,7 +158,7 @@ const contextOf = (id: string): string => `observability-destination ${id}`
 const broadcasts = (settings: string): boolean =>
   (JSON.parse(settings) as { readonly is_observability_broadcast_enabled?: boolean }).is_observability_broadcast_enabled === true
 
-/** Two that are saved at once must not both be the last that fits: changes of one workspace's destinations wait for each other. */
+/** Changes to one workspace's destinations wait for each other, so that two that are saved at once cannot both take the last place. */
 const lockWorkspace = async (transaction: Transaction<Schema>, id: string): Promise<void> => {
   await transaction.updateTable('workspaces').set({ id }).where('id', '=', id).execute()
 }

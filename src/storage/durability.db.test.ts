@@ -17,7 +17,7 @@ describeEachEngine('durability', (engine) => {
         const lines = await writeUntilKilled([location.databaseUrl ?? '', location.dataDir, 'bot'], 5 + round * 3)
         for (const line of lines) {
           const [number, id = ''] = line.split(' ')
-          // A number that was acknowledged twice would be a version that was lost in between.
+          // If a number were acknowledged twice, a version was lost in between.
           expect(acknowledged.has(Number(number))).toBe(false)
           acknowledged.set(Number(number), id)
         }
@@ -38,7 +38,7 @@ describeEachEngine('durability', (engine) => {
   )
 })
 
-/** Reads whole lines until there are so many, kills, and reads what was still under way. */
+/** Reads this many whole lines, kills the process, and reads what was still in the pipe. */
 const writeUntilKilled = async (args: readonly string[], lineCount: number): Promise<string[]> => {
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/testing/write-versions.ts`, ...args], {
     stdout: 'pipe',
@@ -51,7 +51,7 @@ const writeUntilKilled = async (args: readonly string[], lineCount: number): Pro
     if (!child.killed && text.split('\n').length > lineCount) child.kill('SIGKILL')
   }
   await child.exited
-  // The last line may have been cut.
+  // The last line may be incomplete.
   return text.split('\n').slice(0, -1)
 }
 

@@ -1,4 +1,4 @@
-/** How attempts at providers ended, as the requests of all processes saw it: written with their records, read for people. */
+/** How attempts at providers ended, as seen by the requests of all processes: written with their records, read by people. */
 import { sql, type Transaction } from 'kysely'
 
 import type { ErrorType } from '../errors.ts'
@@ -13,16 +13,16 @@ import type { EndpointLastTable, EndpointSlotsTable } from './generation-tables.
 import type { Schema } from './schema.ts'
 
 const SLOT_MS = 30 * 60 * 1000
-/** The strip of a day. */
+/** The half hours of a day. */
 const SLOTS = 48
 
-/** When half hours begin, as `YYYY-MM-DDTHH:MM`. */
+/** When a half hour begins, as `YYYY-MM-DDTHH:MM`. */
 const slotOf = (ms: number): string => isoTimestamp(Math.floor(ms / SLOT_MS) * SLOT_MS).slice(0, 16)
 
 export const slotsUntil = (nowMs: number): readonly string[] =>
   Array.from({ length: SLOTS }, (_, index) => slotOf(nowMs - (SLOTS - 1 - index) * SLOT_MS))
 
-/** The provider is at fault, or its key; everything else is the request's own. */
+/** The provider or its key is at fault; every other error is the request's own. */
 const FAILURES: ReadonlySet<string> = new Set([
   'rate_limit_exceeded',
   'provider_overloaded',
@@ -37,7 +37,7 @@ const FAILURES: ReadonlySet<string> = new Set([
 interface Ended {
   readonly endpoint: string
   readonly atMs: number
-  /** Null: it answered. */
+  /** Null if the provider answered. */
   readonly error: { readonly type: string; readonly status: number | null; readonly message: string } | null
 }
 
@@ -94,7 +94,7 @@ export const addEndpointHealth = async (
       last.set(endpoint, { ...known, error_at: at, error_type: error.type, error_status: error.status, error_message: error.message })
     } else last.set(endpoint, known)
   }
-  // In the order of their keys, so that two nodes never wait for each other.
+  // In the order of their keys, so that two nodes never deadlock.
   await upsertSlots(transaction, engine, ordered(slots))
   await upsertLast(transaction, engine, ordered(last))
 }
@@ -108,7 +108,7 @@ const attemptsOf = ({ record }: FinishedGeneration): readonly Ended[] => {
   return (attempts as readonly unknown[]).flatMap((attempt): Ended[] => {
     if (!isObject(attempt)) return []
     const { endpoint_id: endpoint, started_ms, latency, error_type: type, status, message } = attempt
-    // Where the client left, nothing was learnt.
+    // If the client left, the attempt shows nothing about the endpoint.
     if (typeof endpoint !== 'string' || (type === null && status === null)) return []
     if (typeof type === 'string' && !FAILURES.has(type)) return []
     const atMs = Date.parse(record.createdAt) + Number(started_ms ?? 0) + Number(latency ?? 0)
@@ -123,7 +123,7 @@ const attemptsOf = ({ record }: FinishedGeneration): readonly Ended[] => {
 export interface EndpointHistory {
   /** By half hour, as `slotOf` names it. */
   readonly slots: ReadonlyMap<string, { readonly ok: number; readonly failed: number }>
-  /** ISO timestamps; null: never. */
+  /** ISO timestamps; null means never. */
   readonly okAt: string | null
   readonly lastError: { readonly at: string; readonly type: string; readonly status: number | null; readonly message: string } | null
 }
@@ -134,11 +134,11 @@ export interface ModelLatency {
 }
 
 export interface EndpointHealthStore {
-  /** By endpoint: the id of its model and its tag, with a space between them. */
+  /** By endpoint: the model's id and its tag, with a space between them. */
   read(nowMs: number): Promise<ReadonlyMap<string, EndpointHistory>>
-  /** To the first content, in the last day; by the id of the model and the slug of the provider, with a space between them. */
+  /** Time to the first content in the last day, by the model's id and the provider's slug, with a space between them. */
   latencies(nowMs: number): Promise<ReadonlyMap<string, ModelLatency>>
-  /** Half hours from before the timestamp; answers how many rows. */
+  /** Deletes half hours before the timestamp; returns the number of rows deleted. */
   deleteOlderThan(timestamp: string, limit: number): Promise<number>
 }
 

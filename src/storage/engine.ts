@@ -1,2 +1,2 @@
-/** The databases that are spoken. */
+/** The supported databases. */
 export type Engine = 'sqlite' | 'postgres'

@@ -40,7 +40,7 @@ describeEachEngine('evaluations', (engine) => {
     expect(await store.hold('e-1', holder, T2)).toBe(true)
     expect(await store.hold('e-1', 'nobody', T2)).toBe(false)
     await store.keepAnswers('e-1', 1, { version: ANSWER }, 7)
-    // Its process is gone.
+    // The process that held it is gone.
     expect(await store.take('later', LATER, LATER)).toMatchObject({ id: 'e-1', costNanos: 7 })
     expect(await store.items('e-1')).toEqual([
       { position: 0, item: ITEM, result: null, answers: {} },
@@ -76,7 +76,7 @@ describeEachEngine('evaluations', (engine) => {
     const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => void (turns += 1) })
     const long = { ...ITEM, messages: [{ role: 'user', content: 'x'.repeat(100_000) }] }
     const items = Array.from({ length: 40 }, (_, at) => (at % 4 === 0 ? ITEM : long))
-    // For each item a step to seal it or to open it; 30 long ones are written and read in 30 statements, or two at a time.
+    // One step for each item to seal or open it; 30 long items are written and read in 30 statements, or two per statement.
     await store.create({ ...evaluationOf(workspaceId, 'e-1'), itemsTotal: items.length }, items, changedBy())
     expect(turns).toBeGreaterThanOrEqual(40 + 15)
     turns = 0
@@ -98,7 +98,7 @@ describeEachEngine('evaluations', (engine) => {
     const raised = { ...evaluation, spec: { ...evaluation.spec, budgetNanos: 5 } }
     expect(await store.resume(raised, T1, changedBy())).toBe(true)
     expect(await store.get(ref, 'e-1')).toEqual(raised)
-    // The one that holds it may not have seen that it had ended: nobody else runs it until it lets go.
+    // The holder may not have noticed the end: nobody else runs it until the holder releases it.
     expect(await store.take('two', T0, T2)).toBeNull()
     expect(await store.hold('e-1', 'one', T1)).toBe(true)
     await store.release('e-1', 'two')

@@ -1,4 +1,4 @@
-/** Evaluations and their items. What people wrote and models answered is kept sealed. */
+/** Evaluations and their items. What people wrote and models answered is stored sealed. */
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 
 import type { EvaluationItem, EvaluationState, Outcome, Check } from '../contract/evaluation.ts'
@@ -16,7 +16,7 @@ import { rowGroups } from './row-groups.ts'
 import type { Schema } from './schema.ts'
 import { openJson, sealJson } from './sealed-json.ts'
 
-/** The versions that are run, and the rules for them. */
+/** The versions to run, and the rules for them. */
 export interface EvaluationSpec {
   readonly name: string | null
   readonly version: number
@@ -42,7 +42,7 @@ export interface StoredEvaluation {
   readonly endedAt: string | null
 }
 
-/** The result of a request that an item needed. */
+/** The result of one request that was made for an item. */
 export interface KeptAnswer {
   readonly generationId: string | null
   readonly error: { readonly type: string; readonly message: string } | null
@@ -67,7 +67,7 @@ export interface StoredItem {
   readonly item: EvaluationItem
   /** Null until it is done. */
   readonly result: ItemResult | null
-  /** The items that were paid for until then. */
+  /** The answers that were paid for so far. */
   readonly answers: KeptAnswers
 }
 
@@ -78,9 +78,9 @@ export interface EvaluationEnd {
 }
 
 export interface PaidRequests {
-  /** Nano-dollars, by the ids of those that came to an answer. */
+  /** Nano-dollars by request id, for requests that got an answer. */
   readonly answered: ReadonlyMap<string, number>
-  /** Nano-dollars for those that were cut short, and have no answer. */
+  /** Nano-dollars for requests that were cut short and have no answer. */
   readonly cutShortNanos: number
 }
 
@@ -92,25 +92,25 @@ export interface EvaluationStore {
   list(preset: PresetRef, slice: Slice): Promise<Page<StoredEvaluation> | null>
   get(preset: PresetRef, id: string): Promise<StoredEvaluation | null>
   items(id: string): Promise<readonly StoredItem[]>
-  /** With all that it found. False where there is none of this id. */
+  /** Deletes the evaluation with all its results. False if there is none of this id. */
   delete(preset: PresetRef, id: string, now: string, by: ChangedBy): Promise<boolean>
-  /** One that runs and has no holder at `now`; it is held by `holder` until `until`. */
+  /** Takes a running evaluation that nobody holds at `now`; `holder` then holds it until `until`. */
   take(holder: string, now: string, until: string): Promise<StoredEvaluation | null>
-  /** False where it is held by another one, or runs no more. */
+  /** False if another process holds it, or it is no longer running. */
   hold(id: string, holder: string, until: string): Promise<boolean>
-  /** All answers so far, and what the newest one has cost. */
+  /** Stores all answers so far, and adds the cost of the newest one. */
   keepAnswers(id: string, position: number, answers: KeptAnswers, costNanos: number): Promise<void>
   finishItem(id: string, position: number, result: ItemResult): Promise<void>
-  /** This holder no longer works on it: another one need not wait until its hold runs out. */
+  /** This holder no longer works on it, so another one need not wait until the hold expires. */
   release(id: string, holder: string): Promise<void>
   /**
-   * One that was stopped or cancelled runs again, by its spec as it stands here. Who holds it keeps it: a process that has
-   * not seen the end yet goes on, and no item is run by two. False where it is neither.
+   * Runs a stopped or cancelled evaluation again, with the given spec. A current holder keeps it: a process that has not noticed the end
+   * goes on, and no item is run twice at once. False if it is neither stopped nor cancelled.
    */
   resume(evaluation: StoredEvaluation, now: string, by: ChangedBy): Promise<boolean>
-  /** False where it had ended. */
+  /** False if it had already ended. */
   end(evaluation: Pick<StoredEvaluation, 'id' | 'workspaceId' | 'slug'>, end: EvaluationEnd, now: string, by: ChangedBy): Promise<boolean>
-  /** The cost of the requests whose ids begin so. */
+  /** The cost of the requests whose ids begin with the prefix. */
   paid(requestIdPrefix: string): Promise<PaidRequests>
 }
 
@@ -141,7 +141,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       .where('position', '=', position)
       .execute()
   }
-  /** All items together may be as long as a body. */
+  /** All items together may be as long as a request body. */
   function* sealedRows(id: string, items: readonly EvaluationItem[]): Steps<Insertable<EvaluationItemsTable>[]> {
     const rows: Insertable<EvaluationItemsTable>[] = []
     for (const [position, item] of items.entries()) {
@@ -254,7 +254,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
           .selectFrom('evaluation_items')
           .selectAll()
           .where('evaluation_id', '=', id)
-          // Their positions have no gaps.
+          // Positions have no gaps.
           .where('position', '>=', group[0].position)
           .where('position', '<', group[0].position + group.length)
           .orderBy('position')

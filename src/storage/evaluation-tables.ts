@@ -16,13 +16,13 @@ export interface EvaluationsTable {
   key_hash: string
   /** JSON: what is run, and by which rules. */
   sealed_spec: string
-  /** Null in an evaluation of an older version of the service. */
+  /** Null if the evaluation was written by an older version of the service. */
   version: number | null
   items_total: number
   cost_nanos: Nanos
   passed: Flag | null
   reason: string | null
-  /** The process that runs it, and until when no other one does. */
+  /** The process that runs it, and until when no other process may. */
   held_by: string | null
   held_until: string | null
   created_at: string

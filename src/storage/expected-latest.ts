@@ -1,4 +1,4 @@
-/** The newest version that somebody expects a preset to have before it is changed (docs/contract/presets.md#drafts). */
+/** The newest version that a caller expects a preset to have before changing it (docs/contract/presets.md#drafts). */
 import type { ExpectedLatest } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 
@@ -7,7 +7,7 @@ interface Expecting {
   readonly expectedLatest: ExpectedLatest
 }
 
-/** Throws `precondition_failed`. To be called under the lock of the preset. */
+/** Throws `precondition_failed`. Must be called under the preset's lock. */
 export const requireLatest = ({ slug, expectedLatest }: Expecting, latest: number): void => {
   if (expectedLatest === null || expectedLatest === latest) return
   throw new GatewayError(

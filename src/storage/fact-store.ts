@@ -1,16 +1,16 @@
 import type { Database } from './database.ts'
 
-/** `database-id` is the engine's own (sqlite.ts). */
+/** `database-id` is missing here because only the engine uses it (sqlite.ts). */
 type FactName = 'secret-check' | 'preset-key' | 'first-start' | 'ledger-after' | 'address'
 
 export interface FactStore {
-  /** Null where the fact was never established. */
+  /** Null if the fact was never established. */
   read(name: FactName): Promise<string | null>
-  /** Writes the fact over what stands. */
+  /** Overwrites the current value. */
   replace(name: FactName, value: string): Promise<void>
-  /** As if it had never been established. */
+  /** Afterwards it is as if the fact had never been established. */
   forget(name: FactName): Promise<void>
-  /** Writes the fact if it is not there yet; answers what stands now, and whether this call wrote it. */
+  /** Writes the fact if it does not exist yet; returns the current value, and whether this call wrote it. */
   establish(name: FactName, value: string): Promise<{ readonly value: string; readonly written: boolean }>
 }
 

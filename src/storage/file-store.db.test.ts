@@ -29,7 +29,7 @@ const prepare = async (engine: TestEngine, clock: Clock = systemClock) => {
 
 const bytesOf = (size: number, fill: number): Uint8Array => new Uint8Array(size).fill(fill)
 
-/** Stores a file whole. */
+/** Stores a whole file. */
 const put = async (store: FileStore, file: StoredFile, pieces: readonly Uint8Array[]): Promise<void> => {
   expect(await store.begin(file, ROOMY)).toBe(true)
   expect(await store.append(file, 0, pieces, ROOMY)).toBe('kept')

@@ -1,6 +1,6 @@
 /**
- * Files of workspaces, in sealed pieces, so that neither a file nor a transaction is ever large (decisions/0080). A file is there for
- * others once it is complete; until then its bytes count for its workspace, and nothing else of it shows.
+ * Files of workspaces, stored in sealed pieces, so that neither a file nor a transaction is ever large (decisions/0080). A file becomes
+ * visible once it is complete; until then its bytes count towards the workspace's limit, and nothing else of it shows.
  */
 import { type Selectable, sql, type Transaction } from 'kysely'
 
@@ -26,42 +26,45 @@ export interface StoredFile {
 
 export interface FileFilter {
   readonly workspaceId: string
-  /** A part of the name, in letters of either case. */
+  /** A part of the name; ASCII letters match in either case. */
   readonly named?: string | undefined
-  /** The file behind which the page begins. */
+  /** The file after which the page begins. */
   readonly after?: Position | undefined
   readonly limit: number
 }
 
-/** The most that a workspace may have. */
+/** The limits of a workspace. */
 export interface FileBounds {
   readonly bytes: number
   readonly files: number
 }
 
 export interface FileStore {
-  /** Begins an empty file that is not visible yet. `createdAt`: now. False where the workspace has as many as it may have, or is gone. */
+  /**
+   * Begins an empty file that is not visible yet; `createdAt` is now. Returns false if the
+   * workspace has reached its limit of files or is gone.
+   */
   begin(file: StoredFile, bounds: FileBounds): Promise<boolean>
-  /** Adds pieces behind the `position` that are there. `full`: they do not fit any more; `gone`: the file is not there any more. */
+  /** Adds pieces after the first `position` pieces. `full`: they exceed the workspace's limit; `gone`: the file no longer exists. */
   append(file: StoredFile, position: number, pieces: readonly Uint8Array[], bounds: FileBounds): Promise<'kept' | 'full' | 'gone'>
-  /** Shows the file, as it is given. False where it is not there any more. */
+  /** Makes the file visible, with the given fields. Returns false if it no longer exists. */
   complete(file: StoredFile, by: ChangedBy, once?: Once<boolean>): Promise<boolean>
-  /** Forgets a file that is not complete. */
+  /** Deletes a file that is not complete. */
   discard(id: string): Promise<void>
   /** The oldest first. */
   list(filter: FileFilter): Promise<readonly StoredFile[]>
   get(scope: string | null, id: string): Promise<StoredFile | null>
-  /** The newest of exactly this name. */
+  /** The newest file of exactly this name. */
   newestNamed(workspaceId: string, filename: string): Promise<StoredFile | null>
-  /** Up to `count` pieces from `position` on; none at the end, or where the file is gone. Throws where one was changed. */
+  /** Up to `count` pieces from `position` on; none at the end, or if the file is gone. Throws if a stored piece was changed. */
   pieces(id: string, position: number, count: number): Promise<readonly Uint8Array[]>
-  /** False where it is gone already. */
+  /** Returns false if the file is gone already. */
   delete(file: StoredFile, now: string, by: ChangedBy): Promise<boolean>
-  /** Deletes up to `limit` pieces of files that are gone, and files to which nothing has come since `before`; answers how many. */
+  /** Deletes up to `limit` pieces of deleted files, and incomplete files that received nothing since `before`; returns the number. */
   deleteLeftOver(before: string, limit: number): Promise<number>
 }
 
-/** The bytes of each piece but the last one. */
+/** The size of each piece except the last. */
 export const PIECE_BYTES = 32 * 1024
 
 export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock): FileStore => {
@@ -190,7 +193,7 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
           .executeTakeFirstOrThrow()
         return Number(numDeletedRows)
       }, 'process')
-      // Each file has a piece at 0 for as long as it has one at all.
+      // A file keeps its piece at 0 for as long as it has any pieces.
       const orphan = await database.kysely
         .selectFrom('file_pieces')
         .select('file_id')
@@ -211,8 +214,8 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
 const sealedAs = (id: string, position: number): string => `file ${id} ${position}`
 
 /**
- * The bytes and files of a workspace, counted while no other request adds to them; null where it is gone. An update that changes
- * nothing takes the lock on both engines.
+ * The bytes and files of a workspace, counted while no other request adds to them; null if the workspace is gone. An
+ * update that changes nothing takes the lock on both engines.
  */
 const lockedUse = async (transaction: Transaction<Schema>, workspaceId: string): Promise<FileBounds | null> => {
   const workspace = await transaction
@@ -231,7 +234,9 @@ const lockedUse = async (transaction: Transaction<Schema>, workspaceId: string):
   return { bytes: Number(bytes ?? 0), files }
 }
 
-/** From the end, in portions, so that no write, and no other work of this process, waits long for another; the first piece goes last. */
+/**
+ * Deletes from the end, in portions, so that neither a write nor other work of this process waits long; the first piece is deleted last.
+ */
 const deletePieces = async (database: Database, id: string, clock: Clock): Promise<void> => {
   for (let left = true; left;) {
     left = await database.transaction(async (transaction) => {
@@ -250,7 +255,7 @@ const deletePieces = async (database: Database, id: string, clock: Clock): Promi
 
 const PORTION_PIECES = 128
 
-/** For `like`: both engines fold the letters of ASCII alone. */
+/** For `like`: both engines fold only ASCII letters. */
 const containing = (text: string): string =>
   `%${text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
 

@@ -9,15 +9,15 @@ export interface FilesTable {
   workspace_id: string
   filename: string
   mime_type: string
-  /** The bytes that are here, also of a file that still comes. */
+  /** The bytes stored so far, also for a file that is still being uploaded. */
   size_bytes: number
-  /** 0 while it comes. */
+  /** 0 while it is being uploaded. */
   complete: number
-  /** Since when it is complete; before, when its last piece came. */
+  /** When the file was completed; before that, when its last piece arrived. */
   created_at: string
 }
 
-/** Without a reference to the file: a file is gone at once, and its pieces in portions. */
+/** Has no reference to the file, because a file is deleted at once and its pieces in portions. */
 interface FilePiecesTable {
   file_id: string
   position: number

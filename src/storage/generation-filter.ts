@@ -1,23 +1,23 @@
-/** Which generations are wanted, as conditions of a query, and the index by which SQLite finds them. */
+/** The filter of the request log as conditions of a query, and the index that SQLite must use for it. */
 import { type ExpressionBuilder, type Expression, type SqlBool, sql } from 'kysely'
 
 import { holdsText } from './match-text.ts'
 import type { Schema } from './schema.ts'
 
 export interface GenerationFilter {
-  /** ISO timestamps: from the first to before the second; null: without an end. */
+  /** ISO timestamps: from the first (inclusive) to the second (exclusive); null means no end. */
   readonly from: string
   readonly to: string | null
-  /** Null: of every workspace. */
+  /** Null means all workspaces. */
   readonly workspaceId: string | null
-  /** Only requests of this person's keys, whatever else is asked for; null: of everybody. */
+  /** Only requests of this person's keys, whatever else is asked for; null means everybody. */
   readonly ownedBy: string | null
   readonly status?: 'ok' | 'error' | 'cancelled' | undefined
   readonly errorType?: string | undefined
   readonly model?: string | undefined
   /** A slug. */
   readonly provider?: string | undefined
-  /** The ids of the presets of one slug: one in each workspace. */
+  /** The ids of the presets with one slug: one in each workspace. */
   readonly presetIds?: readonly string[] | undefined
   readonly presetVersion?: number | undefined
   readonly keyHash?: string | undefined
@@ -29,7 +29,7 @@ export interface GenerationFilter {
   readonly minTotalMs?: number | undefined
   readonly hasContent?: boolean | undefined
   readonly hasPreset?: boolean | undefined
-  /** Any guardrail found something in the request or its answer. */
+  /** Only requests in which any guardrail found something, in the request or its answer. */
   readonly hasFinds?: true | undefined
   /** A guardrail that found something there. */
   readonly guardrailId?: string | undefined
@@ -37,7 +37,7 @@ export interface GenerationFilter {
 
 type Generations = ExpressionBuilder<Schema, 'generations'>
 
-/** All of them together. */
+/** All conditions together. */
 export const matching =
   (filter: GenerationFilter) =>
   (eb: Generations): Expression<SqlBool> =>
@@ -45,7 +45,7 @@ export const matching =
 
 const CONTENT = sql<SqlBool>`exists (select 1 from generation_contents where generation_contents.id = generations.id)`
 
-/** In the words of its index: neither engine takes a parameter for the number. */
+/** In exactly the words of its index: neither engine would use the index if the number were a parameter. */
 const FINDS = sql<SqlBool>`guardrail_hits > 0`
 
 type Condition = (filter: GenerationFilter, eb: Generations) => Expression<SqlBool> | null
@@ -74,10 +74,10 @@ const CONDITIONS: readonly Condition[] = [
   ({ guardrailId }, eb) => (guardrailId === undefined ? null : holdsText(eb.ref('record'), nameOf(guardrailId))),
 ]
 
-/** As the stages of a record name their guardrail: in JSON, so that no text of others looks like it. */
+/** As the stages of a record name their guardrail: in JSON, so that no untrusted text can look like it. */
 const nameOf = (guardrailId: string): string => JSON.stringify({ guardrail_id: guardrailId }).slice(1, -1)
 
-/** With one value the rows come in the order of the index, and are not sorted. */
+/** With a single value the rows come in the order of the index and need no sort. */
 const isOneOf = (column: 'preset_id', values: readonly string[], eb: Generations): Expression<SqlBool> => {
   const [only] = values
   if (only === undefined) return sql<SqlBool>`1 = 0`
@@ -94,9 +94,9 @@ const statusIs = (status: NonNullable<GenerationFilter['status']>, eb: Generatio
 /** How SQLite finds generations. */
 export interface FilterIndex {
   readonly name: string
-  /** The part of the filter that the index answers by itself: no row is read that it does not let through. */
+  /** The part of the filter that the index covers by itself: every row that it reads matches this part. */
   readonly held: GenerationFilter
-  /** Nothing of the filter is left for the rows that the index finds. */
+  /** The index covers the whole filter. */
   readonly isWhole: boolean
 }
 
@@ -118,7 +118,7 @@ const NEWEST = 'generations_newest'
 
 type Holds = (filter: GenerationFilter) => Partial<GenerationFilter> | null
 
-/** The first that serves is taken. SQLite uses the index of a column only where the column is compared. */
+/** The first index that fits is used. SQLite uses the index of a column only if the query compares that column. */
 const INDEXES: readonly (readonly [name: string, holds: Holds])[] = [
   ['generations_request', ({ requestId }) => (requestId === undefined ? null : { requestId })],
   ['generations_session', ({ sessionId }) => (sessionId === undefined ? null : { sessionId })],

@@ -50,7 +50,7 @@ const recordOf = (
   record: {
     interface: 'chat',
     error_type: error,
-    // A text of others that looks like a name of a guardrail.
+    // A user-supplied text that looks like a guardrail's id.
     user_agent: '"guardrail_id":"g_1"',
     pipeline: guardrail === null ? [] : [{ type: 'guardrail', guardrail_id: guardrail, data: { rules: ['[EMAIL]'] } }],
   },
@@ -107,7 +107,8 @@ describeEachEngine('the list of requests', (engine) => {
             .filter((_, index) => fits(requests[index]!))
             .toSorted((one, other) => (one.createdAt + one.id < other.createdAt + other.id ? 1 : -1))
           expect(found).toEqual(wanted.map(({ id }) => id))
-          // Each page ends with its rows, or with the records that it looks through: for a guardrail those with finds alone, and fewer of them.
+          // Each page ends with its rows, or after the records that it may look through; with a guardrail filter
+          // these are only records with finds, and fewer of them.
           const finds = requests.filter(({ guardrail }) => guardrail !== null).length
           const full = filter.guardrailId === undefined ? Math.floor(records.length / SCANNED) : finds
           expect(pages).toBeLessThanOrEqual(Math.floor(found.length / limit) + full + 1)
@@ -140,9 +141,9 @@ describeEachEngine('the list of requests', (engine) => {
     expect(first.rows).toEqual([])
     const second = await list.page({ ...ALL, provider: 'q' }, first.next, 5)
     expect(second.rows.map(({ id }) => id)).toEqual(['gen-000'])
-    // No record is looked at for what no hour has.
+    // If no hour has matching requests, no record is looked at.
     expect(await list.page({ ...ALL, provider: 'nobody' }, null, 5)).toEqual({ rows: [], next: null })
-    // An index that answers the whole filter has nothing to look through.
+    // If the index covers the whole filter, there is no limit on what is looked through.
     expect((await list.page({ ...ALL, workspaceId: 'w-1' }, null, 2 * SCANNED)).rows).toHaveLength(2 * SCANNED)
     await database.close()
   })

@@ -1,4 +1,4 @@
-/** The request log: generations by what a person asks for, newest first, by the page. */
+/** The request log: generations by filter, newest first, page by page. */
 import { sql, type SqlBool } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
@@ -11,24 +11,27 @@ import { SCANNED_MAX as HOURS_SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface ListedGeneration extends StoredGeneration {
   readonly hasContent: boolean
-  /** ISO timestamp; null for one of an older version. */
+  /** ISO timestamp; null if the record was written by an older version. */
   readonly endedAt: string | null
 }
 
 export interface GenerationList {
-  /** Behind the position. Looks through so many records at most, so that a page may have few rows, or none, and yet not be the last. */
+  /**
+   * The page after the position. Looks through a limited number of records, so a page may have
+   * few rows, or none, and yet not be the last.
+   */
   page(filter: GenerationFilter, after: Position | null, limit: number): Promise<GenerationPage>
-  /** The generations that ended at this time or later, the first first. */
+  /** The generations that ended at this time or later, in the order of their ends. */
   ended(filter: GenerationFilter, since: string, limit: number): Promise<readonly EndedGeneration[]>
-  /** The presets that have this slug, in the workspace, or, with null, in any. */
+  /** The presets with this slug in the workspace, or in any workspace if null. */
   presetIds(slug: string, workspaceId: string | null): Promise<readonly string[]>
-  /** In the order of the ids; those that are gone are left out. */
+  /** In the order of the ids; ids that no longer exist are left out. */
   byIds(ids: readonly string[]): Promise<readonly ListedGeneration[]>
 }
 
 export interface GenerationPage {
   readonly rows: readonly ListedGeneration[]
-  /** Behind it lies what was not looked at yet; null: nothing. */
+  /** The position after which records were not looked at yet; null if there are none. */
   readonly next: Position | null
 }
 
@@ -37,25 +40,28 @@ export interface EndedGeneration {
   readonly endedAt: string
 }
 
-/** With one bound on each side: SQLite begins at the first that the query names, and looks at all that lies before the nearer one. */
+/** One bound on each side only: SQLite starts at the first bound that the query names, and would read everything up to the nearer one. */
 const behind = (filter: GenerationFilter, after: Position | null): GenerationFilter =>
   after !== null && filter.to !== null && after.createdAt < filter.to ? { ...filter, to: null } : filter
 
-/** So many are looked through in far less than 200 ms, whatever they are looked through for. */
+/** This many records are looked through in far less than 200 ms, whatever the filter. */
 const SCANNED_MAX = 10_000
 
-/** A record with finds is read for the name of the guardrail, and such records lie far apart in the file: a page looks at so many times fewer. */
+/**
+ * A filter by guardrail must read the whole record, and such records lie far apart in the file, so
+ * a page looks at fewer of them by this factor.
+ */
 const TIMES_FEWER = 10
 
 const HOUR_MS = 60 * 60 * 1000
 
-/** Nothing that is younger than this hour. */
+/** Leaves out records that are newer than this hour. */
 const endingWith = (filter: GenerationFilter, hour: string): GenerationFilter => {
   const end = isoTimestamp(Date.parse(`${hour}:00:00.000Z`) + HOUR_MS)
   return filter.to !== null && filter.to < end ? filter : { ...filter, to: end }
 }
 
-/** The earlier of the two: nothing that begins later is asked for. */
+/** The earlier of the two times: nothing that begins later is wanted. */
 const lastTime = ({ to }: GenerationFilter, after: Position | null): string | null =>
   after === null || (to !== null && to < after.createdAt) ? to : after.createdAt
 
@@ -106,14 +112,14 @@ export const createGenerationList = (
           .$if(after !== null, (query) => query.where(sql<SqlBool>`(created_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`))
           .orderBy('created_at', 'desc')
           .orderBy('id', 'desc')
-      // A condition that the index does not answer may fit one record in a million: those behind the end wait for the next page.
+      // A condition that the index does not cover may fit one record in a million: records after `end` are left for the next page.
       const end = index.isWhole
         ? undefined
         : await rowsOf(index.held)
             .offset(most - 1)
             .limit(1)
             .executeTakeFirst()
-      // The ids first, so that as little as possible is read of rows that do not fit or are on another page.
+      // Only the ids first, so that as little as possible is read of rows that do not match or are on another page.
       const rows = await rowsOf(end === undefined ? filter : { ...filter, from: end.created_at })
         .$if(end !== undefined, (query) =>
           query.where((eb) => eb.or([eb('created_at', '>', end?.created_at ?? ''), eb('id', '>=', end?.id ?? '')])),

@@ -12,7 +12,7 @@ import { flag } from './sql-values.ts'
 /** The work and the cost of one inference request. */
 export interface GenerationRecord {
   readonly id: string
-  /** ISO timestamp: it also says on which day the cost counts. */
+  /** ISO timestamp; its day is the day to which the cost counts. */
   readonly createdAt: string
   readonly workspaceId: string
   readonly keyHash: string
@@ -27,28 +27,28 @@ export interface GenerationRecord {
   readonly costNanos: number
   /** Paid with a customer's own provider key; not part of `costNanos`. */
   readonly byokCostNanos: number
-  /** All the rest, stored as it is. */
+  /** All other fields of the record, stored as they are. */
   readonly record: JsonObject
 }
 
-/** A record with who asked. */
+/** A record with the person who made the request. */
 export interface FinishedGeneration {
   readonly record: GenerationRecord
-  /** Who made the key. */
+  /** The creator of the key. */
   readonly userId: string
 }
 
 export interface StoredGeneration extends GenerationRecord {
   /** Null for a record of an older version whose key is gone. */
   readonly userId: string | null
-  /** As the key is called now. */
+  /** The key's current name. */
   readonly keyName: string | null
 }
 
 export interface GenerationStore {
-  /** Null if the scope, one workspace or with null all of them, has no such record. */
+  /** Null if there is no such record in the scope (one workspace, or all of them if null). */
   get(id: string, scope: string | null, onlyUserId?: string | null): Promise<StoredGeneration | null>
-  /** Oldest first; gives how many. The usage figures of the keys stay. */
+  /** Deletes the oldest first; returns the number. The usage figures of the keys stay. */
   deleteOlderThan(timestamp: string, limit: number): Promise<number>
 }
 
@@ -88,7 +88,7 @@ const insertRows = bulkInsert<GenerationRow>((transaction, rows) =>
     .compile(),
 )
 
-/** A record whose id is there already is skipped, so a batch whose outcome is unknown can be written again. */
+/** A record whose id exists already is skipped, so a batch whose outcome is unknown can be written again. */
 export const insertGenerations = async (
   transaction: Transaction<Schema>,
   engine: Engine,
@@ -97,7 +97,7 @@ export const insertGenerations = async (
   await insertRows(transaction, engine, finished.map(toRow))
 }
 
-/** Most columns repeat what the record says: lists are filtered by them, and the record goes to storage once. */
+/** Most columns repeat what the record says, because lists are filtered by them. */
 const toRow = ({ record, userId }: FinishedGeneration): GenerationRow => ({
   id: record.id,
   created_at: record.createdAt,
@@ -145,7 +145,7 @@ const countIn = ({ record }: GenerationRecord, member: string): number | null =>
 const guardrailHits = ({ record: { pipeline } }: GenerationRecord): number =>
   Array.isArray(pipeline) ? pipeline.filter((stage) => isObject(stage) && stage['type'] === 'guardrail').length : 0
 
-/** These names may come from upstream, and one that storage refuses would take the whole batch with it (sql-values.ts). */
+/** These names may come from upstream, and one that storage refuses would make the whole batch fail (sql-values.ts). */
 export const withoutNul = (name: string): string => name.replaceAll('\u0000', '\uFFFD')
 
 export const toStoredGeneration = (row: GenerationRow & { key_name: string | null }): StoredGeneration => ({

@@ -1,4 +1,4 @@
-/** Records of requests, their contents, and what their attempts showed of each endpoint. */
+/** Records of requests, their contents, and what their attempts showed about each endpoint. */
 import type { Flag, JsonText, Nanos } from './column-types.ts'
 
 export interface GenerationTables {
@@ -23,37 +23,37 @@ export interface GenerationsTable {
   tokens_completion: number
   cost_nanos: Nanos
   byok_cost_nanos: Nanos
-  /** All the rest of the record. */
+  /** All other fields of the record. */
   record: JsonText
-  /** Null, as all that follows, in rows that a process of an older version wrote. Who made the key. */
+  /** The creator of the key. Null in rows that a process of an older version wrote, as are all columns that follow. */
   user_id: string | null
   interface: string | null
-  /** Null where nothing failed, or the client left. */
+  /** Null if nothing failed, or the client left. */
   error_type: string | null
   session_id: string | null
   request_id: string | null
-  /** Null in records of before. */
+  /** Null in records of older versions. */
   ended_at: string | null
-  /** The status that the client got; null where it left before. */
+  /** The status that the client got; null if it left before. */
   http_status: number | null
-  /** To the first content; null where none came. */
+  /** Time to the first content; null if there was none. */
   first_token_ms: number | null
   total_ms: number | null
-  /** Parts of the prompt and of the completion. */
+  /** Parts of the prompt's and the completion's tokens. */
   tokens_cache_read: number | null
   tokens_cache_write: number | null
   tokens_reasoning: number | null
   estimated: Flag | null
   unpriced: Flag | null
-  /** Null where no rollout chose the version of the preset. */
+  /** Null if no rollout chose the preset's version. */
   rollout_id: string | null
   /** How often guardrails found something. */
   guardrail_hits: number | null
 }
 
-/** The question and the answer, where they are kept. */
+/** The question and the answer, if they are kept. */
 export interface GenerationContentsTable {
-  /** The generation's. */
+  /** The id of the generation. */
   id: string
   workspace_id: string
   created_at: string
@@ -62,17 +62,17 @@ export interface GenerationContentsTable {
   sealed: string
 }
 
-/** How attempts ended in half an hour. */
+/** How attempts ended in a half hour. */
 export interface EndpointSlotsTable {
   /** `YYYY-MM-DDTHH:MM`, UTC. */
   slot: string
-  /** The id of the model and the tag, with a space between them. */
+  /** The model's id and the tag, with a space between them. */
   endpoint: string
   ok: number
   failed: number
 }
 
-/** '' stands for never. */
+/** '' means never. */
 export interface EndpointLastTable {
   endpoint: string
   ok_at: string

@@ -1,4 +1,4 @@
-/** A request that runs and turns out to be dearer than it was held for: its hold grows, if its windows still have the room. */
+/** Raises the hold of a running request that turns out to cost more than was held, if its windows still have room. */
 import type { Transaction } from 'kysely'
 
 import type { Admission } from './admit-requests.ts'
@@ -8,8 +8,8 @@ import type { Schema } from './schema.ts'
 import { utcDay } from './usage-windows.ts'
 
 /**
- * `admission` as it would be for the whole new amount. Its `decide` gets the figures without what is held for this request.
- * `gone`: the hold is not there any more, so nothing may be spent under it.
+ * `admission` is as it would be for the whole new amount. Its `decide` gets the figures without the amount that is held for this request.
+ * Returns `gone` if the hold no longer exists, so nothing may be spent under it.
  */
 export const growHold = async <Refusal>(
   transaction: Transaction<Schema>,
@@ -36,7 +36,7 @@ export const growHold = async <Refusal>(
     .where('request_id', '=', hold.request_id)
     .where('state', '=', 'held')
     .executeTakeFirst()
-  // Somebody who took this process for dead has ended it since it was read: nothing is written.
+  // Another node took this process for dead and has ended the hold since it was read: nothing is written.
   if (grown.numUpdatedRows !== 1n) throw new Error('The hold ended while it grew.')
   await transaction.updateTable('hold_scope').set({ amount_n: hold.amount_n }).where('request_id', '=', hold.request_id).execute()
   return null

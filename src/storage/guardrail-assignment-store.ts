@@ -16,14 +16,14 @@ export interface NewAssignment {
 
 export interface AssignmentsQuery extends Slice {
   readonly workspaceId: string
-  /** Null: of all guardrails. */
+  /** Null means all guardrails. */
   readonly guardrailId: string | null
 }
 
 export interface GuardrailAssignmentStore {
   /**
-   * A subject has one guardrail: another's assignment moves here. Gives how many were not assigned to it before, or which
-   * subjects the workspace does not have: then nothing is changed.
+   * A subject has one guardrail: an assignment to another guardrail moves to this one. Returns how many subjects were not assigned to it
+   * before, or which subjects the workspace does not have; in that case nothing is changed.
    */
   assign(input: {
     workspaceId: string
@@ -33,7 +33,7 @@ export interface GuardrailAssignmentStore {
     now: string
     by: ChangedBy
   }): Promise<{ readonly assigned: number } | { readonly unknown: readonly string[] }>
-  /** Gives how many there were. */
+  /** Returns how many were assigned. */
   unassign(input: {
     workspaceId: string
     guardrailId: string
@@ -151,7 +151,7 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
   },
 })
 
-/** The given keys that the workspace has, or its members; its maker is one. */
+/** Those of the given keys or users that belong to the workspace; its creator counts as a member. */
 const knownOf = async (
   transaction: Transaction<Schema>,
   workspaceId: string,
@@ -184,7 +184,7 @@ const knownOf = async (
   return new Set(members.map(({ user_id }) => user_id))
 }
 
-/** Nothing changed where nothing was added or removed. */
+/** Null if nothing was assigned or unassigned. */
 const audited = (
   done: 'assigned' | 'unassigned',
   {

@@ -34,7 +34,7 @@ const recordOf = (id: string, hour: string, pipeline: readonly JsonObject[]): Ge
   record: { pipeline: [...pipeline] },
 })
 
-/** No client sent it. */
+/** A record of the service's own request, which no client sent. */
 const ownOf = (record: GenerationRecord, origin: string): GenerationRecord => ({ ...record, record: { ...record.record, origin } })
 
 describeEachEngine('hits of guardrails', (engine) => {

@@ -1,4 +1,4 @@
-/** How often each rule of a guardrail found something, by hours: summed when requests are settled, as use is. */
+/** How often each rule of a guardrail found something, by hour. The sums are updated when requests are settled, like those of usage. */
 import { sql, type Transaction } from 'kysely'
 
 import { isObject, type JsonValue } from '../lib/json.ts'
@@ -17,9 +17,9 @@ export interface GuardrailHit {
 }
 
 export interface GuardrailHitStore {
-  /** By guardrail, from the given hour (`YYYY-MM-DDTHH`) on; the rule with most hits first. */
+  /** By guardrail, from the given hour (`YYYY-MM-DDTHH`) on; the rule with the most hits first. */
   read(guardrailIds: readonly string[], fromHour: string): Promise<ReadonlyMap<string, readonly GuardrailHit[]>>
-  /** Beside those of settled requests. */
+  /** Adds hits that do not come from settled requests. */
   add(hits: readonly GuardrailHits[]): Promise<void>
   deleteOlderThan(timestamp: string, limit: number): Promise<number>
 }
@@ -73,7 +73,7 @@ const upsertRows = bulkInsert<GuardrailHoursTable>((transaction, rows) =>
     .compile(),
 )
 
-/** In the order of their keys, so that two nodes never wait for each other. */
+/** In the order of their keys, so that two nodes never deadlock. */
 const upsertHits = async (transaction: Transaction<Schema>, engine: Engine, hits: readonly GuardrailHits[]): Promise<void> => {
   const keyOf = ({ hour, guardrail_id, rule }: GuardrailHits): string => `${hour} ${guardrail_id} ${rule}`
   await upsertRows(
@@ -83,7 +83,7 @@ const upsertHits = async (transaction: Transaction<Schema>, engine: Engine, hits
   )
 }
 
-/** `written`: records that were not there before. */
+/** `written` are the records that did not exist before. */
 export const addGuardrailHits = async (
   transaction: Transaction<Schema>,
   engine: Engine,
@@ -107,7 +107,7 @@ export const addGuardrailHits = async (
 /** True for a test or a part of an evaluation, which no client sent. */
 const isOwn = (origin: JsonValue | undefined): boolean => typeof origin === 'string' && origin !== ''
 
-/** The rules that found something in one request: each once, however often, and on both sides. */
+/** The rules that found something in one request; each appears once, however often and on which side it matched. */
 const hitsIn = (pipeline: readonly JsonValue[]): ReadonlyMap<string, Pick<GuardrailHoursTable, 'guardrail_id' | 'rule'>> => {
   const hits = new Map<string, Pick<GuardrailHoursTable, 'guardrail_id' | 'rule'>>()
   for (const stage of pipeline) {

@@ -18,13 +18,13 @@ export type AppliedBy = 'key' | 'member' | 'workspace'
 
 export interface GuardrailStore {
   insert(guardrail: GuardrailResource, by: ChangedBy, once?: Once<void>): Promise<void>
-  /** Null if the workspace has no such guardrail, as for the changes. */
+  /** Null if the workspace has no such guardrail; this also holds for the methods that change one. */
   get(workspaceId: string, id: string): Promise<GuardrailResource | null>
   /** Null for a guardrail that was never written. */
   workspaceOf(id: string): Promise<string | null>
   /** The ids of all workspaces. */
   workspaceIds(): Promise<readonly string[]>
-  /** Reads, changes and writes in one transaction; `change` may run several times. */
+  /** Reads, changes and writes in one transaction; `change` may be called several times. */
   update(
     workspaceId: string,
     id: string,
@@ -32,24 +32,24 @@ export interface GuardrailStore {
     now: string,
     by: ChangedBy,
   ): Promise<GuardrailResource | null>
-  /** That of the whole workspace; made, under this id, where there is none yet. */
+  /** Changes the workspace's default guardrail; creates it from `made` if there is none yet. */
   upsertDefault(
     made: GuardrailResource,
     change: (settings: GuardrailResource) => GuardrailSettings,
     now: string,
     by: ChangedBy,
   ): Promise<GuardrailResource>
-  /** With its assignments. */
+  /** Also deletes its assignments. */
   delete(workspaceId: string, id: string, now: string, by: ChangedBy): Promise<boolean>
   /** Newest first. */
   list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
-  /** At most three: the key's, the member's, the workspace's, in this order. */
+  /** At most three: the key's, the member's and the workspace's, in this order. */
   applyingTo(caller: {
     workspaceId: string
     keyHash: string
     userId: string
   }): Promise<readonly { guardrail: GuardrailResource; by: AppliedBy }[]>
-  /** The only models that the key may call; null: any. */
+  /** The models that the key may call; null means any. */
   modelsOf(keyHash: string): Promise<readonly string[] | null>
 }
 
@@ -158,7 +158,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
   },
 })
 
-/** An update that changes nothing: it takes the lock on both engines. */
+/** An update that changes nothing takes the lock on both engines. */
 const lock = async (transaction: Transaction<Schema>, workspaceId: string, id: string): Promise<GuardrailResource | null> => {
   const row = await transaction
     .updateTable('guardrails')
@@ -176,7 +176,7 @@ const write = async (transaction: Transaction<Schema>, guardrail: GuardrailResou
   return guardrail
 }
 
-/** One of the two is there. */
+/** At least one of the two is not null. */
 const audited = (
   action: string,
   ...[before, after]: [before: GuardrailResource, after: GuardrailResource | null] | [before: null, after: GuardrailResource]
@@ -192,7 +192,7 @@ const audited = (
   }
 }
 
-/** A member that is not set is left out, not undefined. */
+/** An absent member is left out instead of being undefined. */
 const auditView = ({ content_filter_builtins: builtins, ...rest }: GuardrailResource): JsonObject => ({
   ...rest,
   content_filter_builtins:

@@ -1,4 +1,4 @@
-/** Guardrails, whom they are assigned to, and what they found. */
+/** Guardrails, their assignments, and what they found. */
 export interface GuardrailTables {
   guardrails: GuardrailsTable
   guardrail_assignments: GuardrailAssignmentsTable
@@ -8,13 +8,13 @@ export interface GuardrailTables {
 export interface GuardrailsTable {
   id: string
   workspace_id: string
-  /** 1: that of the whole workspace. */
+  /** 1 if it is the default of the whole workspace. */
   is_default: number
   name: string
   limit_nanos: number | null
   reset_interval: 'daily' | 'weekly' | 'monthly' | null
   include_byok: number
-  /** JSON of everything else that may be set. */
+  /** JSON of all other settings. */
   settings: string
   created_at: string
   updated_at: string | null
@@ -25,18 +25,18 @@ export interface GuardrailAssignmentsTable {
   guardrail_id: string
   workspace_id: string
   subject_kind: 'key' | 'member'
-  /** Hash of a key, or id of a user. */
+  /** The hash of a key, or the id of a user. */
   subject: string
   assigned_by: string | null
   created_at: string
 }
 
-/** How many requests of an hour a rule found something in. */
+/** In how many requests of an hour a rule found something. */
 export interface GuardrailHoursTable {
   guardrail_id: string
   /** `YYYY-MM-DDTHH`, UTC: the hour in which the requests began. */
   hour: string
-  /** The placeholder of a filter, which several may share, or a moderation endpoint. */
+  /** The placeholder of a filter, which several filters may share, or a moderation endpoint. */
   rule: string
   requests: number
 }

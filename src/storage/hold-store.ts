@@ -1,4 +1,4 @@
-/** Holds over time: leases that their nodes extend, checkpoints, and the reaper that ends those of dead nodes. */
+/** Holds over time: leases that their nodes extend, checkpoints, and the reaper that ends the holds of dead nodes. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 
 import type { Database } from './database.ts'
@@ -9,7 +9,7 @@ import type { Schema } from './schema.ts'
 import { addUsageHours, usageOfReaped } from './usage-hours.ts'
 import { utcDay } from './usage-windows.ts'
 
-/** A process that admits. There is one process for a node at a time, so another epoch of the same node is a dead one. */
+/** A process that admits requests. A node has one process at a time, so a different epoch of the same node belongs to a dead process. */
 export interface LedgerNode {
   readonly id: string
   readonly epoch: number
@@ -18,13 +18,13 @@ export interface LedgerNode {
 export interface HoldStore {
   /** Extends the leases of all holds of the node. */
   extendLeases(node: LedgerNode, until: string): Promise<void>
-  /** The charge of each if its node died now. */
+  /** Stores, for each request, the amount to be charged if its node died now. */
   checkpoint(charges: ReadonlyMap<string, number>): Promise<void>
-  /** Gives back what was held for requests that never ran. */
+  /** Releases what was held for requests that never ran. */
   release(requests: readonly string[]): Promise<void>
-  /** Charges and releases up to `limit` holds whose nodes are dead; answers how many. `node` never reaps what is its own. */
+  /** Charges and releases up to `limit` holds of dead nodes; returns the number. `node` never reaps its own holds. */
   reap(node: LedgerNode, now: string, limit: number): Promise<number>
-  /** Sets right what windows say is held, where it is not the sum of their holds; answers how many were wrong. */
+  /** Corrects the held amount of each window for which it is not the sum of its holds; returns how many were wrong. */
   recount(): Promise<number>
   /** The holds in a window, the first expected to end first. */
   expected(window: WindowKey, limit: number): Promise<readonly Pick<HoldTable, 'amount_n' | 'ends_at'>[]>
@@ -43,7 +43,7 @@ export const createHoldStore = (database: Database): HoldStore => ({
     }),
   checkpoint: (charges) =>
     database.transaction(async (transaction) => {
-      // In one order, as everywhere.
+      // Always in the same order, as everywhere.
       for (const [request, nanos] of [...charges].sort(([a], [b]) => (a < b ? -1 : 1))) {
         await transaction
           .updateTable('hold')
@@ -78,7 +78,7 @@ export const createHoldStore = (database: Database): HoldStore => ({
         )
         .orderBy('request_id')
         .limit(limit)
-        // Two nodes that reap at once take different ones.
+        // Two nodes that reap at the same time take different holds.
         .$if(database.engine === 'postgres', (query) => query.forUpdate().skipLocked())
         .execute()
       if (dead.length === 0) return 0
@@ -96,7 +96,7 @@ export const createHoldStore = (database: Database): HoldStore => ({
     if (wrong.length === 0) return 0
     return database.transaction(async (transaction) => {
       const windows = await lockWindows(transaction, database.engine, [...new Set(wrong.map(({ subject }) => subject))], '')
-      // Counted again under the locks: everything that moved these windows has ended.
+      // Counted again under the locks: everything that changed these windows has ended by now.
       const still = await wrongWindows(transaction)
       for (const { subject, span, window_start, difference } of still) windows.hold({ subject, span, start: window_start }, difference)
       await windows.write()
@@ -124,8 +124,8 @@ interface WrongWindow {
 }
 
 /**
- * Windows whose `held_n` is not the sum of their holds, with what is missing in it. Both are few where windows are many,
- * and it is asked every ten seconds: so nothing is looked up for each window.
+ * Windows whose `held_n` is not the sum of their holds, with the difference. The query runs every ten seconds and there may be many
+ * windows, but few with holds, so it looks nothing up for each window.
  */
 const wrongWindows = async (kysely: Kysely<Schema>): Promise<readonly WrongWindow[]> => {
   const { rows } = await sql<WrongWindow>`
@@ -137,7 +137,7 @@ const wrongWindows = async (kysely: Kysely<Schema>): Promise<readonly WrongWindo
   return rows
 }
 
-/** A row that has left `hold` leaves the windows too, charged by `rows`. */
+/** Removes rows that have left `hold` from the windows too, charged by `rows`. */
 const settle = async (
   transaction: Transaction<Schema>,
   database: Database,
@@ -156,7 +156,7 @@ const settle = async (
   })
 }
 
-/** By the rule for missing usage: what the last checkpoint said. */
+/** Charged by the rule for missing usage: the amount of the last checkpoint. */
 const reapedRow = (hold: HoldTable, now: string): LedgerTable => ({
   request_id: hold.request_id,
   attempt_no: 0,

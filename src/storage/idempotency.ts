@@ -1,6 +1,6 @@
 /**
- * A change that is made once for its `Idempotency-Key`, whatever becomes of the connection: the claim of the key, the change
- * and its answer are one transaction, so none is ever without the others (docs/contract/management.md#repetition).
+ * A change that is made once for its `Idempotency-Key`, whatever happens to the connection: the claim of the key, the change and its
+ * answer are one transaction, so none exists without the others (docs/contract/management.md#repetition).
  */
 import type { Transaction } from 'kysely'
 
@@ -15,9 +15,8 @@ export interface StoredAnswer {
 
 export interface Claim {
   readonly workspaceId: string
-  /** The operation. */
   readonly route: string
-  /** Within the operation, for whom or for what the key counts. */
+  /** The object or the person for whom the key counts within the operation. */
   readonly slug: string
   readonly key: string
   readonly bodySha256: string
@@ -27,19 +26,19 @@ export interface Claim {
   readonly expiredBefore: string
 }
 
-/** `Result`: what the change comes to. */
+/** `Result` is the result of the change. */
 export interface Once<Result> {
   readonly claim: Claim
-  /** The answer that a repetition gets, written in steps; kept sealed, since it may hold what is shown once. */
+  /** The answer that a repetition gets, written in steps. It is stored sealed, since it may contain secrets that are shown only once. */
   readonly answer: (result: Result) => Promise<StoredAnswer>
   readonly seal: TextSeal
 }
 
-/** The same claim for a change that comes to something else. */
+/** The same claim for a change with another result. */
 export const mapOnce = <From, To>(once: Once<To> | undefined, map: (result: From) => To): Once<From> | undefined =>
   once === undefined ? undefined : { ...once, answer: (result) => once.answer(map(result)) }
 
-/** The change was made before, and was answered so. Thrown in its transaction, which then does nothing. */
+/** The change was made before, with this answer. It is thrown inside the transaction, which then does nothing. */
 export class AnsweredBefore extends Error {
   override readonly name = 'AnsweredBefore'
   readonly answer: StoredAnswer
@@ -51,8 +50,8 @@ export class AnsweredBefore extends Error {
 }
 
 /**
- * Null when the key is ours now. The row is claimed before anything else is done, so of two requests with one key the second
- * waits for the first to commit and then sees its answer. Throws `invalid_request` where the same key came with another body.
+ * Returns null if the key is now claimed by this request. The row is claimed before anything else is done, so of two requests with one
+ * key the second waits for the first to commit and then gets its answer. Throws `invalid_request` if the same key came with another body.
  */
 export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, seal: TextSeal): Promise<StoredAnswer | null> => {
   const { bodySha256, now, expiredBefore } = claim
@@ -78,7 +77,7 @@ export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, s
   return { status: earlier.status, body: readAnswerBody(earlier.body, sealedAs(claim), seal) }
 }
 
-/** `seal` null: the answer holds no secret. */
+/** `seal` is null if the answer holds no secret. */
 export const storeAnswer = async (
   transaction: Transaction<Schema>,
   claim: Claim,

@@ -135,7 +135,7 @@ test('after any sequence of appends and writes, exactly what is not in storage i
         }
       }
       const found = await recovered(path)
-      // An entry that is in storage may be told again, which storage takes for what it is; nothing else may be missing.
+      // An entry that is already in storage may be recovered again, which storage recognises; no other entry may be missing.
       for (const { entry } of waiting) expect(found).toContain(entry)
       for (const entry of found) expect(inStorage.has(Number(entry)) || waiting.some((each) => each.entry === entry)).toBe(true)
     }),

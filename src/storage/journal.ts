@@ -1,26 +1,26 @@
 /**
- * Entries that are to be written to storage in batches, kept in a plain file until they are: an entry that was appended outlives the
- * process, kill -9 included, and the next start writes it. It does not outlive a power failure: nothing is synchronised
- * to the disk for it, so an entry costs one short write.
+ * Entries waiting to be written to storage in batches, kept in a plain file until then. An appended entry survives
+ * the process, even kill -9, and the next start writes it. It does not survive a power failure: nothing is
+ * synchronised to the disk, so an entry costs one short write.
  *
- * A process has files of its own, named after it. An entry is a line of JSON; a line that was cut is none.
+ * Each process has files of its own, named after it. An entry is a line of JSON; an incomplete line does not count.
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Journal {
-  /** Keeps the entries by one write, and answers with the file that holds them. Throws what the disk throws, and then has none of them. */
+  /** Stores the entries with one write, and returns the file that holds them. Throws the disk's error, and then holds none of them. */
   append(entries: readonly string[]): Segment
-  /** One entry of this file was written to storage. */
+  /** Call it for each entry of this file that was written to storage. */
   written(segment: Segment): void
-  /** Hands over what processes that are gone have left, in portions, and forgets what was taken. */
+  /** Passes on the entries that dead processes have left, in portions, and deletes what was taken. */
   recover(write: (entries: readonly string[]) => Promise<void>): Promise<Recovered>
   close(): void
 }
 
 export interface Recovered {
   readonly entries: number
-  /** Lines that are damaged, and whose entries are lost; one that was cut at the end of a file is none of them. */
+  /** Damaged lines, whose entries are lost; a line that was cut off at the end of a file is not counted. */
   readonly damaged: number
 }
 
@@ -32,18 +32,18 @@ export interface Segment {
   waiting: number
 }
 
-/** A file that has grown to this is followed by another, and removed once all of it is in storage. */
+/** A file of this size is followed by another one, and removed once all its entries are in storage. */
 const SEGMENT_BYTES = 4 * 1024 * 1024
 const PORTION = 1000
 const NAME = /^settlements-(\d+)-\d+\.jsonl$/
 
-/** `isAlive`: whether a process of this number runs on this machine. */
+/** `isAlive` says if a process with this id runs on this machine. */
 export const openJournal = (
   directory: string,
   { pid, isAlive }: { readonly pid: number; readonly isAlive: (pid: number) => boolean },
 ): Journal => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  /** Files of a process of our own number were left by one before us: in a container every process has the same. */
+  /** Files with our own process id were left by a previous process: in a container, every process has the same id. */
   const left = readdirSync(directory).filter((name) => {
     const owner = Number(NAME.exec(name)?.[1] ?? Number.NaN)
     return owner === pid || (!Number.isNaN(owner) && !isAlive(owner))
@@ -59,7 +59,7 @@ export const openJournal = (
 
   const remove = ({ path, descriptor }: Segment): void => {
     closeSync(descriptor)
-    // Somebody may have deleted it, or the whole directory: it is no longer wanted.
+    // The file, or the whole directory, may have been deleted already; it is no longer needed.
     rmSync(path, { force: true })
   }
 
@@ -94,12 +94,12 @@ export const openJournal = (
       for (const name of left) {
         const path = join(directory, name)
         const text = textOf(path)
-        // Another process of this directory, which started when we did, has taken it.
+        // Another process that uses this directory and started at the same time has taken it.
         if (text === null) continue
         const lines = linesOf(text)
         const entries = lines.filter(isJson)
         for (let start = 0; start < entries.length; start += PORTION) await write(entries.slice(start, start + PORTION))
-        // Or it takes it as we do: what is written twice counts once.
+        // The other process may be taking it too: an entry that is written twice counts once.
         rmSync(path, { force: true })
         recovered.entries += entries.length
         recovered.damaged += lines.length - entries.length
@@ -117,7 +117,7 @@ export const openJournal = (
   }
 }
 
-/** Null where there is no such file any more. */
+/** Null if the file no longer exists. */
 const textOf = (path: string): string | null => {
   try {
     return readFileSync(path, 'utf8')
@@ -127,7 +127,7 @@ const textOf = (path: string): string | null => {
   }
 }
 
-/** Text behind the last line break was cut off while it was written. */
+/** Text after the last line break was cut off while it was being written. */
 const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1)
 
 const isJson = (line: string): boolean => {
@@ -135,7 +135,7 @@ const isJson = (line: string): boolean => {
     JSON.parse(line)
     return true
   } catch {
-    // A disk that was full in the middle of a line: the lines around it are whole, and recovery counts this one.
+    // The disk was full in the middle of a line: the lines around it are whole, and recovery counts this one as damaged.
     return false
   }
 }

@@ -1,4 +1,4 @@
-/** The list of keys: filtered, ordered and cut in the query, so that a page holds nothing that its reader may not see. */
+/** The list of keys: filtered, sorted and paged in the query, so that a page holds nothing that its reader may not see. */
 import { type ExpressionBuilder, type RawBuilder, type Selectable, sql } from 'kysely'
 
 import type { KeyFilter, KeySort } from '../contract/key-query.ts'
@@ -10,13 +10,13 @@ import type { Schema } from './schema.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface KeyListInput extends KeyFilter {
-  /** Null: of every workspace. */
+  /** Null means all workspaces. */
   readonly workspaceId: string | null
-  /** Keys of this person alone; null: of all. */
+  /** Only this person's keys; null means everybody's. */
   readonly onlyUserId: string | null
-  /** ISO timestamp, by which keys have expired. */
+  /** ISO timestamp that decides which keys have expired. */
   readonly now: string
-  /** Passed over, for callers that page by numbers. */
+  /** Keys to skip, for callers that page by number. */
   readonly offset: number
   readonly limit: number
 }
@@ -29,8 +29,8 @@ const orderedBy: Readonly<Record<KeySort, { readonly value: RawBuilder<string>; 
 }
 
 /**
- * The page behind `after`. What no index finds is looked for among so many keys, so that a page may have few of them, or none, and yet not
- * be the last. A caller that skips keys by `offset` gets a full page, or a refusal where that takes too much.
+ * The page after `after`. What no index covers is searched for among a limited number of keys, so a page may have few keys, or none, and
+ * yet not be the last. A caller that skips keys by `offset` gets a full page, or a refusal if that takes too much work.
  */
 export const listKeys = async (
   database: ReadDatabase,
@@ -59,13 +59,13 @@ type ReadDatabase = Pick<Database, 'engine' | 'reports'>
 
 interface KeyRows {
   readonly rows: readonly (Selectable<ApiKeysTable> & { readonly sorted: string })[]
-  /** Behind it lies what was not looked at yet; null: nothing. */
+  /** The position after which keys were not looked at yet; null if there are none. */
   readonly next: KeyFilter['after']
-  /** Keys were to be passed over by their number, and the page is not full, since it would take a look at too many. */
+  /** Keys were to be skipped by `offset`, and the page is not full, since too many keys would have to be looked at. */
   readonly isCut: boolean
 }
 
-/** The part of the filter that the index answers by itself; null where nothing is left for the rows that it finds. */
+/** The part of the filter that the index covers by itself; null if that is all of the filter. */
 const heldBy = (input: KeyListInput): KeyListInput | null => {
   const open = {
     kind: null,
@@ -100,7 +100,7 @@ const selectKeys = ({ engine, reports }: ReadDatabase, input: KeyListInput) => {
     .limit(input.limit)
 }
 
-/** Each has the rows in the order of the list. */
+/** Each index has the rows in the order of the list. */
 const indexFor = ({ sort, workspaceId, onlyUserId, userId }: KeyListInput): string => {
   if (sort === 'last_used_at') return workspaceId === null ? 'api_keys_used' : 'api_keys_used_of_workspace'
   if (sort === 'name') return workspaceId === null ? 'api_keys_named' : 'api_keys_named_of_workspace'
@@ -109,7 +109,8 @@ const indexFor = ({ sort, workspaceId, onlyUserId, userId }: KeyListInput): stri
 }
 
 const lies = (engine: Engine, compare: '<' | '<=' | '>' | '>=', value: RawBuilder<string>, at: KeyFilter['after']) =>
-  // SQLite finds the place in an index of an expression by the value alone; PostgreSQL guesses worse where the condition stands twice.
+  // SQLite finds the place in an index on an expression only by the value alone; PostgreSQL
+  // estimates worse if the condition appears twice.
   sql<boolean>`${engine === 'sqlite' ? sql`${value} ${sql.raw(compare.startsWith('<') ? '<=' : '>=')} ${at?.value ?? ''} and` : sql``}
     (${value}, api_keys.hash) ${sql.raw(compare)} (${at?.value ?? ''}, ${at?.hash ?? ''})`
 
@@ -120,7 +121,7 @@ const statusIs = (eb: ExpressionBuilder<Schema, 'api_keys'>, status: KeyFilter['
   return eb.and([eb('api_keys.disabled', '=', 0), eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', now)])])
 }
 
-/** The part of a key that a person remembers: a part of its name or of its holder, or its last characters. */
+/** Matches what a person remembers of a key: a part of its name or of its holder's id, or its last characters; or the whole hash. */
 const matches = (eb: ExpressionBuilder<Schema, 'api_keys'>, text: string) =>
   eb.or([
     containsText(eb.ref('api_keys.name'), text),

@@ -118,7 +118,7 @@ describeEachEngine('key store', (engine) => {
     expect(await Promise.all([1, 3, 5, 6].map((offset) => listed('enabled', offset)))).toEqual([2, 2, 2, 2])
     expect(await Promise.all([7, 8].map((offset) => listed('enabled', offset)))).toEqual([null, null])
     expect(await Promise.all([0, 1, 2].map((offset) => listed('disabled', offset)))).toEqual([0, null, null])
-    // Nothing has to be looked at where the index answers.
+    // Nothing has to be looked through if the index covers the filter.
     expect(await Promise.all([7, 8, 9].map((offset) => listed('all', offset)))).toEqual([2, 1, 0])
   })
 
@@ -130,7 +130,7 @@ describeEachEngine('key store', (engine) => {
     await store.noteUses(new Map([[hashOf('a'), T0]]))
     const lastUses = () => Promise.all(['a', 'b', 'c'].map(async (digit) => (await store.get(hashOf(digit)))?.lastUsedAt))
     expect(await lastUses()).toEqual([T1, T0, null])
-    // A SQLite database has one process.
+    // A SQLite database is used by one process only.
     if (engine.name === 'sqlite') return
     const note = (at: string) =>
       sql`insert into key_uses (key_hash, last_used_at) values (${hashOf('a')}, ${T0}), (${hashOf('c')}, ${at})

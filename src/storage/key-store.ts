@@ -17,11 +17,11 @@ import { endSessionsOfKey } from './session-store.ts'
 import { flag } from './sql-values.ts'
 import { usageWindowsAt } from './usage-windows.ts'
 
-/** An API key as stored: without the key itself, and never a revoked one. */
+/** An API key as stored: without the key itself. A revoked key is never returned. */
 export interface KeyRecord {
-  /** 64 hex digits: the id. */
+  /** 64 hex digits: the key's id. */
   readonly hash: string
-  /** The HMAC by which the key is found, under the pepper of this id. */
+  /** The HMAC by which the key is looked up, made with the pepper of `pepperId`. */
   readonly digest: string
   readonly pepperId: string
   readonly kind: 'management' | 'inference'
@@ -33,29 +33,32 @@ export interface KeyRecord {
   readonly limitNanos: number | null
   readonly limitReset: 'daily' | 'weekly' | 'monthly' | null
   readonly includeByokInLimit: boolean
-  /** Requests with this key refuse what cannot be honoured. */
+  /** Requests with this key are refused if they ask for something that cannot be honoured. */
   readonly strict: boolean
-  /** Requests and tokens a minute; null: the default of the file. */
+  /** Requests and tokens per minute; null means the default of the configuration file. */
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
-  /** How a provider's failure reaches the client; null: as the server says. */
+  /** How a provider's failure reaches the client; null means the server's default. */
   readonly providerFailure: ProviderFailureMode | null
-  /** Who uses the key, in the words of its maker. */
+  /** Who uses the key, as its creator wrote it. */
   readonly externalUser: string | null
-  /** Who made it: a person's playground, or an application that the person allowed; null: somebody who manages keys. */
+  /**
+   * `playground`: made for a person's playground; `application`: made for an application that the person
+   * allowed; null: made by somebody who manages keys.
+   */
   readonly purpose: 'playground' | 'application' | null
-  /** Models that it may call; null: any. */
+  /** Models that the key may call; null means any. */
   readonly allowedModels: readonly string[] | null
-  /** The secret before the last rotation, which is a key until then. */
+  /** The secret before the last rotation, which is still valid until then. */
   readonly retired: { readonly digest: string; readonly until: string } | null
   readonly expiresAt: string | null
   readonly createdAt: string
   readonly updatedAt: string | null
-  /** As it was when the record was read, to some seconds; null: never yet. */
+  /** When the record was read, accurate to some seconds; null means never. */
   readonly lastUsedAt: string | null
 }
 
-/** Absent leaves a field alone; null clears it. */
+/** An absent field is left alone; null clears it. */
 export type KeyPatch = Partial<
   Pick<
     KeyRecord,
@@ -72,7 +75,7 @@ export type KeyPatch = Partial<
   >
 >
 
-/** Nano-dollars spent in the running UTC windows; `byok`: with customers' own provider keys, not part of `usage`. */
+/** Nano-dollars spent in the current UTC windows; `byok` was spent with customers' own provider keys and is not part of `usage`. */
 export interface KeyUsage {
   readonly usage: WindowTotals
   readonly byok: WindowTotals
@@ -87,31 +90,31 @@ export interface WindowTotals {
 
 export interface KeyStore {
   insert(key: KeyRecord, by: ChangedBy, once?: Once<void>): Promise<void>
-  /** False where the person has a key for the playground already. */
+  /** Returns false if the person already has a key for the playground. */
   insertPlayground(key: KeyRecord, by: ChangedBy): Promise<boolean>
   /** The person's key for the playground. */
   playground(workspaceId: string, userId: string): Promise<KeyRecord | null>
-  /** Ends the sessions that the key opened, but the one that asks, and the codes that it made. Null if the scope has no such key. */
+  /** Ends the sessions that the key opened, except the one that asks, and the codes that it made. Null if the scope has no such key. */
   rotate(scope: string | null, hash: string, secret: RotatedSecret, now: string, by: ChangedBy): Promise<KeyRecord | null>
-  /** By their hashes. An earlier use than the one that is known changes nothing. */
+  /** Uses by key hash. A use earlier than the known one changes nothing. */
   noteUses(uses: ReadonlyMap<string, string>): Promise<void>
-  /** Null for an unknown key and for a revoked one, which is dead for ever. */
+  /** Null for an unknown key and for a revoked one, which stays invalid for ever. */
   get(hash: string): Promise<KeyRecord | null>
-  /** The key with any of these digests, also where it was retired and still counts; null as above. */
+  /** The key with any of these digests, including a retired digest that is still valid; null as for `get`. */
   find(digests: readonly string[], now: string): Promise<KeyRecord | null>
-  /** From now on the key is found by this digest. */
+  /** From now on the key is looked up by this digest. */
   renewDigest(hash: string, digest: string, pepperId: string): Promise<void>
   /** Live keys that have not been used since the pepper became this one. */
   countOtherPeppers(pepperId: string): Promise<number>
   list(input: KeyListInput): Promise<{ readonly items: readonly KeyRecord[]; readonly next: KeyFilter['after']; readonly isCut: boolean }>
-  /** Null if the scope, one workspace or with null all of them, has no such key. */
+  /** Null if the scope (one workspace, or all of them if null) has no such key. */
   update(scope: string | null, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
-  /** False if the scope has no such key (any more). */
+  /** Returns false if the scope has no such key (any more). */
   revoke(scope: string | null, hash: string, now: string, by: ChangedBy): Promise<boolean>
   usage(hash: string, now: string): Promise<KeyUsage>
-  /** How many of these are live keys of the workspace, or, with null, of any. */
+  /** How many of these are live keys of the workspace, or of any workspace if null. */
   countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
-  /** One query; every hash asked for is in the answer. */
+  /** One query; the result contains every hash that was asked for. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
 }
 
@@ -119,7 +122,7 @@ export interface RotatedSecret {
   readonly digest: string
   readonly pepperId: string
   readonly label: string
-  /** Until when the secret before is a key too. */
+  /** Until when the previous secret is valid too. */
   readonly retiredUntil: string
 }
 
@@ -270,7 +273,7 @@ const changeLive = (
         .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
         .returningAll()
         .executeTakeFirst()
-    // An update that changes nothing takes the lock on both engines, so that the entry shows what this change replaced.
+    // An update that changes nothing takes the lock on both engines, so that the audit entry shows what this change replaced.
     const before = await live({ hash })
     const after = before === undefined ? undefined : await live(changesOf(before))
     if (before === undefined || after === undefined) return { result: null, audit: null }
@@ -339,13 +342,13 @@ const readUsage = async (database: Database, hashes: readonly string[], now: str
   return usages
 }
 
-/** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. Every day sorts after ''. */
+/** The cast is needed because PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. Every day sorts after ''. */
 const sumSince = (column: 'cost_nanos' | 'byok_cost_nanos', firstDay: string): RawBuilder<number> =>
   sql<number>`cast(coalesce(sum(${sql.ref(column)}) filter (where day >= ${firstDay}), 0) as bigint)`
 
 const modelList = z.array(z.string()).nullable()
 
-/** As it is stored. */
+/** Parses the stored form. */
 export const readModels = (text: string | null): readonly string[] | null => modelList.parse(text === null ? null : JSON.parse(text))
 
 const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({

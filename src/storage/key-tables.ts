@@ -1,4 +1,4 @@
-/** API keys, and what they used each day. */
+/** API keys, and their usage on each day. */
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { Flag, JsonText, Nanos } from './column-types.ts'
 
@@ -8,9 +8,12 @@ export interface KeyTables {
 }
 
 export interface ApiKeysTable {
-  /** The id: 64 hex digits, the HMAC of the key when it was made (docs/contract/keys-and-workspaces.md#stored-keys). The key itself is never stored. */
+  /**
+   * The id: 64 hex digits, the HMAC of the key when it was made
+   * (docs/contract/keys-and-workspaces.md#stored-keys). The key itself is never stored.
+   */
   hash: string
-  /** The HMAC by which the key is found, under the pepper of `pepper_id` ('': the first that this database had). */
+  /** The HMAC by which the key is looked up, made with the pepper of `pepper_id` ('' is the first pepper of this database). */
   digest: string
   pepper_id: string
   kind: 'management' | 'inference'
@@ -23,24 +26,24 @@ export interface ApiKeysTable {
   limit_reset: 'daily' | 'weekly' | 'monthly' | null
   include_byok_in_limit: Flag
   strict: Flag
-  /** Requests and tokens a minute. Null: the default of the file. */
+  /** Requests and tokens per minute. Null means the default of the configuration file. */
   rpm_limit: number | null
   tpm_limit: number | null
-  /** Null: as the server says. */
+  /** Null means the server's default. */
   provider_failure: ProviderFailureMode | null
   external_user: string | null
   purpose: 'playground' | 'application' | null
-  /** A list of texts; null: no restriction. */
+  /** A list of texts; null means no restriction. */
   allowed_models: JsonText | null
-  /** The secret before the last rotation, and until when it is a key too. */
+  /** The secret before the last rotation, and until when it is still valid. */
   retired_digest: string | null
   retired_until: string | null
   expires_at: string | null
   created_at: string
   updated_at: string | null
-  /** To some seconds; '': never. */
+  /** Accurate to some seconds; '' means never. */
   last_used_at: string
-  /** Set by a revocation. The row stays for history; the key is dead for ever. */
+  /** Set by a revocation. The row stays for history; the key is invalid for ever. */
   deleted_at: string | null
 }
 

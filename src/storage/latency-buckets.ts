@@ -1,11 +1,11 @@
-/** Latencies as counts in 24 buckets: sums of sums, from which any percentile of any selection can be read again. */
+/** Latencies as counts in 24 buckets: the counts can be summed, and any percentile of any selection can still be read from the sums. */
 
 const BUCKETS = 24
 const FIRST_MS = 10
-/** Each bucket ends at so many times the end of the one before it: the last one begins at five minutes. */
+/** Each bucket's end is this many times the previous one's; the last bucket begins at five minutes. */
 const GROWTH = 1.6
 
-/** Where each bucket but the last one ends, in milliseconds. */
+/** The end of each bucket except the last, in milliseconds. */
 export const BUCKET_ENDS: readonly number[] = Array.from({ length: BUCKETS - 1 }, (_, index) => Math.round(FIRST_MS * GROWTH ** index))
 
 export const bucketOf = (ms: number): number => {
@@ -25,7 +25,7 @@ export const BUCKET_COLUMNS: readonly BucketColumn[] = LATENCIES.flatMap((latenc
   Array.from({ length: BUCKETS }, (_, bucket) => bucketColumn(latency, bucket)),
 )
 
-/** The percentile that lies in the buckets, as if those of a bucket lay evenly in it; null where there is nothing in any. */
+/** The percentile in the buckets, as if the values within a bucket were evenly spread; null if all buckets are empty. */
 export const percentileOf = (counts: readonly number[], share: number): number | null => {
   const all = counts.reduce((sum, count) => sum + count, 0)
   if (all <= 0) return null

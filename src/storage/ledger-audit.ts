@@ -1,7 +1,6 @@
 /**
- * The invariants of money, counted again from the rows (docs/contract/budgets.md#invariants). Each is one statement,
- * and so sees one moment, also beside a running service. I4 and I7 are about the moment of an admission and leave
- * nothing to count.
+ * The invariants of money, recomputed from the rows (docs/contract/budgets.md#invariants). Each is checked by one statement, so it sees
+ * one snapshot, even beside a running service. I4 and I7 concern the moment of an admission and leave nothing to recompute.
  */
 import { type RawBuilder, sql } from 'kysely'
 
@@ -14,7 +13,7 @@ export interface Invariant {
 
 export interface Breach {
   readonly invariant: Invariant['name']
-  /** The fault, in words. */
+  /** A sentence that describes the fault. */
   readonly what: string
 }
 
@@ -33,7 +32,7 @@ export const INVARIANTS: readonly Invariant[] = [
 /** More breaches of one invariant than this say nothing new. */
 const BREACHES_MAX = 20
 
-/** `now`: an ISO timestamp. */
+/** `now` is an ISO timestamp. */
 export const auditLedger = async (database: Database, now: string): Promise<readonly Breach[]> => {
   const found: Breach[] = []
   for (const { name } of INVARIANTS) {
@@ -45,7 +44,7 @@ export const auditLedger = async (database: Database, now: string): Promise<read
   return found
 }
 
-/** Days that the ledger has no row of, or not all: from before it was kept, or deleted with age. */
+/** Days for which the ledger has no rows, or not all: they are from before it was kept, or were deleted because of their age. */
 const LEDGER_AFTER = sql`coalesce((select value from service_facts where name = 'ledger-after'), '')`
 
 /** Days from before hours were summed, or for which the ledger is no longer complete. */
@@ -58,7 +57,7 @@ const text = (number: RawBuilder<unknown>): RawBuilder<string> => sql`cast(${num
 const heldSum = sql`(select ${sum(sql`s.amount_n`)} from hold_scope s
   where s.subject = w.subject and s.span = w.span and s.window_start = w.window_start)`
 
-/** The use of each day, once for every subject that it counts for; each finds its windows by their key. */
+/** The usage of each day, once for each subject to which it counts; each row finds its windows by their key. */
 const USES = sql`select 'key:' || key_hash as subject, day, cost_nanos, byok_cost_nanos from key_usage_days
   union all
   select 'workspace:' || k.workspace_id, d.day, d.cost_nanos, d.byok_cost_nanos

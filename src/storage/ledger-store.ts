@@ -1,6 +1,6 @@
 /**
- * Money in storage. Every figure of a window moves in the same transaction as the row that is the reason for it, under
- * the window's lock: what is admitted fits, and what is charged is charged once.
+ * Money in storage. Every figure of a window changes in the same transaction as the row that causes the change, under the window's
+ * lock: what is admitted fits, and what is charged is charged once.
  */
 import { admitRequests, type Admission } from './admit-requests.ts'
 import { growHold } from './grow-hold.ts'
@@ -10,15 +10,15 @@ import { createWindows, windowName, type WindowKey } from './scope-windows.ts'
 import { settleRequests, type Settlement } from './settle-requests.ts'
 
 export interface LedgerStore {
-  /** For each admission in turn: null where its hold is written, else why not. All or nothing where it throws. */
+  /** Returns, for each admission in turn, null if its hold was written, otherwise the refusal. If it throws, nothing was written. */
   admit<Refusal>(admissions: readonly Admission<Refusal>[]): Promise<readonly (Refusal | null)[]>
-  /** Holds the amount of the admission in place of what is held for its request; null where it does, `gone` where nothing is held. */
+  /** Holds the admission's amount in place of what is held for its request; returns null if it did, or `gone` if nothing is held. */
   grow<Refusal>(admission: Admission<Refusal>): Promise<Refusal | 'gone' | null>
   /** Writes, charges and releases, each at most once however often it is sent; a batch whose outcome is unknown can be sent again. */
   settle(settlements: readonly Settlement[]): Promise<void>
-  /** The same for settlements that are JSON, a line each; in the thread of the database, where it has one. */
+  /** Like `settle`, for settlements as lines of JSON; runs in the database's thread if there is one. */
   settleLines(lines: readonly string[]): Promise<void>
-  /** The figures of windows, made where they were not there. */
+  /** The figures of windows, which are created if they do not exist. */
   read(keys: readonly WindowKey[]): Promise<readonly ScopeWindowTable[]>
 }
 

@@ -1,4 +1,4 @@
-/** The tables of money as Kysely sees them; 0004 makes them. Amounts are nano-dollars. */
+/** The tables of money as Kysely sees them; created by 0004. Amounts are nano-dollars. */
 type Nanos = number
 /** 0 or 1. */
 type Flag = number
@@ -19,9 +19,9 @@ export interface ScopeWindowTable {
   /** `key:<hash>`, `member:<workspace>:<user>` or `workspace:<id>`. */
   subject: string
   span: Span
-  /** The UTC day on which it begins; '' for a lifetime. */
+  /** The UTC day on which the window begins; '' for a lifetime. */
   window_start: string
-  /** The day on which the next one begins; null for a lifetime. */
+  /** The day on which the next window begins; null for a lifetime. */
   window_end: string | null
   committed_n: Nanos
   /** Spent with customers' own provider keys; not part of `committed_n`. */
@@ -30,7 +30,7 @@ export interface ScopeWindowTable {
   held_n: Nanos
 }
 
-/** A request that runs under a limit, or, `reaped`, one whose node died and that may still come back. */
+/** A request that runs under a limit or, if `reaped`, a request whose node died and that may still come back. */
 export interface HoldTable {
   request_id: string
   key_hash: string
@@ -40,10 +40,10 @@ export interface HoldTable {
   node_epoch: number
   provider: string | null
   amount_n: Nanos
-  /** The last checkpoint: what is charged if its node dies now. */
+  /** The last checkpoint: the amount that is charged if its node dies now. */
   charge_n: Nanos
   state: 'held' | 'reaped'
-  /** Its day decides on the windows that it is charged to. */
+  /** Its day decides which windows the request is charged to. */
   created_at: string
   /** When it is expected to end. */
   ends_at: string
@@ -59,8 +59,8 @@ export interface HoldScopeTable {
 }
 
 /**
- * `final`: what a request cost. `attempt`: an attempt that failed, with what it may have cost upstream, and never charged.
- * `reaped`: charged for a request whose node died. `adjust`: the difference, where that request ended after all.
+ * `final`: what a request cost. `attempt`: a failed attempt, with what it may have cost upstream; it is never charged. `reaped`: charged
+ * for a request whose node died. `adjust`: the difference if that request ended after all.
  */
 export interface LedgerTable {
   request_id: string
@@ -74,7 +74,7 @@ export interface LedgerTable {
   upstream_n: Nanos | null
   estimated: Flag
   usage_json: string
-  /** The UTC day of admission: the one on which it counts. */
+  /** The UTC day of admission, to which the amount counts. */
   day: string
   created_at: string
 }
@@ -93,7 +93,7 @@ export interface WorkspaceBudgetsTable {
 interface CreditEntriesTable {
   id: string
   workspace_id: string
-  /** Negative where credit was taken back. */
+  /** Negative if credit was taken back. */
   amount_nanos: Nanos
   note: string
   created_at: string

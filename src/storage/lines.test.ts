@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createLines } from './lines.ts'
 import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 const work = () => {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let begun = false

@@ -1,13 +1,13 @@
 /**
- * Writers that would wait for one row of the database wait here instead, where a wait takes no connection from others. The
- * first of a line goes to the database; the next one goes when it is back.
+ * Writers that would wait for the same row of the database queue here instead, where waiting does not occupy a connection. The first of
+ * a queue goes to the database; the next one goes when it is back.
  */
 import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 
 export interface Lines {
   /**
-   * Runs `work` once everybody is back who came before with this name. Where storage failed the first of the line, after
-   * whatever wait it has, it failed all who stood behind it: no one waits for more than one such failure.
+   * Runs `work` after all earlier work with this name. If storage failed for the first in the queue, after its own retries, it fails for
+   * all that wait after it: no one waits for more than one such failure.
    */
   run<T>(name: string, work: () => Promise<T>): Promise<T>
 }
@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 export const createLines = (): Lines => {
-  /** Each line has a first, who works; these wait behind it. */
+  /** The first of each queue is working; these wait for it. */
   const lines = new Map<string, Waiting[]>()
 
   return {

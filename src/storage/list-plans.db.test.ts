@@ -1,4 +1,4 @@
-/** Every list and every search walks along an index, so that what it takes does not grow with what is there. */
+/** Every list and every search reads along an index, so that its cost does not grow with the amount of data. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { describeEachEngine } from '../../test/support/databases.ts'
@@ -19,7 +19,7 @@ const RECORDS = 4000
 const FROM_MS = Date.parse('2026-11-20T00:00:00.000Z')
 const NOW = '2026-11-22T00:00:00.000Z'
 const NO_SEAL = { seal: (text: string) => text, open: (text: string) => text }
-/** Few beside what is there, as 20,000 are beside a million. */
+/** Few compared with the data, as 20,000 are compared with a million. */
 const SCANNED = 20
 
 const KEY_LISTS: readonly (readonly [index: string, input: Partial<KeyListInput>])[] = [
@@ -39,7 +39,7 @@ const KEY_FILTERS: readonly Partial<KeyListInput>[] = [
   { after: { value: 'k', hash: '' } },
 ]
 
-/** No index finds any of them. */
+/** No index covers any of these filters. */
 const LEFT_TO_ROWS: readonly Partial<GenerationFilter>[] = [
   { provider: 'p-1' },
   { interface: 'chat' },
@@ -58,7 +58,7 @@ describeEachEngine('with many rows', (engine) => {
     await fillRequestLog(database, null, { records: RECORDS, days: 1, fromMs: FROM_MS })
   })
 
-  /** The rows of a list are in the order of the index already. */
+  /** The rows of a list come in the order of the index already. */
   const expectWalk = (plans: readonly string[], index: RegExp) => {
     expect(plans).not.toBeEmpty()
     for (const plan of plans) {
@@ -66,7 +66,7 @@ describeEachEngine('with many rows', (engine) => {
       expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE|SCAN \w+$/)
     }
   }
-  /** PostgreSQL chooses among those that serve. */
+  /** PostgreSQL chooses among the indexes that fit. */
   const walks = (index: string) => (engine.name === 'sqlite' ? new RegExp(`USING (?:COVERING )?INDEX ${index}\\b`) : /Index (?:Only )?Scan/)
 
   describe.each(KEY_LISTS)('a page of keys walks along %s', (index, input) => {
@@ -87,7 +87,7 @@ describeEachEngine('with many rows', (engine) => {
       const page = (watched: Database) => createAuditLog(watched, () => () => undefined, SCANNED).page({ workspaceId: MANY, ...more }, 3)
       const plans = await plansOf(database, page)
       expectWalk(plans.slice(0, -1), walks(index))
-      // The entries that are shown are read by their ids.
+      // The entries that are shown are read by id.
       expectWalk(plans.slice(-1), walks('sqlite_autoindex_audit_log_1'))
     }
     await expectEntries({}, 'audit_log_workspace_id')
@@ -111,7 +111,7 @@ describeEachEngine('with many rows', (engine) => {
       expect(plans.length).toBeGreaterThan(3)
       const [hours, bounded, ...records] = plans
       expectWalk([hours ?? '', bounded ?? ''], walksHours)
-      // The second ends where the first did.
+      // The second query ends where the first one did.
       expect(bounded).toMatch(/\(?hour, ?workspace_id, ?key_hash\)/)
       expectWalk(records, engine.name === 'sqlite' ? /USING (?:COVERING )?INDEX/ : /Index (?:Only )?Scan/)
     }
@@ -131,7 +131,7 @@ describeEachEngine('with many rows', (engine) => {
   test('a page of the requests in which a guardrail found something looks at a tenth of the records of other pages', async () => {
     const filter = { from: new Date(FROM_MS).toISOString(), to: null, workspaceId: null, ownedBy: null, guardrailId: 'unknown' }
     const page = await createGenerationList(database, 2 * 10).page(filter, null, 3)
-    // Every 200th of the 4,000 has finds.
+    // Every 200th of the 4,000 records has finds.
     expect(page).toMatchObject({ rows: [], next: { id: 'gen-3613' } })
   })
 
@@ -157,7 +157,7 @@ describeEachEngine('with many rows', (engine) => {
     const plans = await plansOf(database, (watched) => createSearchStore(watched, SCANNED).find(text, scope, 8))
     expect(plans.length).toBeGreaterThan(4)
     for (const plan of plans) {
-      // Only what was looked through is sorted.
+      // Only the rows that were looked through are sorted.
       expect(plan).toMatch(engine.name === 'sqlite' ? /SEARCH|SCAN \w+ USING/ : /Limit[^]*Limit[^]*Index/)
       expect(plan).not.toMatch(engine.name === 'sqlite' ? /SCAN (?:api_keys|presets|workspace_members|generations)$/m : /Seq Scan/)
     }

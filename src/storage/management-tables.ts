@@ -1,4 +1,4 @@
-/** Members, customers' own provider keys, the audit log and the figures behind `GET /activity`. Made by 0006. */
+/** Members, customers' own provider keys, the audit log and the figures for `GET /activity`. Created by 0006. */
 import type { DestinationType } from '../contract/destination.ts'
 
 type Flag = number
@@ -13,7 +13,7 @@ export interface ManagementTables {
   observability_destinations: DestinationsTable
 }
 
-/** Made by 0013. */
+/** Created by 0013. */
 export interface DestinationsTable {
   id: string
   workspace_id: string
@@ -21,11 +21,11 @@ export interface DestinationsTable {
   name: string | null
   enabled: Flag
   settings: JsonText
-  /** Sealed; '' once it is deleted. */
+  /** Sealed; '' once the destination is deleted. */
   sealed_config: string
   created_at: string
   updated_at: string
-  /** The row stays for history. */
+  /** Set when it is deleted; the row stays for history. */
   deleted_at: string | null
 }
 
@@ -35,14 +35,14 @@ export interface WorkspaceMembersTable {
   user_id: string
   role: 'admin' | 'member'
   created_at: string
-  /** The name that people have for the person here. */
+  /** The name that people here use for the person. */
   name: string | null
   email: string | null
 }
 
 export interface ByokKeysTable {
   id: string
-  /** Null: for every workspace. */
+  /** Null means all workspaces. */
   workspace_id: string | null
   provider: string
   name: string | null
@@ -53,11 +53,11 @@ export interface ByokKeysTable {
   is_byok_only: Flag
   declared_zdr: Flag | null
   sort_order: number
-  /** Lists of text; null: no restriction. */
+  /** Lists of text; null means no restriction. */
   allowed_models: JsonText | null
   allowed_user_ids: JsonText | null
   allowed_api_key_hashes: JsonText | null
-  /** Grows with every new secret; part of what the secret is sealed for. */
+  /** Incremented with every new secret; part of the context under which the secret is sealed. */
   version: number
   /** byok/envelope.ts: base64. */
   sealed_secret: string
@@ -74,7 +74,7 @@ export interface AuditLogTable {
   workspace_id: string
   user_id: string | null
   key_hash: string | null
-  /** Set where a person who is signed in made the change. 0011 made it. */
+  /** Set if a signed-in person made the change. Added by 0011. */
   session_id: string | null
   action: string
   object_type: string
@@ -90,7 +90,7 @@ export interface ActivityDaysTable {
   workspace_id: string
   key_hash: string
   model: string
-  /** '' where no provider was reached. */
+  /** '' if no provider was reached. */
   provider: string
   requests: number
   tokens_prompt: number

@@ -210,7 +210,7 @@ describeEachEngine('migrations', (engine: TestEngine) => {
         ({ cost_nanos }) => cost_nanos,
       )
     expect(await spend()).toEqual([4_000_000_000, 8_000_000_000])
-    // SQLite has one process, which was replaced.
+    // A SQLite database is used by one process only, which was replaced.
     if (engine.name === 'postgres') {
       await day('a'.repeat(64), '2026-11-19', 30)
       await day('a'.repeat(64), '2026-11-20', 500)

@@ -1,4 +1,4 @@
-/** Brings a database to the schema of this program, or refuses it. */
+/** Migrates a database to the schema of this program, or refuses it. */
 import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } from 'kysely'
 
 import { type EngineConnection, retryConflicts, type RetryOptions } from './database.ts'
@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts'
 import { migrationsFor, type Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
-/** The migrations of these names, for a database that is to have the schema of another. Throws StorageRefused for an unknown one. */
+/** The migrations of these names, for a database that must get the schema of another. Throws StorageRefused for an unknown name. */
 export const migrationsOf = (engine: Engine, names: readonly string[]): Record<string, Migration> => {
   const known = migrationsFor(engine)
   const unknown = names.find((name) => !Object.hasOwn(known, name))
@@ -15,8 +15,8 @@ export const migrationsOf = (engine: Engine, names: readonly string[]): Record<s
 }
 
 /**
- * Runs what is missing, in one transaction, alone: an advisory lock on PostgreSQL (two nodes start at once), the write lock on
- * SQLite. Throws StorageRefused, naming the migration, when the database has one that we do not know.
+ * Runs the missing migrations in one transaction, exclusively: under an advisory lock on PostgreSQL (two nodes may start at once), under
+ * the write lock on SQLite. Throws StorageRefused, which names the migration, if the database has one that this program does not know.
  */
 export const migrate = async (
   connection: EngineConnection,
@@ -27,8 +27,8 @@ export const migrate = async (
     const migrator = new Migrator({
       db: kysely,
       provider: { getMigrations: async () => migrations },
-      // Kysely orders what was applied by the clock of that day, and a clock that was set back since would make it refuse the
-      // database. The names give the order.
+      // Kysely orders applied migrations by the time at which they ran, and would refuse the database if the
+      // clock was set back since. The names define the order.
       allowUnorderedMigrations: true,
     })
     try {
@@ -49,7 +49,7 @@ const migrateOnce = async (migrator: Migrator): Promise<void> => {
 const unknownSentence = (name: string): string =>
   `The database has the migration "${name}", which this version of Patchbay does not know: start the newer version that made it, or restore a backup.`
 
-/** The names of those that the database has; none where it is empty. */
+/** The names of the migrations that the database has; none if it is empty. */
 export const appliedMigrations = async (kysely: Kysely<Schema>): Promise<readonly string[]> => {
   const tables = await kysely.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
@@ -57,6 +57,6 @@ export const appliedMigrations = async (kysely: Kysely<Schema>): Promise<readonl
   return rows.map(({ name }) => name)
 }
 
-/** Migrator refuses an unknown migration before it does anything, with a sentence for developers; this finds its name. */
+/** Kysely's Migrator refuses an unknown migration before it does anything, with a sentence for developers; this finds its name. */
 const unknownMigration = async (kysely: Kysely<Schema>, migrations: Record<string, Migration>): Promise<string | undefined> =>
   (await appliedMigrations(kysely)).findLast((name) => !Object.hasOwn(migrations, name))

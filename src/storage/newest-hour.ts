@@ -1,4 +1,4 @@
-/** Where requests of a kind begin in the request log, by the use of each hour: hours that have none are not looked through. */
+/** Uses the hourly usage to find where matching requests begin in the request log, so that hours without any are not searched. */
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from 'kysely'
 
 import type { Database } from './database.ts'
@@ -7,8 +7,8 @@ import type { Schema } from './schema.ts'
 import { HOUR_LENGTH } from './usage-hours.ts'
 
 /**
- * The newest hour (`YYYY-MM-DDTHH`) of the range that may have what is asked for; null: none has. Looks through so many rows at most, and
- * where they have nothing that fits, gives the hour of the last of them.
+ * The newest hour (`YYYY-MM-DDTHH`) of the range that may have matching requests; null if none has. Looks through at most `scannedMax`
+ * rows; if none of those matches, it returns the hour of the last of them.
  */
 export const newestHour = async (
   { reports }: Pick<Database, 'reports'>,
@@ -32,7 +32,7 @@ export const newestHour = async (
     .executeTakeFirst()
   const found = await rows()
     .select('hour')
-    // With one bound on each side: SQLite ends at one that it finds, and looks at each row before it for the others.
+    // One bound on each side only: SQLite stops at one bound, and checks each row before it against the others.
     .where(
       end === undefined
         ? (eb) => eb('hour', '>=', fromHour)
@@ -46,7 +46,7 @@ export const newestHour = async (
 
 type Condition = (filter: GenerationFilter, eb: ExpressionBuilder<Schema, 'usage_hours'>) => Expression<SqlBool> | null
 
-/** Each lets every hour through that has a request which fits. */
+/** Each condition lets every hour through that has a matching request. */
 const CONDITIONS: readonly Condition[] = [
   ({ workspaceId }, eb) => (workspaceId === null ? null : eb('workspace_id', '=', workspaceId)),
   ({ ownedBy }, eb) => (ownedBy === null ? null : eb('user_id', '=', ownedBy)),

@@ -4,7 +4,7 @@ import { describeEachEngine } from '../../test/support/databases.ts'
 import { createNodeBoard } from './node-board.ts'
 
 describeEachEngine('the board of nodes', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file is used by one process only.
   if (engine.name === 'sqlite') return
 
   test('each hears what the others last said, and how long ago; one that leaves is gone at once', async () => {

@@ -1,26 +1,26 @@
 /**
- * The nodes on one PostgreSQL, as each reports to the others now and then: that it is there, and what it has learnt. By the clock of
- * the database.
+ * The nodes on one PostgreSQL. Each regularly reports to the others that it is alive and what it has
+ * learnt. All times are by the database's clock.
  */
 import { sql } from 'kysely'
 
 import type { Database } from './database.ts'
 
 export interface NodeBoard {
-  /** Says that this node is there, and what it has learnt; answers what the others last said. Throws StorageUnavailable. */
+  /** Reports that this node is alive, and what it has learnt; returns the last reports of the others. Throws StorageUnavailable. */
   exchange(board: string): Promise<readonly OtherNode[]>
-  /** This node goes: the others need not wait to notice. */
+  /** Call it when this node stops, so that the others need not wait to notice. */
   leave(): Promise<void>
 }
 
 export interface OtherNode {
   readonly id: string
   readonly board: string
-  /** Since it said so. */
+  /** Milliseconds since that report. */
   readonly ageMs: number
 }
 
-/** A node that has said nothing for this long is gone. */
+/** A node that has not reported for this long is gone. */
 const SILENCE_S = 5
 
 export const createNodeBoard = ({ kysely }: Database, id: string): NodeBoard => ({

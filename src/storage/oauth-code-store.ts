@@ -9,16 +9,16 @@ export type OauthCodeRecord = Selectable<OauthCodesTable>
 export interface OauthCodeStore {
   insert(code: OauthCodeRecord): Promise<void>
   find(digests: readonly string[]): Promise<OauthCodeRecord | null>
-  /** False where somebody has used it before. */
+  /** Returns false if the code was used before. */
   claim(id: string, usedAt: string): Promise<boolean>
-  /** Remembers the key that was made. False where the code was used again meanwhile. */
+  /** Records the key that was made. Returns false if the code was used again meanwhile. */
   settle(id: string, keyHash: string): Promise<boolean>
-  /** Notes that a used code came again; the key that was made for it, or null where it is not there yet. */
+  /** Notes that a used code was presented again; returns the key that was made for it, or null if it does not exist yet. */
   replayed(id: string): Promise<string | null>
   deleteExpired(before: string, limit: number): Promise<number>
 }
 
-/** In the place of a key's hash: the code came again before its key was made. */
+/** Stored in place of a key's hash: the code came again before its key was made. */
 const REPLAYED = 'replayed'
 
 export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
@@ -77,7 +77,10 @@ export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
     }),
 })
 
-/** Ends the codes that the key allowed and nobody has exchanged: its secret was replaced, and may have been somebody else's. `keyHash`: hex digits. */
+/**
+ * Deletes the unused codes that the key allowed: its secret was replaced, because somebody
+ * else may have known it. `keyHash` is hex digits.
+ */
 export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash: string): Promise<void> => {
   await transaction
     .deleteFrom('oauth_codes')
@@ -86,7 +89,7 @@ export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash
     .execute()
 }
 
-/** Ends the codes of the person that nobody has exchanged. */
+/** Deletes the person's unused codes. */
 export const deleteCodesOfPerson = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
   await transaction
     .deleteFrom('oauth_codes')

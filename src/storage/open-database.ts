@@ -1,4 +1,4 @@
-/** Opens whichever database the settings name, at the schema of this program. */
+/** Opens the database that the settings name, and migrates it to the schema of this program. */
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { type IdSource, systemIds } from '../lib/id.ts'
 import { createDatabase, type Database, type EngineConnection } from './database.ts'
@@ -18,9 +18,9 @@ export interface DatabaseLocation {
 export interface OpenDatabaseOptions extends DatabaseLocation {
   /** True for the service: a second one on the same SQLite file is refused. False for the CLI, which works beside it. */
   readonly exclusive: boolean
-  /** Called when an idle PostgreSQL connection dies, and for each retry. */
+  /** Called with failures that concern no caller, such as an idle PostgreSQL connection that dies. */
   readonly onError: (error: Error) => void
-  /** Says whether SQLite settles finished requests, and reads what people ask for, in threads of their own. PostgreSQL is another process anyhow. */
+  /** If true, SQLite settles finished requests, and reads for people, in separate threads. PostgreSQL is a separate process anyhow. */
   readonly thread?: boolean
   readonly clock?: Clock | undefined
   readonly ids?: IdSource | undefined

@@ -1,4 +1,4 @@
-/** The one change of a preset itself: its versions never change (docs/contract/presets.md#changes). */
+/** Changes a preset itself; its versions never change (docs/contract/presets.md#changes). */
 import type { Transaction, Updateable } from 'kysely'
 
 import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../contract/preset.ts'
@@ -17,7 +17,7 @@ import { readSettings } from './workspace-settings.ts'
 
 export type PatchPresetOutcome = Outcome<PresetWithVersion>
 
-/** As it comes of the transaction: the version that is served is read behind it, so that nobody waits for it in the line of the preset. */
+/** The result of the transaction: the version that is served is read after it, so that nobody waits for that in the preset's queue. */
 export type PatchedPreset = Outcome<Steps<PresetWithVersion>>
 
 type Outcome<Preset> =
@@ -25,9 +25,9 @@ type Outcome<Preset> =
   | { readonly kind: 'not-found' }
   /** A designation (`label` null) or a label names a version that the preset does not have. Nothing was changed. */
   | { readonly kind: 'no-such-version'; readonly version: number; readonly label: string | null }
-  /** Nothing was changed, as with the next. */
+  /** Nothing was changed; this also holds for the next kind. */
   | { readonly kind: 'too-many-labels' }
-  /** The workspace protects them, and the patch does not confirm that they move. */
+  /** The workspace protects these labels, and the patch does not confirm that they move. */
   | { readonly kind: 'protected-labels'; readonly labels: readonly string[] }
 
 export interface ChangedPreset extends PresetRef {
@@ -60,7 +60,7 @@ export const patchPreset = (
     const isRequired = patch.require_evaluation ?? preset.require_evaluation === 1
     if (isRequired && designated.id !== before.id) await requireEvaluation(transaction, preset, designated)
     const changes = changesOf(preset, patch, designated.id, now)
-    // Nothing is changed by a change to what it is: no time, no order in the list, no cache elsewhere.
+    // A patch that changes nothing leaves everything alone: the time, the order of the list, the caches elsewhere.
     const changed = Object.keys(changes).length > 0
     const patched = changed
       ? await transaction
@@ -97,7 +97,7 @@ const auditView = (preset: PresetRow, designated: number): JsonObject => ({
   designated_version_id: preset.designated_version_id,
 })
 
-/** The statements of the patch on versions that are not true already. */
+/** The moves of versions that the patch asks for and that are not in effect already. */
 const movesOf = (preset: PresetRow, served: number, patch: PresetPatch): readonly Move[] => {
   const labels = new Map(Object.entries(parseLabels(preset.labels)))
   const designated = { label: null, from: served, to: patch.designated_version ?? served }
@@ -128,7 +128,7 @@ const readNumbered = async (transaction: Transaction<Schema>, preset: PresetRow,
   return readVersion(transaction, id)
 }
 
-/** An update that changes nothing: it locks the row on both engines, and SQLite has no `for update`. */
+/** An update that changes nothing locks the row on both engines; SQLite has no `for update`. */
 const lockPreset = (transaction: Transaction<Schema>, workspaceId: string, slug: string): Promise<PresetRow | undefined> =>
   transaction
     .updateTable('presets')
@@ -138,7 +138,7 @@ const lockPreset = (transaction: Transaction<Schema>, workspaceId: string, slug:
     .returningAll()
     .executeTakeFirst()
 
-/** The numbers of a preset have no gaps and no version is ever deleted, so one exists exactly when the counter has reached it. */
+/** A preset's version numbers have no gaps and no version is ever deleted, so a version exists exactly if the counter has reached it. */
 const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: number; label: string | null } | null => {
   const wanted = [
     { version: patch.designated_version ?? null, label: null },
@@ -150,14 +150,14 @@ const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: n
   return null
 }
 
-/** A preset that had more before there was a bound may lose some. */
+/** A preset that had more labels before there was a limit may lose some. */
 const hasTooManyLabels = (preset: PresetRow, patch: PresetPatch): boolean => {
   const old = parseLabels(preset.labels)
   const count = Object.keys(mergeLabels(old, patch.labels ?? {})).length
   return count > PRESET_LABELS_MAX && count > Object.keys(old).length
 }
 
-/** The statements of the patch on the preset that are not true already. */
+/** The changes to the preset that the patch asks for and that are not in effect already. */
 const changesOf = (preset: PresetRow, patch: PresetPatch, designated: string, now: string): Updateable<PresetsTable> => {
   const changes: Updateable<PresetsTable> = {}
   if (designated !== preset.designated_version_id) changes.designated_version_id = designated
@@ -177,7 +177,7 @@ const changesOf = (preset: PresetRow, patch: PresetPatch, designated: string, no
   return changes
 }
 
-/** `fromEntries` and not assignment: a label may be called `__proto__`. */
+/** Uses `fromEntries` instead of assignment, because a label may be called `__proto__`. */
 const mergeLabels = (old: PresetResource['labels'], patch: NonNullable<PresetPatch['labels']>): PresetResource['labels'] => {
   const merged = new Map(Object.entries(old))
   for (const [label, version] of Object.entries(patch)) {

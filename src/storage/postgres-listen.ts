@@ -1,4 +1,4 @@
-/** Hears of changes by other processes at once, on a connection of its own. Behind a pooler that has no LISTEN nothing is heard. */
+/** Learns of changes by other processes at once, on a connection of its own. Behind a pooler without LISTEN, nothing is received. */
 import type { Client } from 'pg'
 
 import type { Clock } from '../lib/clock.ts'
@@ -7,8 +7,8 @@ const CHANNEL = 'patchbay_changes'
 const RETRY_MS = 1000
 
 /**
- * Calls `heard` for each change, and after each time that none could be heard. It is silent about faults: what asks the
- * database itself, every now and then, reports them.
+ * Calls `heard` for each change, and after each reconnection, since changes may have been missed before. It reports no
+ * faults: the code that polls the database reports them.
  */
 export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, heard: () => void): (() => void) => {
   let stopped = false
@@ -33,7 +33,7 @@ export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, h
       await opened.query(`listen ${CHANNEL}`)
       heard()
     } catch {
-      // A connection that was made ends by itself; one that was not is tried again.
+      // A connection that was opened retries when it ends; one that was not opened is retried at once.
       if (client === null) retry()
       else client.end().catch(retry)
     }

@@ -108,7 +108,7 @@ describeEachEngine('lost connections', (engine) => {
     expect(performance.now() - start).toBeLessThan(patient(2500))
     release()
     await Promise.all(holding)
-    // The one that came too late is nobody's: all ten are there again.
+    // The late permit was released, so all ten are free again.
     const { promise: over, resolve: end } = Promise.withResolvers<void>()
     let begun = 0
     const all = Array.from({ length: 10 }, () =>
@@ -128,7 +128,7 @@ describeEachEngine('lost connections', (engine) => {
     const stop = server.listen(systemClock, () => undefined)
     const limits = server.openLimits('node')
     const asking = (kysely: typeof database.kysely) => Array.from({ length: 30 }, () => sql`select pg_sleep(0.02)`.execute(kysely))
-    // On a busy machine some wait for a connection in vain: those that there are count.
+    // On a busy machine some wait for a connection in vain: only the connections that exist count.
     await Promise.allSettled([...asking(database.kysely), ...asking(database.reports), limits.connect(), limits.ping()])
     const { rows } = await sql<{ connections: number }>`
       select count(*)::int as connections from pg_stat_activity

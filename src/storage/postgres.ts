@@ -1,4 +1,4 @@
-/** PostgreSQL through `pg`, which is loaded only when a URL asks for it. */
+/** PostgreSQL through `pg`, which is loaded only if a URL asks for it. */
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 
@@ -13,23 +13,23 @@ import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 
 /** Every wait is bounded (docs/contract/operating.md#postgresql). */
 const CONNECTIONS_MAX = 10
-/** For one of the pool's to be free. */
+/** How long to wait for a free connection of the pool. */
 const CONNECTION_WAIT_MS = 1000
-/** For a new one to be made: a busy server takes its time, and a client that gives up sooner never gets one. */
+/** How long to wait for a new connection: a busy server takes its time, and a client that gives up sooner never gets one. */
 const CONNECT_MS = 5000
 const STATEMENT_TIMEOUT_MS = 5000
-/** Connections for the reads of people, which leave all others to requests. */
+/** Connections for queries by people, which leave all others to requests. */
 const REPORT_CONNECTIONS_MAX = 3
 const REPORT_TIMEOUT_MS = 2500
-/** A server that is cut off does not even say that a statement took too long. */
+/** A server that is cut off cannot even report that a statement took too long. */
 const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1000
 const LOCK_TIMEOUT_MS = 2000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 
-/** The oldest server we test with (docs/contract/operating.md#postgresql), as `server_version_num` says it. */
+/** The oldest server that we test with (docs/contract/operating.md#postgresql), in the form of `server_version_num`. */
 const SERVER_VERSION_MIN = 150_000
 
-/** A pool ends when nobody uses a connection of it, which takes as long as a statement where the server hangs. */
+/** A pool ends when none of its connections is in use, which takes as long as a statement if the server hangs. */
 const CLOSE_MS = 2000
 
 export interface PostgresOptions {
@@ -38,10 +38,10 @@ export interface PostgresOptions {
   readonly onError: (error: Error) => void
 }
 
-/** A request waits for its limits; what takes longer than this is of no use to it. */
+/** A request waits for its limits; an answer that takes longer than this is of no use to it. */
 const LIMITS_TIMEOUT_MS = 1000
 
-/** Opens a pool and asks the server for its version. Throws StorageUnavailable when it does not answer, StorageRefused when it is too old. */
+/** Opens a pool and asks the server for its version. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old. */
 export const openPostgres = async (options: PostgresOptions): Promise<EngineConnection> => {
   const kysely = await openKysely(options, {
     max: CONNECTIONS_MAX,
@@ -60,10 +60,10 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     max: REPORT_CONNECTIONS_MAX,
     statement_timeout: REPORT_TIMEOUT_MS,
     query_timeout: REPORT_TIMEOUT_MS + 1000,
-    // A report is over before its compiled form would be: that takes a tenth of a second for sums of many columns.
+    // No JIT: a report is finished before its code would be compiled, which takes a tenth of a second for sums of many columns.
     options: '-c default_transaction_read_only=on -c jit=off',
   })
-  // It connects when it is first used.
+  // It connects on first use.
   const limitsPool = await openPool(options, { max: 1, statement_timeout: LIMITS_TIMEOUT_MS, query_timeout: LIMITS_TIMEOUT_MS })
   return {
     engine: 'postgres',
@@ -74,11 +74,11 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
       openLimits: (node) => createPostgresLimits({ pool: limitsPool, node }),
     },
     oneWriter: false,
-    // Its commits always outlive the power: they are shared by nodes, and group by themselves.
+    // Its commits always survive a power failure: nodes share them, and the server groups them itself.
     setDurability: () => undefined,
     retryableFailure,
     async withMigrationAccess(work) {
-      // One connection without the timeouts: a second node waits here until the first has migrated, and an index may take its time.
+      // One connection without the timeouts: a second node waits here until the first has migrated, and building an index may take long.
       const patient = await openKysely(options, { max: 1 })
       try {
         return await work(patient)
@@ -86,7 +86,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
         await patient.destroy()
       }
     },
-    // A server keeps its own log, and looks after its disk.
+    // The server keeps its own log and manages its own disk.
     prepared: async () => undefined,
     noteChanges: async () => undefined,
     checkpoint: async () => undefined,
@@ -115,22 +115,23 @@ const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<P
     ...limits,
     ...connectionOf(options),
     types: {
-      // The one type we read that pg would give as text: amounts, counters and numbers of rows.
+      // The only type we read that pg would return as text: amounts, counters and numbers of rows.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? (text: string) => requireSafeInteger(Number(text)) : pg.types.getTypeParser(oid, format),
     },
   })
-  // Without these two listeners a dropped connection ends the process: the pool listens to idle clients only, and then informs us.
+  // Without these two listeners a dropped connection would end the process: the pool listens to idle
+  // clients only, and passes their errors on to us.
   pool.on('error', options.onError)
   pool.on('connect', (client) => {
     client.on('error', () => {
-      // A query that uses the connection gets the failure; an idle one is reported by the pool.
+      // A query in progress gets the failure; an idle connection's failure is reported by the pool.
     })
   })
   return pool
 }
 
-/** One connection beside the pool. Its faults end it; who uses it listens to its end. */
+/** One connection outside the pool. An error ends it; the caller must listen for its end. */
 const openClient = async (options: PostgresOptions): Promise<Client> => {
   const pg = await import('pg')
   const client = new pg.Client(connectionOf(options))
@@ -152,7 +153,7 @@ const translateErrors = (pool: Pool): PostgresPool => ({
   end: () => pool.end(),
 })
 
-/** A connection that comes too late goes back to its pool. */
+/** A connection that comes too late is released to its pool. */
 const soonFree = async (waiting: Promise<PoolClient>): Promise<PoolClient> => {
   try {
     return await inTime(waiting, CONNECTION_WAIT_MS, systemClock)
@@ -172,7 +173,7 @@ const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
     try {
       return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
     } catch (error) {
-      // A rollback that failed leaves a transaction open: that connection must not be used again.
+      // A failed rollback leaves a transaction open: that connection must not be used again.
       if (text === 'rollback') broken = true
       if (!isOutage(error)) throw error
       broken = true
@@ -180,7 +181,7 @@ const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
     }
   }
   return {
-    // Kysely's overload for cursors is for streams of rows, which we do not use.
+    // Kysely's overload for cursors is for streaming rows, which we do not use.
     query: query as PostgresPoolClient['query'],
     release: () => client.release(broken),
   }
@@ -201,7 +202,7 @@ const UNIQUE_VIOLATION = '23505'
 /** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03'])
 
-/** The two races for a version number and a slug. Any other duplicate is a bug, which a retry would only repeat. */
+/** The two possible races: for a version number and for a slug. Any other duplicate is a bug, which a retry would only repeat. */
 const RACED_CONSTRAINTS = new Set(['presets_workspace_id_slug_unique', 'preset_versions_preset_id_version_unique'])
 
 const retryableFailure = (error: unknown): RetryableFailure | null => {
@@ -211,12 +212,13 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
 }
 
 /**
- * Says whether the server is away rather than against us: connection exceptions (class 08), shutting down or starting (57P0x),
- * out of connections, a statement or an idle transaction that took too long; and what the server did not say, a broken socket.
+ * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08),
+ * shutting down or starting (57P0x), out of connections, a statement or an idle transaction that took too long; and
+ * errors that are not from the server, such as a broken socket.
  */
 const isOutage = (error: unknown): boolean => {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false
-  // Only what the server itself said has a severity. The code alone is not enough: EPIPE looks like a SQLSTATE.
+  // Only errors from the server have a severity. The code alone is not enough: EPIPE looks like a SQLSTATE.
   if (!('severity' in error)) return true
   const { code } = serverError(error)
   return code.startsWith('08') || code.startsWith('57P0') || code === '53300' || code === '57014' || code === '25P03'

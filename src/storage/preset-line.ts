@@ -1,4 +1,7 @@
-/** Each change of a preset locks its row to its end: forty of one preset at once would hold every connection, and nine would wait. */
+/**
+ * Each change of a preset locks its row until it ends: without this queue, forty changes of one preset at once
+ * would occupy every connection, nine of them only waiting.
+ */
 import type { Database } from './database.ts'
 
 export const inPresetLine = <T>(

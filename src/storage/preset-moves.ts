@@ -1,4 +1,7 @@
-/** The history of what a preset serves and of its labels. Written under the lock of the preset's row, in the transaction of the move. */
+/**
+ * The history of what a preset serves and of its labels. It is written under the lock of the
+ * preset's row, in the transaction of the move.
+ */
 import { sql, type Transaction } from 'kysely'
 
 import type { PresetMove } from '../contract/preset.ts'
@@ -18,7 +21,7 @@ export const writeMoves = async (
 ): Promise<void> => {
   if (moves.length === 0) return
   const served = moves.find(({ label }) => label === null)
-  // The version that is put live serves all requests.
+  // The designated version serves all requests from now on, so a rollout ends.
   if (served !== undefined) await endRollout(transaction, presetId, 'ended', `Version ${served.to} was designated.`, now)
   const last = sql<number>`(select coalesce(max(position), 0) from preset_moves where preset_id = ${presetId})`
   await transaction
@@ -41,9 +44,9 @@ export const writeMoves = async (
 export interface MoveQuery {
   readonly workspaceId: string
   readonly slug: string
-  /** Null: every move, those of what the preset itself serves too. */
+  /** Null means every move, including those of what the preset itself serves. */
   readonly label: string | null
-  /** Moves before this position; null: the newest. */
+  /** Moves before this position; null means the newest. */
   readonly before: number | null
   readonly limit: number
 }

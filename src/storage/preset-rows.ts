@@ -16,7 +16,7 @@ export interface SealedDatabase {
 }
 
 export interface ReadDatabase extends SealedDatabase {
-  /** Begins the work on what was read of it: a version may be megabytes long. */
+  /** Starts a turn for work on what was read: a version may be megabytes long. */
   readonly startTurn: () => Turn
 }
 
@@ -46,7 +46,7 @@ export function* versionInSteps(row: PresetVersionRow, seal: TextSeal): Steps<Pr
   return asVersion(row, config, row.system_prompt === null ? null : ((yield* parseJsonInSteps(row.system_prompt)) as string))
 }
 
-/** The row with its texts as they were read. */
+/** The row with its texts as they were parsed. */
 export const asVersion = (
   row: PresetVersionRow,
   config: PresetVersionResource['config'],
@@ -69,7 +69,7 @@ export function* presetWithVersion(preset: PresetRow, version: PresetVersionRow,
   return { ...toPreset(preset), designated_version: yield* versionInSteps(version, seal) }
 }
 
-/** When a version was last made the one that its preset serves; null where it never was. */
+/** When a version was last made the one that its preset serves; null if it never was. */
 export const designatedAt = (eb: ExpressionBuilder<Schema, 'preset_versions'>) =>
   eb.fn.coalesce(
     eb
@@ -78,7 +78,7 @@ export const designatedAt = (eb: ExpressionBuilder<Schema, 'preset_versions'>) =
       .whereRef('preset_moves.preset_id', '=', 'preset_versions.preset_id')
       .whereRef('preset_moves.to_version', '=', 'preset_versions.version')
       .where('preset_moves.label', 'is', null),
-    // Versions from before there was a history were all served as they were saved.
+    // Versions from before there was a history were all served when they were saved.
     eb.case().when('preset_versions.saved_as_draft', '=', 0).then(eb.ref('preset_versions.created_at')).else(null).end(),
   )
 

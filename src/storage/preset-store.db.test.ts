@@ -19,7 +19,7 @@ const created = (outcome: CreateVersionOutcome) => {
   return outcome.preset
 }
 
-/** Forgets them, too. */
+/** Also clears the log. */
 const countTurnsBehind = (log: string[]): number => {
   const all = log.splice(0)
   return all.slice(all.lastIndexOf('transaction') + 1).filter((entry) => entry === 'turn').length
@@ -286,7 +286,7 @@ describeEachEngine('preset store', (engine) => {
       turns = 0
       number += 1
     }
-    // One behind each read of a few, and many within a long one.
+    // One after each read of a short version, and many within a long one.
     expect(turnsOf.map((count) => Math.min(count, 5))).toEqual([1, 0, 0, 1, 1, 5, 1, 5])
     turns = 0
     await store.get(workspaceId, 'bot')

@@ -29,13 +29,16 @@ import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
 import { countOf } from './workspace-counts.ts'
 
 export interface PresetStore {
-  /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
+  /** Creates the next version and designates it. The result contains the version that this very call wrote. */
   createVersion(input: CreateVersionInput): Promise<CreateVersionOutcome>
   /** Most recently updated first. */
   list(input: PresetListInput): Promise<Page<PresetResource>>
-  /** Says whether more would be looked at than is counted, or passed over than can be by its number. */
+  /** True if a list would count or skip more presets than is allowed (`numberedMax`). */
   isLong(query: PresetQuery, offset: number): Promise<boolean>
-  /** The same behind `after`, uncounted. Looks through so many presets at most, so that a page may have few, or none, and yet not be the last. */
+  /**
+   * The presets after `after`, without a count. Looks through a limited number of presets, so a page may
+   * have few presets, or none, and yet not be the last.
+   */
   page(query: PresetQuery & { readonly after: Position | null; readonly limit: number }): Promise<PresetPage>
   /** By id: what each of them serves, and who changed it last. */
   summaries(ids: readonly string[]): Promise<ReadonlyMap<string, PresetSummary>>
@@ -44,7 +47,7 @@ export interface PresetStore {
   /** By number; null if there is no such preset. */
   versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<PresetVersions | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
-  /** Throws `precondition_failed`, as the next. */
+  /** Throws `precondition_failed`; so does `archive`. */
   patch(
     workspaceId: string,
     slug: string,
@@ -55,11 +58,11 @@ export interface PresetStore {
   ): Promise<PatchPresetOutcome>
   /** The history of the preset and its labels, newest first; null if there is no such preset. */
   moves(query: MoveQuery): Promise<MoveSlice | null>
-  /** False if there is no such preset. Archiving twice is archiving once. */
+  /** Returns false if there is no such preset. Archiving it again changes nothing. */
   archive(workspaceId: string, slug: string, now: string, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<boolean>
   /** The parts that an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
-  /** Forgets answers kept for idempotency; gives how many. */
+  /** Deletes answers that were kept for idempotency; returns the number. */
   deleteIdempotencyKeys(createdBefore: string, limit: number): Promise<number>
 }
 
@@ -72,11 +75,11 @@ export interface PresetQuery {
 
 export interface PresetPage {
   readonly items: readonly PresetResource[]
-  /** Behind it, by the time of the last change, lies what was not looked at yet; null: nothing. */
+  /** The position, by time of last change, after which presets were not looked at yet; null if there are none. */
   readonly next: Position | null
 }
 
-/** Read as they are taken, so that no two large ones are held for this. */
+/** Read one after the other, so that two large versions are never in memory at once. */
 export interface PresetVersions {
   readonly items: AsyncIterable<PresetVersionResource>
   readonly totalCount: number
@@ -100,14 +103,14 @@ export type PresetResolution =
       readonly kind: 'found'
       readonly preset: PresetResource
       readonly version: PresetVersionResource
-      /** Null where nothing but the reference decides on the version. */
+      /** Null if only the reference decides on the version. */
       readonly rollout: ServedRollout | null
     }
   | { readonly kind: 'no-such-preset' }
-  /** The preset is there; the number or the label is not. */
+  /** The preset exists; the number or the label does not. */
   | { readonly kind: 'no-such-version'; readonly preset: PresetResource }
 
-/** Secrets of presets are opened with this seal as they are read, and sealed with it as they are written. */
+/** Secrets of presets are opened with this seal when they are read, and sealed with it when they are written. */
 export const createPresetStore = (
   database: Database,
   seal: TextSeal,
@@ -126,7 +129,7 @@ export const createPresetStore = (
         return { ...written, preset: 'id' in preset ? preset : await throughout(preset, turn) }
       }
       const storing = throughout(storeConfig(input.content.config, input.versionId, seal), turn)
-      // A save of the usual length takes its place in the line at once.
+      // A save of the usual length takes its place in the queue at once.
       if (!(storing instanceof Promise)) return create(storing)
       const config = await storing
       await turn()
@@ -163,7 +166,7 @@ const listPresets = async (database: Database, { offset, limit, ...query }: Pres
   return { items: rows.map(toPreset), totalCount: await countPresets(database, query) }
 }
 
-/** The presets of a state are counted as they come. */
+/** The totals by status are kept up to date as presets come. */
 const countPresets = async (database: Database, query: PresetQuery): Promise<number> => {
   const { workspaceId, q, status } = query
   if (q === undefined) return countOf(database.reports, workspaceId, status === undefined ? PRESET_COUNTS : [`presets/${status}`])
@@ -184,7 +187,7 @@ const pagePresets = async (
     newestChanged(database, wanted).$if(after !== null, (rows) =>
       rows.where(sql<boolean>`(updated_at, id) < (${after?.createdAt ?? ''}, ${after?.id ?? ''})`),
     )
-  // Parts of names are what no index finds.
+  // No index covers a search for parts of names.
   const end =
     query.q === undefined
       ? undefined
@@ -267,7 +270,7 @@ const listVersions = async (
     .selectFrom('preset_versions')
     .select(['version', sql<number | string>`octet_length(config) + coalesce(octet_length(system_prompt), 0)`.as('bytes')])
     .where('preset_id', '=', preset.id)
-    // A version written after the line above is on the next page request, with the total that counts it.
+    // A version written after the line above appears with the next page request, whose total counts it.
     .where('version', '<=', preset.last_version)
     .orderBy('version', ascending ? 'asc' : 'desc')
     .offset(offset)
@@ -298,7 +301,7 @@ async function* readVersions(
       .selectAll('preset_versions')
       .select((eb) => designatedAt(eb).as('designated_at'))
       .where('preset_id', '=', presetId)
-      // Their numbers have no gaps.
+      // Version numbers have no gaps.
       .where('version', '>=', Math.min(...numbers))
       .where('version', '<=', Math.max(...numbers))
       .orderBy('version', ascending ? 'asc' : 'desc')

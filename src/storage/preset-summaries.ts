@@ -1,4 +1,4 @@
-/** The state of several presets at once, for their list: what is served, and who changed it last. One statement, however many rows the list has. */
+/** For the list of presets: what each serves, and who changed it last. One statement, however many rows the list has. */
 import { sql } from 'kysely'
 
 import type { PresetSummary } from '../contract/preset-query.ts'
@@ -7,7 +7,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Database } from './database.ts'
 import { tableBy } from './table-by.ts'
 
-/** A longer configuration is not read for a list: it has long tools, and a hundred of them are on one page. */
+/** A longer configuration is not read for a list: it contains long tools, and a page may have a hundred of them. */
 const CONFIG_MAX = 65_536
 
 /** By id. */
@@ -16,7 +16,7 @@ export const readPresetSummaries = async (
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, PresetSummary>> => {
   if (ids.length === 0) return new Map()
-  // Tests and evaluations of a preset are entries of its own that change nothing of what is served.
+  // Entries about tests and evaluations do not change what a preset serves.
   const lastChange = sql`select entry.id from (select * from ${tableBy(engine, 'audit_log', 'audit_log_object')}
       where object_type = 'preset' and object_id = p.slug and workspace_id = p.workspace_id
         and action not like 'evaluation%' and action not like 'test%') as entry
@@ -54,7 +54,7 @@ const summaryOf = ({ version, config, splits, changed_at: at, ...by }: SummaryRo
   last_change: at === null ? null : { at, user_id: by.user_id, user_name: by.user_name, key_hash: by.key_hash, key_name: by.key_name },
 })
 
-/** Sealed secrets stand beside the rest of a configuration, and no model is among them. */
+/** Sealed secrets are stored beside the rest of a configuration, and the model is never one of them. */
 const modelIn = (stored: string): string | null => {
   const value = JSON.parse(stored) as JsonObject | readonly [JsonObject, string]
   const { model } = (Array.isArray(value) ? value[0] : value) as JsonObject

@@ -22,7 +22,7 @@ export interface PresetsTable {
   status: PresetResource['status']
   status_updated_at: string | null
   creator_user_id: string
-  /** The counter that numbers the versions: bumped under the lock of this row (docs/contract/presets.md#versions). */
+  /** The counter that numbers the versions, incremented under the lock of this row (docs/contract/presets.md#versions). */
   last_version: number
   designated_version_id: string
   labels: JsonText
@@ -37,7 +37,7 @@ export interface PresetVersionsTable {
   version: number
   shape: PresetShape
   config: JsonText
-  /** A JSON string or null. As plain text PostgreSQL would refuse U+0000, and both engines would change lone surrogates. */
+  /** A JSON string or null. As plain text, PostgreSQL would refuse U+0000, and both engines would change lone surrogates. */
   system_prompt: JsonText | null
   creator_id: string
   created_at: string
@@ -47,14 +47,14 @@ export interface PresetVersionsTable {
   saved_as_draft: Generated<Flag>
 }
 
-/** Each time that another version was served, or a label was set, moved or removed. */
+/** One row each time another version was served, or a label was set, moved or removed. */
 export interface PresetMovesTable {
   preset_id: string
   /** Numbers the moves of a preset, under the lock of its row. */
   position: number
-  /** Null: what the preset itself serves. */
+  /** Null if the move is of what the preset itself serves. */
   label: string | null
-  /** Null where there was none. */
+  /** Null if there was none. */
   from_version: number | null
   to_version: number | null
   moved_at: string
@@ -70,7 +70,7 @@ export interface PresetRolloutsTable {
   splits: JsonText
   segments: JsonText
   sticky: Sticky
-  /** Null: it never halts by itself. */
+  /** Null if the rollout never halts by itself. */
   halt: JsonText | null
   looks: JsonText
   started_at: string

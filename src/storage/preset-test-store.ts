@@ -1,4 +1,4 @@
-/** Inputs that are kept to try a preset with. They may be what people wrote to it, so they are kept sealed. */
+/** Inputs that are stored for trying a preset. They may contain what people wrote, so they are sealed. */
 import type { Transaction } from 'kysely'
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../contract/preset-test.ts'
@@ -18,7 +18,7 @@ export interface PresetTestStore {
   /** Oldest first; null if there is no such preset. */
   list(preset: PresetRef): Promise<readonly PresetTest[] | null>
   add(preset: PresetRef, test: PresetTest, by: ChangedBy, once?: Once<Added>): Promise<Added>
-  /** False where there is none of this id. */
+  /** Returns false if there is none of this id. */
   remove(preset: PresetRef, id: string, now: string, by: ChangedBy): Promise<boolean>
 }
 
@@ -97,7 +97,7 @@ const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({
   objectId: slug,
 })
 
-/** An update that changes nothing: of two that add at once, the second waits and counts the first. */
+/** An update that changes nothing takes the lock: of two that add at once, the second waits and counts the first. */
 const lockPreset = async (transaction: Transaction<Schema>, { workspaceId, slug }: PresetRef): Promise<string | null> => {
   const locked = await transaction
     .updateTable('presets')

@@ -21,7 +21,7 @@ export type ReadRequest =
 
 export type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** The same database, whose `reports` run in the thread. */
+/** The same database, except that its `reports` run in the thread. */
 export const readInThread = (database: Database, { dataDir }: { readonly dataDir: string }): Database => {
   const thread = createThread<ReadRequest, Rows>('storage/reading-thread.ts', { kind: 'open', dataDir })
   const connection: DatabaseConnection = {

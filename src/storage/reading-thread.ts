@@ -1,6 +1,6 @@
 /**
- * The code in the reading thread of a SQLite database: a connection of its own for the reads of people. Such a read may look
- * at a million records, and bun:sqlite is synchronous: here no request stands still for it. read-in-thread.ts asks it.
+ * The code of a SQLite database's reading thread: it has a connection of its own for queries by people. Such a query may look at a
+ * million records, and bun:sqlite is synchronous: in this thread it delays no request. read-in-thread.ts sends the queries.
  */
 import { CompiledQuery, sql } from 'kysely'
 

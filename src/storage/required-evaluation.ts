@@ -1,11 +1,14 @@
-/** Says whether a version may go live on a preset that requires an evaluation (docs/contract/presets.md#evaluations). */
+/** Checks that a version may go live on a preset that requires an evaluation (docs/contract/presets.md#evaluations). */
 import type { Transaction } from 'kysely'
 
 import { GatewayError } from '../errors.ts'
 import type { PresetRow } from './preset-rows.ts'
 import type { Schema } from './schema.ts'
 
-/** Throws `precondition_failed`. A version that was live before may go back: there is no time for an evaluation when rolling back. */
+/**
+ * Throws `precondition_failed`. A version that was live before may be designated again: there
+ * is no time for an evaluation when rolling back.
+ */
 export const requireEvaluation = async (
   transaction: Transaction<Schema>,
   { id, slug }: Pick<PresetRow, 'id' | 'slug'>,
@@ -28,7 +31,7 @@ export const requireEvaluation = async (
   )
 }
 
-/** Throws `precondition_failed`: what is only now saved has passed nothing. */
+/** Throws `precondition_failed`: a version that is only now being saved has passed no evaluation. */
 export const refuseUnevaluatedSave = ({ slug }: Pick<PresetRow, 'slug'>): never => {
   throw new GatewayError(
     'precondition_failed',

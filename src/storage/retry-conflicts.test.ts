@@ -5,7 +5,7 @@ import { systemIds } from '../lib/id.ts'
 import { retryConflicts, type RetryableFailure } from './database.ts'
 import { StorageConflict } from './storage-errors.ts'
 
-/** Time moves only by what was waited for. */
+/** Time advances only by what was waited for. */
 const createFakeClock = (): Clock & { readonly waits: number[] } => {
   let time = 0
   const waits: number[] = []

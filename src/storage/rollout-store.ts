@@ -1,4 +1,4 @@
-/** Rollouts as they are kept: one row for each preset, which holds the newest; earlier ones are in the audit log. */
+/** Rollouts as stored: one row for each preset, with its newest rollout; earlier ones are in the audit log. */
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 
 import type { HaltRule, RolloutState, Split, Sticky } from '../contract/rollout.ts'
@@ -28,17 +28,17 @@ export interface StoredRollout {
   readonly reason: string | null
 }
 
-/** With whose preset it is. */
+/** A rollout with the preset that it belongs to. */
 export interface RunningRollout extends StoredRollout, PresetRef {}
 
-/** The figures of the requests of a version in a rollout. */
+/** The figures of a version's requests in a rollout. */
 export interface RolloutFigures {
   readonly version: number
   readonly requests: number
   readonly errors: number
   readonly cancelled: number
   readonly guardrailHits: number
-  /** Nano-dollars, and their squares. */
+  /** Nano-dollars, and the sum of their squares. */
   readonly costSum: number
   readonly costSquares: number
 }
@@ -52,14 +52,14 @@ export type PutRollout =
   | { readonly kind: 'put'; readonly rollout: StoredRollout }
   | { readonly kind: 'no-such-preset' }
   | { readonly kind: 'no-such-version'; readonly version: number }
-  /** A version is compared with the live one, which gets no requests. */
+  /** The halt rule compares versions with the live one, which gets no requests. */
   | { readonly kind: 'live-version-missing'; readonly live: number }
 
 type NewRollout = Pick<StoredRollout, 'id' | 'splits' | 'sticky' | 'halt'>
 
 export interface RolloutStore {
   get(preset: PresetRef): Promise<StoredRollout | null>
-  /** `layOut`: the segments for the splits, from those that hold now; none where no rollout runs. */
+  /** `layOut` makes the segments for the splits from the current segments, of which there are none if no rollout runs. */
   put(
     preset: PresetRef,
     wanted: NewRollout,
@@ -67,19 +67,19 @@ export interface RolloutStore {
     now: string,
     by: ChangedBy,
   ): Promise<PutRollout>
-  /** False where none runs. */
+  /** Returns false if none runs. */
   end(preset: PresetRef, now: string, by: ChangedBy): Promise<boolean>
   running(): Promise<readonly RunningRollout[]>
-  /** The figures in the records of its requests, as far as they are kept, by version. */
+  /** The figures from the stored records of its requests, by version. */
   figures(id: string): Promise<readonly RolloutFigures[]>
   quantiles(id: string, version: number, of: 'first_token_ms' | 'total_ms'): Promise<Quantiles>
-  /** False where another process has looked since, or it runs no more. */
+  /** Returns false if another process has looked since, or the rollout no longer runs. */
   noteLooks(rollout: RunningRollout, looks: StoredRollout['looks']): Promise<boolean>
-  /** False where it runs no more in this form. */
+  /** Returns false if the rollout no longer runs in this form. */
   halt(rollout: RunningRollout, reason: string, now: string, by: ChangedBy): Promise<boolean>
 }
 
-/** Neither a client that leaves nor a budget that is spent is the fault of a version. */
+/** Neither a client that leaves nor a spent budget is the fault of a version. */
 const isFault = sql<number>`case when error_type is not null and not ${lackedMoney} then 1 else 0 end`
 
 /** PostgreSQL widens a sum to a type that has no number in JavaScript. */
@@ -119,7 +119,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
           segments: JSON.stringify(segments),
           sticky: wanted.sticky,
           halt: wanted.halt === null ? null : JSON.stringify(wanted.halt),
-          // Looks of earlier splits count: they had their part of the chance to be wrong.
+          // Looks of earlier splits count too: each of them was a chance to be wrong.
           looks: JSON.stringify(before?.looks ?? {}),
           started_at: before?.startedAt ?? now,
           updated_at: now,
@@ -170,7 +170,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
         sumOf(sql.ref('cancelled')).as('cancelled'),
         sumOf(sql`case when guardrail_hits > 0 then 1 else 0 end`).as('guardrail_hits'),
         sumOf(sql.ref('cost_nanos')).as('cost_sum'),
-        // As text: no number that is not a safe integer crosses the border of the database.
+        // As text, because numbers from the database must be safe integers.
         sql<string>`cast(sum(cast(cost_nanos as double precision) * cost_nanos) as text)`.as('cost_squares'),
       ])
       .where('rollout_id', '=', id)
@@ -237,7 +237,10 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     ),
 })
 
-/** The ended rollout, and what it was; null where none ran. The caller has the lock of the preset, and notifies other processes. */
+/**
+ * Returns the rollout that was ended, as it was before; null if none ran. The caller must hold the
+ * preset's lock, and must notify other processes.
+ */
 export const endRollout = async (
   transaction: Transaction<Schema>,
   presetId: string,
@@ -251,7 +254,7 @@ export const endRollout = async (
   return toRollout(row)
 }
 
-/** The one that runs for a preset. */
+/** The rollout that runs for a preset; null if there is none. */
 export const runningRollout = async (kysely: Kysely<Schema>, presetId: string): Promise<StoredRollout | null> => {
   const row = await rowOf(kysely, presetId)
   return row?.state === 'running' ? toRollout(row) : null
@@ -297,7 +300,7 @@ interface LockedPreset {
   readonly live: number
 }
 
-/** An update that changes nothing: it takes the lock of the preset. */
+/** An update that changes nothing takes the preset's lock. */
 const lockPreset = async (transaction: Transaction<Schema>, { workspaceId, slug }: PresetRef): Promise<LockedPreset | null> => {
   const preset = await transaction
     .updateTable('presets')

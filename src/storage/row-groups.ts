@@ -1,7 +1,10 @@
-/** Rows may be megabytes long or a few bytes: one statement takes no more of them than a step has time for (lib/steps.ts). */
+/**
+ * Groups rows for reading: rows may be megabytes long or a few bytes, and no statement reads
+ * more of them than fit in a step (lib/steps.ts).
+ */
 import { LARGE_BYTES } from '../lib/steps.ts'
 
-/** Neighbours that are no longer together than a step's work; a longer one is alone. */
+/** Neighbouring rows are grouped up to the size of a step; a longer row is a group of its own. */
 export const rowGroups = <Row>(rows: readonly Row[], bytesOf: (row: Row) => number): readonly (readonly [Row, ...Row[]])[] => {
   const groups: [Row, ...Row[]][] = []
   let room = 0
@@ -18,5 +21,5 @@ export const rowGroups = <Row>(rows: readonly Row[], bytesOf: (row: Row) => numb
   return groups
 }
 
-/** A statement has 32,766 parameters at the most in SQLite, and no table here has forty columns. */
+/** SQLite allows at most 32,766 parameters in a statement, and no table here has forty columns. */
 const ROWS_MAX = 500

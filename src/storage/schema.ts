@@ -1,7 +1,7 @@
 /**
- * The contents of the database: the migrations that make its tables, the tables as Kysely sees them, and those that are deleted with
- * their workspace. Ids, timestamps and days are made by the callers and inserted as they are (docs/contract/operating.md#stored-values): a
- * timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
+ * The contents of the database: the migrations that create its tables, the tables as Kysely sees them, and the tables whose rows are
+ * deleted with their workspace. Ids, timestamps and days are made by the callers and inserted unchanged
+ * (docs/contract/operating.md#stored-values): a timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
  */
 import type { Migration } from 'kysely'
 
@@ -66,7 +66,7 @@ export interface Schema
     UsageTables,
     WorkspaceSumTables {}
 
-/** Append-only: a migration that was released never changes, not even its name. They run in the order of their names. */
+/** Append-only: a released migration never changes, not even its name. Migrations run in the order of their names. */
 export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0001-first-tables': firstTables(engine),
   '0002-service-facts': serviceFacts(engine),

@@ -1,4 +1,4 @@
-/** The rows that every limit is checked against, under their locks. */
+/** The rows against which every limit is checked, under their locks. */
 import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 
 import type { Database } from './database.ts'
@@ -7,7 +7,7 @@ import type { ScopeWindowTable, Span } from './ledger-tables.ts'
 import type { Schema } from './schema.ts'
 import { ADDS_SPEND } from './workspace-spend.ts'
 
-/** Row keys: the subject whose spending is counted. */
+/** The `subject` of a row: whose spending is counted. */
 export const SUBJECTS = {
   key: (hash: string): string => `key:${hash}`,
   member: (workspaceId: string, userId: string): string => `member:${workspaceId}:${userId}`,
@@ -24,7 +24,7 @@ export interface WindowKey {
 
 export const windowName = ({ subject, span, start }: Pick<WindowKey, 'subject' | 'span' | 'start'>): string => `${subject} ${span} ${start}`
 
-/** Windows that a transaction has locked and changes in memory; `write` puts back those that changed. */
+/** Windows that a transaction has locked and changes in memory; `write` stores those that changed. */
 export interface LockedWindows {
   find(key: WindowKey): ScopeWindowTable | undefined
   /** Adds to every window of the subject that covers the day; the figures never fall below zero. */
@@ -33,7 +33,7 @@ export interface LockedWindows {
   write(): Promise<void>
 }
 
-/** The windows of the subjects that end after `fromDay`. Locked in one order, so that two nodes never wait for each other. */
+/** The windows of the subjects that end after `fromDay`. They are always locked in the same order, so that two nodes never deadlock. */
 export const lockWindows = async (
   transaction: Transaction<Schema>,
   engine: Engine,
@@ -66,7 +66,7 @@ export const lockWindows = async (
   }
 }
 
-/** Texts are built by hand where they run for every request: a syntax tree costs more than the statement. */
+/** The SQL text is built by hand because it runs for every request: a syntax tree costs more than the statement. */
 const selectWindows = async (
   transaction: Transaction<Schema>,
   engine: Engine,
@@ -94,13 +94,13 @@ const UPDATE: Readonly<Record<Engine, string>> = {
 const updateOf = (engine: Engine, row: ScopeWindowTable): CompiledQuery =>
   CompiledQuery.raw(UPDATE[engine], [row.committed_n, row.byok_n, row.held_n, row.subject, row.span, row.window_start])
 
-/** Any number, as long as nothing else in the database takes an advisory lock by it. */
+/** Any number that nothing else in the database uses for an advisory lock. */
 const WINDOWS_LOCK = 7_224_201
 
 /**
- * To be called first by every transaction that charges. A window begins with what was spent in it so far; a charge that is
- * on its way meanwhile would be in neither. SQLite lets in one writer anyhow. The setting says that the transaction adds to
- * what its workspaces spent by itself: for processes of the version before, a trigger of 0030 does.
+ * Every transaction that charges must call this first. A new window begins with what was spent in it so far, and would miss a charge that
+ * is being committed meanwhile. SQLite allows only one writer anyhow. The setting says that the transaction itself adds to what its
+ * workspaces spent; for processes of the previous version, a trigger of 0030 does so.
  */
 export const holdOffNewWindows = async (transaction: Transaction<Schema>, engine: Engine): Promise<void> => {
   if (engine === 'postgres') {
@@ -108,7 +108,7 @@ export const holdOffNewWindows = async (transaction: Transaction<Schema>, engine
   }
 }
 
-/** Makes the windows that are not there yet, with what their subjects have spent in them. */
+/** Creates the missing windows, with what their subjects have already spent in them. */
 export const createWindows = (database: Database, keys: readonly WindowKey[]): Promise<void> =>
   database.transaction(async (transaction) => {
     if (database.engine === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
@@ -140,10 +140,10 @@ const spentBy = async (transaction: Transaction<Schema>, key: WindowKey): Promis
 /** Sorts after every day. */
 const END_OF_TIME = '9999-99-99'
 
-/** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
+/** The cast is needed because PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
 const total = (column: string): RawBuilder<number> => sql`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`
 
-/** The hashes of a subject's keys, revoked ones too. */
+/** The hashes of a subject's keys, including revoked ones. */
 const keysOf = (subject: string): RawBuilder<unknown> => {
   const [type = '', id = '', ...rest] = subject.split(':')
   if (type === 'key') return sql`${id}`

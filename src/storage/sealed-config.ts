@@ -1,18 +1,18 @@
-/** A preset's configuration as it is stored: what only management keys read is sealed, all else is plain. */
+/** A preset's configuration as stored: the parts that only management keys may read are sealed, everything else is plain. */
 import { secretsIn, withTexts } from '../canonical/preset-secrets.ts'
 import type { PresetVersionResource } from '../contract/preset.ts'
 import { parseJsonInSteps, writeInSteps } from '../lib/json-steps.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
 
-/** `context`: what a text is sealed as. It opens as nothing else. */
+/** `context` says what a text is sealed as; it opens only with the same context. */
 export interface TextSeal {
   seal(text: string, context: string): string
-  /** Throws where it was changed, or moved, or sealed with another key. */
+  /** Throws if the text was changed or moved, or sealed with another key. */
   open(sealed: string, context: string): string
 }
 
-/** The same for bytes. */
+/** Like TextSeal, for bytes. */
 export interface ByteSeal {
   sealBytes(bytes: Uint8Array, context: string): string
   openBytes(sealed: string, context: string): Uint8Array
@@ -21,14 +21,14 @@ export interface ByteSeal {
 type Config = PresetVersionResource['config']
 type Secrets = readonly { readonly path: readonly (string | number)[]; readonly value: string }[]
 
-/** A configuration as its row has it. */
+/** A configuration as stored in its row. */
 export interface ConfigRow {
-  /** JSON: the configuration, or where it has secrets a pair of the rest of it and of them. */
+  /** JSON: the configuration or, if it has secrets, a pair of the rest of it and the sealed secrets. */
   readonly text: string
   readonly hasSecrets: boolean
 }
 
-/** In steps, before the transaction that writes it. */
+/** Runs in steps, before the transaction that writes the result. */
 export function* storeConfig(config: Config, versionId: string, { seal }: TextSeal): Steps<ConfigRow> {
   const secrets: Secrets = secretsIn(config).map(({ path, value }) => ({ path, value }))
   yield
@@ -59,10 +59,10 @@ const contextOf = (versionId: string): string => `preset-version ${versionId}`
 
 const SEALED = 'sealed:'
 
-/** An answer that is kept for a repetition repeats the secrets too. */
+/** An answer that is kept for a repetition contains the secrets too, so it is sealed. */
 export const storeAnswerBody = (body: string, claim: readonly string[], { seal }: TextSeal): string =>
   SEALED + seal(body, JSON.stringify(claim))
 
-/** Reads either form. Throws as `open` does. */
+/** Reads both forms. Throws as `open` does. */
 export const readAnswerBody = (stored: string, claim: readonly string[], { open }: TextSeal): string =>
   stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), JSON.stringify(claim)) : stored

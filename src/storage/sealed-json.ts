@@ -1,4 +1,4 @@
-/** JSON that is kept sealed and may be megabytes long: to write it and to seal it, to open it and to read it, are steps of their own. */
+/** Sealed JSON that may be megabytes long: serialising, sealing, opening and parsing are separate steps. */
 import { parseJsonInSteps, writeInSteps } from '../lib/json-steps.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { LARGE_BYTES, type Steps } from '../lib/steps.ts'

@@ -9,7 +9,7 @@ const EVERYWHERE: SearchScope = { workspaceId: null, ownedBy: null }
 const FROM_MS = Date.parse('2026-11-20T00:00:00.000Z')
 
 describeEachEngine('search', (engine) => {
-  /** Names are as `klmn 9` and `pqrs-9`; the numbers rise with the time. */
+  /** Names look like `klmn 9` and `pqrs-9`; the numbers rise with time. */
   const prepare = async (scannedMax: number) => {
     const database = await engine.open()
     await fillManagement(database, null, { records: 200, fromMs: FROM_MS })

@@ -1,7 +1,7 @@
 /**
- * The things that a person looks for by a piece of their name, or by their id: a few of each kind. Each look goes through so many rows of
- * one index and no more. So whole ids, beginnings of names and the last four of a key are found wherever they are, and other pieces of a
- * name among the newest.
+ * Finds things by a piece of their name or by their id: a few of each kind. Each look goes through a limited
+ * number of rows of one index. So whole ids, beginnings of names and the last four characters of a key are always
+ * found, and other pieces of a name only among the newest.
  */
 import { type RawBuilder, sql } from 'kysely'
 
@@ -11,9 +11,9 @@ import { beginsWithText, containsText, endsWithText, lowerText } from './match-t
 import { SCANNED_MAX, tableBy } from './table-by.ts'
 
 export interface SearchScope {
-  /** Null: every workspace. */
+  /** Null means every workspace. */
   readonly workspaceId: string | null
-  /** Only what is this person's own, and active presets; null: all that is there. */
+  /** Only what belongs to this person, and active presets; null means everything. */
   readonly ownedBy: string | null
 }
 
@@ -51,27 +51,27 @@ interface Kind {
   readonly columns: readonly string[]
   readonly id: string
   readonly title: Sql
-  /** The least come first, and of those with the same the first or the last ids. */
+  /** The smallest come first; among equals, the order of ids decides (`direction`). */
   readonly size: Sql
   readonly direction: 'asc' | 'desc'
-  /** The rows that are wanted of those that are looked through. */
+  /** The condition for the rows that are wanted, among those that are looked through. */
   readonly wanted: Sql
   readonly looks: readonly Look[]
 }
 
 /**
- * So many rows that begin alike are looked through: by their name they are side by side, and not in the table, from which each is read
- * by itself. One that is wanted is rarely behind so many that are not.
+ * How many rows with the same beginning are looked through: they are adjacent in the index but not in the table, from which each is read
+ * separately. A wanted row rarely comes after that many unwanted ones.
  */
 const ALIKE_MAX = 100
 
-/** Rows side by side in an index. */
+/** Adjacent rows in an index. */
 interface Look {
-  /** Null: the one that makes the column unique. */
+  /** Null means the index that makes the column unique. */
   readonly index: string | null
   readonly within: Sql
   readonly order: Sql
-  /** So many of them at most. */
+  /** The most rows to look through. */
   readonly rows: number
 }
 
@@ -103,7 +103,7 @@ const kindsFor = (engine: Engine, text: string, scope: SearchScope, rows: number
   ...(scope.ownedBy === null ? [members(lowerText(text), scope, rows)] : []),
 ]
 
-/** By the beginning of an id, where a generation's has three forms; the newest first, since ids begin with their time. */
+/** Searches by the beginning of an id; a generation's id has three forms. Newest first, since ids begin with their time. */
 const generations = (text: string, { workspaceId, ownedBy }: SearchScope, rows: number): readonly Kind[] => {
   const generation = text.replace(/^(?:resp_|msg_)/, 'gen-')
   const by = { type: 'generation', prefix: 'gen-', id: 'id', begins: generation, index: null } as const
@@ -207,5 +207,5 @@ const members = (text: string, { workspaceId }: SearchScope, rows: number): Kind
 
 const both = (one: Sql, other: Sql): Sql => sql`${one} and ${other}`
 
-/** Null: whatever it has. */
+/** Null means any value. */
 const within = (column: string, value: string | null): Sql => (value === null ? sql`1 = 1` : sql`${sql.ref(column)} = ${value}`)

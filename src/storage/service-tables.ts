@@ -1,4 +1,4 @@
-/** Workspaces, people, and what a service notes of itself. */
+/** Workspaces, people, and what a service records about itself. */
 import type { JsonText } from './column-types.ts'
 
 export interface ServiceTables {
@@ -19,7 +19,7 @@ export interface WorkspacesTable {
   created_by: string
   updated_at: string
   settings: JsonText
-  /** The row stays for what refers to it; its slug is given up. */
+  /** The row stays for rows that refer to it; its slug is freed. */
   deleted_at: string | null
 }
 
@@ -54,7 +54,7 @@ interface ServiceFactsTable {
 
 interface CatalogueImportsTable {
   kind: string
-  /** A day, `2026-11-22`. */
+  /** A day, such as `2026-11-22`. */
   as_of: string
   imported_at: string
   models: JsonText

@@ -10,7 +10,7 @@ import type { LoginLinksTable, SessionsTable } from './sign-in-tables.ts'
 export type SessionRecord = Selectable<SessionsTable>
 export type LoginLinkRecord = Selectable<LoginLinksTable>
 
-/** The sessions that are meant: of one workspace or, with null, of all; of one person or, with null, of all. */
+/** The sessions in question: of one workspace, or of all if null; of one person, or of all if null. */
 export interface SessionScope {
   readonly workspaceId: string | null
   readonly userId: string | null
@@ -18,27 +18,30 @@ export interface SessionScope {
 
 export interface SessionStore {
   insert(session: SessionRecord, by: ChangedBy): Promise<void>
-  /** Deletes the link with one of these digests and opens the session that `open` makes of it, all or nothing; null where there is no such link any more. */
+  /**
+   * Deletes the link with one of these digests and opens the session that `open` makes from it, all or
+   * nothing; null if there is no such link any more.
+   */
   redeem(
     digests: readonly string[],
     now: string,
     by: ChangedBy,
     open: (link: LoginLinkRecord) => SessionRecord,
   ): Promise<SessionRecord | null>
-  /** The session with one of these digests, if it still counts, as in the three below. */
+  /** The session with one of these digests, if it is still valid. `live` and `list` also look only at valid sessions. */
   find(digests: readonly string[], now: string): Promise<SessionRecord | null>
-  /** Which of these. */
+  /** Those of the ids that belong to valid sessions. */
   live(ids: readonly string[], now: string): Promise<ReadonlySet<string>>
-  /** The last opened first. */
+  /** The most recently opened first. */
   list(scope: SessionScope, now: string, limit: number): Promise<readonly SessionRecord[]>
   prolong(id: string, lastUsedAt: string, expiresAt: string): Promise<void>
-  /** The name of a person; null where none is known. */
+  /** The name of a person; null if none is known. */
   nameOf(userId: string): Promise<string | null>
-  /** False if the scope has no such session. */
+  /** Returns false if the scope has no such session. */
   end(scope: SessionScope, id: string, action: 'signed_out' | 'revoked', now: string, by: ChangedBy): Promise<boolean>
   /**
-   * Keeps the link. `role` null: the role that the person has, or `member` for somebody new, who becomes a member with this.
-   * A role that differs becomes the person's, which ends the sessions that there are.
+   * Stores the link. If `role` is null, the link gets the person's role, or `member` for somebody new, who becomes a member with this
+   * call. A role that differs replaces the person's role, which ends their current sessions.
    */
   addLink(
     link: Omit<LoginLinkRecord, 'role'> & { readonly role: LoginLinkRecord['role'] | null },
@@ -46,7 +49,7 @@ export interface SessionStore {
     by: ChangedBy,
     once?: Once<LoginLinkRecord>,
   ): Promise<LoginLinkRecord>
-  /** Sessions and links. */
+  /** Deletes expired sessions and links. */
   deleteExpired(before: string, limit: number): Promise<number>
 }
 
@@ -150,8 +153,8 @@ export const createSessionStore = (database: Database): SessionStore => ({
 })
 
 /**
- * Sessions that have not expired and whose key is still in force or, where none opened them, whose person still has that
- * role in a workspace that is still there. It is asked each time, so that nothing has to end them when one of these goes.
+ * Sessions that have not expired and whose key is still valid or, if no key opened them, whose person still has that role in a workspace
+ * that still exists. This is checked each time, so that nothing has to end sessions when one of these goes.
  */
 const counting = (database: Database, now: string) =>
   database.kysely
@@ -188,7 +191,7 @@ const roleOf = async (transaction: Transaction<Schema>, workspaceId: string, use
   return member?.role ?? null
 }
 
-/** Makes the person a member with this role, or changes the role; the sessions that the person had with the old one end. */
+/** Makes the person a member with this role, or changes the role; the sessions that the person had with the old role end. */
 const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Promise<void> => {
   const { workspace_id, user_id, role, created_at } = member
   await transaction
@@ -204,13 +207,16 @@ const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Pr
   await endSessionsOf(transaction, workspace_id, user_id)
 }
 
-/** For a change of the person's role, in its transaction. What the person allowed in the role before ends too. */
+/**
+ * Must be called in the transaction that changes the person's role. It also deletes the codes
+ * that the person allowed in the previous role.
+ */
 export const endSessionsOf = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
   await deleteCodesOfPerson(transaction, workspaceId, userId)
   await transaction.deleteFrom('sessions').where('workspace_id', '=', workspaceId).where('user_id', '=', userId).execute()
 }
 
-/** For the replacement of a key's secret: ends the sessions that the key opened, but the one that replaces it. */
+/** For the replacement of a key's secret: ends the sessions that the key opened, except the one that replaces it. */
 export const endSessionsOfKey = async (transaction: Transaction<Schema>, keyHash: string, but: string | null): Promise<void> => {
   await transaction
     .deleteFrom('sessions')
@@ -220,7 +226,7 @@ export const endSessionsOfKey = async (transaction: Transaction<Schema>, keyHash
 }
 
 interface NewMember {
-  /** Used where the person is no member yet. */
+  /** Used if the person is not a member yet. */
   readonly id: string
   readonly workspace_id: string
   readonly user_id: string

@@ -59,7 +59,7 @@ test('the event loop goes on turning while a batch is settled', async () => {
     turns += 1
   }
   await batch
-  // In one piece it would be a turn or two; here each of its sixteen slices is an answer that is waited for.
+  // In one piece it would take a turn or two; here each of its sixteen slices is awaited.
   expect(turns).toBeGreaterThanOrEqual(16)
   expect([await stored('gen-0'), await stored('gen-999')]).toEqual([true, true])
 })
@@ -88,7 +88,7 @@ test('no commit of the connection that requests wait for empties the log', async
 test('the log stays short while requests are settled', async () => {
   for (let batch = 0; batch < 8; batch++) await settle(...Array.from({ length: 1000 }, (_, index) => `gen-${batch}-${index}`))
   const { size } = statSync(join(dataDir, 'patchbay.db'))
-  // Without a checkpoint all of it would be in the log alone.
+  // Without a checkpoint everything would be only in the log.
   expect(statSync(join(dataDir, 'patchbay.db-wal')).size).toBeLessThan(size)
 })
 

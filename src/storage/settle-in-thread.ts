@@ -1,4 +1,4 @@
-/** Settles the finished requests of a service on SQLite in a thread of their own (settling-thread.ts). */
+/** Settles the finished requests of a service on SQLite in a separate thread (settling-thread.ts). */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,23 +10,26 @@ import { createThread } from './sqlite-thread.ts'
 
 export type Request =
   | { readonly kind: 'open'; readonly dataDir: string }
-  /** `lines`: JSON of a settlement each, with commas between them. */
+  /** `lines` is the JSON of settlements, separated by commas. */
   | { readonly kind: 'settle'; readonly lines: string }
   | { readonly kind: 'contents'; readonly rows: readonly GenerationContentsTable[] }
   | { readonly kind: 'traces'; readonly change: TraceChange }
   | { readonly kind: 'checkpoint' | 'close' }
 
-/** Settlements of one transaction: some milliseconds, after which an admission that waits has its turn. Smaller ones cost more each. */
+/**
+ * Settlements per transaction: it takes a few milliseconds, after which a waiting admission gets its
+ * turn. Smaller transactions cost more per settlement.
+ */
 const SLICE = 128
 
-/** Settlements that come to a log of usual length, some megabytes. Admissions go on while it is put into the database. */
+/** The number of settlements that make a log of usual length, a few megabytes. Admissions continue while it is checkpointed. */
 const CHECKPOINT_LINES = 1000
 const LOG_FILE = 'patchbay.db-wal'
 const LOG_BYTES_MAX = 64 * 1024 * 1024
 
 /**
- * The same database, whose settlements and checkpoints run in the thread. Its other statements stay here: an admission is
- * many short ones that depend on each other, and each way to a thread and back costs more than they do.
+ * The same database, except that settlements and checkpoints run in the thread. All other statements stay here: an admission is many
+ * short ones that depend on each other, and each round trip to a thread costs more than they do.
  */
 export const settleInThread = async (
   database: Database,
@@ -35,19 +38,19 @@ export const settleInThread = async (
   const thread = createThread<Request, null>('storage/settling-thread.ts', { kind: 'open', dataDir })
   const checkpoint = async (): Promise<void> => void (await thread.ask({ kind: 'checkpoint' }))
   let settled = 0
-  /** The write before it is committed, so a failure of this goes to the log alone. */
+  /** The write before it is committed, so a failure here only goes to the log. */
   const keepLogShort = async (): Promise<void> => {
     if (settled < CHECKPOINT_LINES) return
     settled = 0
     try {
       const bytes = statSync(join(dataDir, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0
-      // A log begins anew only where nothing was written during the checkpoint.
+      // The log restarts only if nothing was written during the checkpoint.
       await (bytes > LOG_BYTES_MAX ? database.alone(checkpoint) : checkpoint())
     } catch (thrown) {
       onError(thrown instanceof Error ? thrown : new Error(String(thrown)))
     }
   }
-  // A checkpoint waits for the disk: so no commit makes one, neither here nor in the thread.
+  // A checkpoint waits for the disk, so no commit makes one, neither here nor in the thread.
   await sql`pragma wal_autocheckpoint = 0`.execute(database.kysely)
   return {
     ...database,

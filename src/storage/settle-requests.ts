@@ -1,4 +1,4 @@
-/** Requests that ended: their records, their rows in the ledger, and what they held. */
+/** Settles requests that ended: their records, their ledger rows, and their holds. */
 import type { Transaction } from 'kysely'
 
 import { addActivity } from './activity-store.ts'
@@ -16,7 +16,7 @@ import { utcDay } from './usage-windows.ts'
 
 /** A finished request: its record, and its rows in the ledger. */
 export interface Settlement extends FinishedGeneration {
-  /** It was admitted under a limit, so there is a hold to release. */
+  /** The request was admitted under a limit, so there is a hold to release. */
   readonly held: boolean
   readonly final: LedgerEntry
   /** Attempts that failed and may have cost something upstream. */
@@ -34,7 +34,7 @@ export interface LedgerEntry {
   readonly usage: string
 }
 
-/** At least one; each is written once, however often it is sent. */
+/** `settlements` must not be empty. Each is written once, however often it is sent. */
 export const settleRequests = async (
   transaction: Transaction<Schema>,
   database: Database,
@@ -54,7 +54,7 @@ export const settleRequests = async (
   const rows = settlements.flatMap((settlement) => ledgerRows(settlement, charged.get(settlement.record.id)))
   const inserted = new Set((await insertLedger(transaction, engine, rows)).map(rowName))
   const payers = new Map(settlements.map((settlement) => [settlement.record.id, payerOf(settlement)]))
-  // Deleting it here counts a row once, also when the batch itself repeats it.
+  // Deleting the name counts a row once, even if the batch itself repeats it.
   const written = rows.filter((row) => inserted.delete(rowName(row)))
   const fresh = freshOf(settlements, written)
   const records = fresh.map(({ record }) => record)
@@ -70,13 +70,13 @@ export const settleRequests = async (
   await charge(transaction, database, { rows: written, payers, tokens, released: released.scopes, firstDay })
 }
 
-/** Each request that was charged now, and not before, once. */
+/** Each request that was charged by this batch and not before, once. */
 const freshOf = (settlements: readonly Settlement[], written: readonly LedgerTable[]): readonly Settlement[] => {
   const fresh = new Set(written.flatMap(({ kind, request_id }) => (kind === 'attempt' ? [] : [request_id])))
   return settlements.filter(({ record }) => fresh.delete(record.id))
 }
 
-/** The charge for a request when its node was taken for dead, taken back. */
+/** Reverses the charge that was made when the request's node was taken for dead. */
 const cameBack = ({ record, userId }: Settlement, charged: ReadonlyMap<string, Before>): readonly UsageHoursTable[] => {
   const before = charged.get(record.id)
   if (before === undefined) return []
@@ -93,7 +93,7 @@ interface Released {
   readonly scopes: readonly HoldScopeTable[]
 }
 
-/** Releases those of the named requests that still have a hold; a hold that the reaper took keeps its row until its request ends. */
+/** Releases the holds that the named requests still have; a reaped hold keeps its row until its request ends. */
 const releaseHolds = async (transaction: Transaction<Schema>, requests: readonly string[]): Promise<Released> => {
   if (requests.length === 0) return NOTHING_RELEASED
   const ids = [...requests].sort()
@@ -115,7 +115,7 @@ interface Before {
   final: boolean
 }
 
-/** Requests without a hold were settled before, or the reaper took them; or power failed and the hold was lost. */
+/** Requests without a hold were either settled before or reaped, or their hold was lost in a power failure. */
 const chargedBefore = async (transaction: Transaction<Schema>, requests: readonly string[]): Promise<ReadonlyMap<string, Before>> => {
   const charged = new Map<string, Before>()
   if (requests.length === 0) return charged

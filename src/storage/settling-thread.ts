@@ -1,7 +1,7 @@
 /**
- * The code in the thread of a SQLite database: a connection of its own that settles finished requests. bun:sqlite is
- * synchronous, a batch takes long, and its commit may wait for the disk to empty the log: here no request stands still for
- * that. settle-in-thread.ts asks it.
+ * The code of a SQLite database's settling thread: it has a connection of its own that settles finished requests.
+ * bun:sqlite is synchronous, a batch takes long, and its commit may wait for the disk to empty the log: in this thread
+ * that delays no request. settle-in-thread.ts sends the work.
  */
 import { sql } from 'kysely'
 

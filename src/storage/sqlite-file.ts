@@ -4,11 +4,14 @@ import { closeSync, mkdirSync, openSync, statfsSync } from 'node:fs'
 import { systemFault } from '../lib/system-fault.ts'
 import { StorageRefused } from './storage-errors.ts'
 
-/** Only the owner may read: the file holds customers' prompts. SQLite gives -wal and -shm the mode of the database file. */
+/** Only the owner may read: the file contains customers' prompts. SQLite gives -wal and -shm the mode of the database file. */
 const FILE_MODE = 0o600
 const DIRECTORY_MODE = 0o700
 
-/** `f_type` of statfs(2). WAL needs shared memory between processes, which these do not give (https://www.sqlite.org/wal.html, 2.2). */
+/**
+ * `f_type` of statfs(2). WAL needs shared memory between processes, which these file systems do not
+ * provide (https://www.sqlite.org/wal.html, 2.2).
+ */
 const NETWORK_FILESYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -16,7 +19,7 @@ const NETWORK_FILESYSTEMS = new Map([
   [0xfe534d42, 'SMB2'],
 ])
 
-/** Makes the directory where it is missing. Throws StorageRefused when a database there could not be trusted. */
+/** Creates the directory if it is missing. Throws StorageRefused if a database there could not be trusted. */
 export const prepareDataDirectory = (dataDir: string): void => {
   try {
     mkdirSync(dataDir, { recursive: true, mode: DIRECTORY_MODE })
@@ -40,12 +43,12 @@ const filesystemOf = (dataDir: string): number => {
   }
 }
 
-/** The name of the network file system of that `f_type`, if it is one. The kernel's field is signed on some machines. */
+/** The name of the network file system with that `f_type`; undefined for any other. The kernel's field is signed on some machines. */
 export const networkFilesystem = (type: number): string | undefined => NETWORK_FILESYSTEMS.get(type >>> 0)
 
 /**
- * Makes an empty file with our mode where there is none. An existing file is not even opened: closing any descriptor of a
- * file drops all POSIX locks that this process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ * Creates an empty file with our mode if there is none. An existing file is not even opened: closing any descriptor of a file drops all
+ * POSIX locks that this process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
  */
 export const createPrivateFile = (path: string): void => {
   try {

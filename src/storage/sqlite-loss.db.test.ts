@@ -25,7 +25,7 @@ import { preparePresets } from './testing/preset-input.ts'
 import { rejection } from './testing/rejection.ts'
 
 let parent = ''
-/** As a service leaves its directory that is killed: nothing is closed, and the last changes are in the log alone. */
+/** A directory as a killed service leaves it: nothing is closed, and the last changes are only in the log. */
 let crashed = ''
 const SLUGS = Array.from({ length: 12 }, (_, number) => `preset-${number}`)
 
@@ -96,10 +96,10 @@ describe('refused, with what to restore and how to go on on purpose', () => {
       const refusal = await rejection(open(dataDir, exclusive))
       expect(refusal).toBeInstanceOf(StorageRefused)
       expect(String(refusal)).toMatch(/(?:[Rr]estore|Put the right one back).*(?:delete .*database\.json|move database\.json out of .*)\.$/)
-      // Nothing was made that looks like a database, and nothing went that may help to recover one.
+      // Nothing was created that looks like a database, and nothing was removed that may help to recover one.
       expect(readdirSync(dataDir)).toEqual(expect.arrayContaining(before))
       expect(existsSync(join(dataDir, 'patchbay.db'))).toBe(before.includes('patchbay.db'))
-      // On purpose.
+      // The operator accepts the loss on purpose.
       rmSync(join(dataDir, 'database.json'))
       await (await open(dataDir, exclusive)).close()
     }

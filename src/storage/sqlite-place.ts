@@ -1,13 +1,13 @@
 /**
- * Says whether the files of an open database are still the ones in its directory. One that was deleted or replaced goes on taking
- * writes, which are gone with the process.
+ * Checks that the files of an open database are still the ones in its directory. A file that was deleted or replaced
+ * still accepts writes, which are lost when the process ends.
  */
 import { statSync } from 'node:fs'
 
 import { DatabaseFileLost } from './storage-errors.ts'
 
 export interface FilePlace {
-  /** From now on the log is watched too: it is there. */
+  /** Call it once the write-ahead log exists: from then on, the log is watched too. */
   noteLog(): void
   /** Throws DatabaseFileLost. */
   require(): void
@@ -30,7 +30,7 @@ export const watchPlace = (path: string): FilePlace => {
   }
 }
 
-/** Null where there is no such file. */
+/** Null if there is no such file. */
 const identityOf = (path: string): string | null => {
   const found = statSync(path, { throwIfNoEntry: false })
   return found === undefined ? null : `${found.dev}:${found.ino}`

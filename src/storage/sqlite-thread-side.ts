@@ -1,13 +1,13 @@
-/** The code in a thread of a SQLite database: it answers one request after the other; sqlite-thread.ts asks. */
+/** The code inside a SQLite thread: it answers one request after the other. sqlite-thread.ts is the other side. */
 import type { Answer } from './sqlite-thread.ts'
 import { encodeFailure } from './thread-failures.ts'
 
-/** The types of the main thread say nothing of a thread's own scope. */
+/** The main thread's types do not describe a worker's own scope. */
 declare const self: Worker & { close(): void }
 
 const NOTHING_TRANSFERRED: Bun.Transferable[] = []
 
-/** After the last request the thread ends. */
+/** The thread ends after the last request. */
 export const answerRequests = <Request>(handle: (request: Request) => Promise<unknown>, isLast: (request: Request) => boolean): void => {
   let last: Promise<void> = Promise.resolve()
   const answer = async (request: Request): Promise<void> => {

@@ -1,15 +1,15 @@
-/** A thread of a SQLite database, as the one sees it that asks it; sqlite-thread-side.ts is the other side. */
+/** A SQLite thread as seen from outside, by the code that sends it requests. sqlite-thread-side.ts is the other side. */
 import { entryPoint, type EntryPoint } from '../lib/entry-points.ts'
 import { StorageUnavailable } from './storage-errors.ts'
 import { decodeFailure, type EncodedFailure } from './thread-failures.ts'
 
 export interface Thread<Request, Result> {
-  /** Starts the thread where it does not run. */
+  /** Starts the thread if it is not running. */
   ask(request: Request): Promise<Result>
   runs(): boolean
 }
 
-/** To each request in turn. */
+/** The answer to a request; answers come in the order of the requests. */
 export type Answer<Result> = { readonly result: Result } | { readonly failure: EncodedFailure }
 
 interface Asker<Result> {
@@ -20,8 +20,8 @@ interface Asker<Result> {
 const NOTHING_TRANSFERRED: Bun.Transferable[] = []
 
 /**
- * It starts with the first request, so that a service without any needs neither its time nor its memory, and again where it
- * ended. `opening`: asked first, each time.
+ * The thread starts with the first request, so that a service that sends none needs neither its time nor its memory; it starts
+ * again after it has ended. `opening` is sent first each time.
  */
 export const createThread = <Request, Result>(file: EntryPoint, opening: Request): Thread<Request, Result> => {
   let worker: Worker | null = null
@@ -51,7 +51,7 @@ export const createThread = <Request, Result>(file: EntryPoint, opening: Request
     started.addEventListener('close', () => lost(null))
     worker = started
     send(started, opening).catch((cause: unknown) => {
-      // The next request starts another one; those that wait for this one fail because it is not open.
+      // The next request starts another thread; requests that wait for this one fail, because it is not open.
       if (worker === started) worker = null
       started.terminate()
       for (const { reject } of askers.splice(0)) reject(cause)

@@ -1,7 +1,7 @@
 /**
- * The facts that the data directory keeps of the database beside it: which one it is, and how far it had come. A write-ahead log that
- * is damaged, cut or gone leaves a database that opens without a fault and has lost what was committed, so SQLite itself
- * cannot notice it; and a directory without its database looks like one before the first start.
+ * Facts that the data directory records about its database: which one it is, and how far it had come. If the write-ahead log is damaged,
+ * cut off or missing, the database opens without an error but has lost committed changes, which SQLite itself cannot notice; and a
+ * directory without its database looks like one before the first start.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { StorageRefused } from './storage-errors.ts'
 
 export interface Witness {
-  /** The id that the database was given; null where the file holds nothing readable: there was a database. */
+  /** The id that was given to the database; null if the file is unreadable, which still shows that there was a database. */
   readonly database: string | null
-  /** Its change counter after the last change. */
+  /** The database's change counter after the last change. */
   readonly changes: number
 }
 
@@ -19,7 +19,7 @@ const WITNESS_FILE = 'database.json'
 
 const witnessPath = (dataDir: string): string => join(dataDir, WITNESS_FILE)
 
-/** Null where the directory never had a database. Throws StorageRefused. */
+/** Null if the directory never had a database. Throws StorageRefused. */
 export const readWitness = (dataDir: string): Witness | null => {
   let text: string
   try {
@@ -34,7 +34,7 @@ export const readWitness = (dataDir: string): Witness | null => {
 
 const FORM = /^\{"database":"([0-9a-f-]{36})","changes":(\d{1,15})\}\n$/
 
-/** Whole or not at all. */
+/** Writes the file whole or not at all. */
 export const writeWitness = (dataDir: string, { database, changes }: Witness): void => {
   const draft = `${witnessPath(dataDir)}.${process.pid}`
   try {
@@ -50,11 +50,11 @@ export const writeWitness = (dataDir: string, { database, changes }: Witness): v
 const TRACES = [WITNESS_FILE, 'secret', 'journal']
 
 /**
- * Before the file is opened, which would make it: a directory in which a service has worked holds its database. Throws
- * StorageRefused.
+ * Must be called before the file is opened, which would create it: a directory in which a service has
+ * worked must contain its database. Throws StorageRefused.
  */
 export const requireDatabaseFile = (dataDir: string, path: string): void => {
-  // Its tables are in the file itself before anything else is left, so an empty file has lost them whatever is in the log.
+  // The tables are in the database file before anything else is written, so an empty file has lost them, whatever is in the log.
   if (existsSync(path) && statSync(path).size > 0) return
   const traces = TRACES.filter((name) => existsSync(join(dataDir, name)))
   if (traces.length === 0) return
@@ -66,7 +66,7 @@ export const requireDatabaseFile = (dataDir: string, path: string): void => {
   )
 }
 
-/** The facts of the file that was opened: null for a database that is not one of ours, or is empty. */
+/** `found` are the facts of the opened file; null if the database is empty or not one of ours. Throws StorageRefused. */
 export const requireFitting = (dataDir: string, path: string, witness: Witness, found: Witness | null): void => {
   if (found === null)
     throw lost(

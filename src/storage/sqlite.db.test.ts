@@ -102,7 +102,7 @@ test('a file that is not a database is refused, naming it, and stays as it is', 
     message: `The file ${path} is not a SQLite database, or it is damaged. Restore a backup, or choose another --data-dir.`,
   })
   expect(await Bun.file(path).text()).toBe(text)
-  // The refused start gave its lock back.
+  // The refused start has released its lock.
   rmSync(path)
   await (await open(true)).ping()
 })

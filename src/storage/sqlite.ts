@@ -1,4 +1,4 @@
-/** SQLite through bun:sqlite: the one file of the product that knows either. */
+/** SQLite through bun:sqlite; no other file of the product uses either directly. */
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,29 +29,29 @@ import { createTurns } from './turns.ts'
 export const DATABASE_FILE = 'patchbay.db'
 const LOCK_FILE = 'patchbay.lock'
 
-/** While we open, nothing else runs in this process, so a thread that waits for another process does no harm. */
+/** While the database is being opened, nothing else runs in this process, so blocking the thread for another process does no harm. */
 const OPENING_BUSY_TIMEOUT_MS = 5000
 
 /**
- * bun:sqlite is synchronous: while SQLite waits for another process (the CLI) inside `busy_timeout`, every stream of this
- * process stands still. So it may wait for the length of a usual short write only, and longer waits are ours, off the
- * thread (`retryConflicts`). See decisions/0004.
+ * bun:sqlite is synchronous: while SQLite waits for another process (the CLI) inside `busy_timeout`, every stream of
+ * this process stalls. So it may only wait as long as a usual short write takes; longer waits are done by us without
+ * blocking the thread (`retryConflicts`). See decisions/0004.
  */
 const BUSY_TIMEOUT_MS = 5
 
-/** Statements differ in the number of rows they insert; this many of them are kept compiled. */
+/** Statements differ in the number of rows they insert; this many are kept compiled. */
 const STATEMENTS_MAX = 256
 
 export interface SqliteOptions extends RetryOptions {
   readonly dataDir: string
   readonly exclusive: boolean
-  /** Called with failures that concern no caller that waits for an answer. */
+  /** Called with failures that concern no waiting caller. */
   readonly onError: (error: Error) => void
 }
 
 /**
- * Opens (and makes) the database in the data directory. With `exclusive`, a second process that also asks for it is
- * refused: two services on one file would each trust their own caches and limits. The CLI does not ask.
+ * Opens the database in the data directory, and creates it if necessary. With `exclusive`, a second process that also asks for it is
+ * refused: two services on one file would each trust their own caches and limits. The CLI does not ask for it.
  */
 export const openSqlite = (options: SqliteOptions): EngineConnection => {
   const { dataDir, exclusive } = options
@@ -96,7 +96,7 @@ export const openSqlite = (options: SqliteOptions): EngineConnection => {
   }
 }
 
-/** Kysely leaves DDL outside transactions on SQLite, though SQLite itself does not: a killed migration must leave nothing. */
+/** Kysely runs DDL outside transactions on SQLite, although SQLite supports it inside: a killed migration must leave nothing behind. */
 class TransactionalDdlAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
@@ -116,7 +116,7 @@ const openFile = (path: string): SqliteHandle => {
     handle.run('PRAGMA trusted_schema = OFF')
     handle.run('PRAGMA wal_autocheckpoint = 1000')
     handle.run('PRAGMA journal_size_limit = 4194304')
-    // Without it, INSERT OR REPLACE deletes rows behind the back of the triggers that keep versions immutable.
+    // Without it, INSERT OR REPLACE would delete rows without running the triggers that keep versions immutable.
     handle.run('PRAGMA recursive_triggers = ON')
     handle.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     return handle
@@ -126,7 +126,7 @@ const openFile = (path: string): SqliteHandle => {
   }
 }
 
-/** Damage may lie in a page that is read long after the file was opened, and a disk may fail at any time; null for any other error. */
+/** Damage may be in a page that is read long after the file was opened, and a disk may fail at any time. Null for any other error. */
 const fileFault = (path: string, cause: unknown): StorageUnavailable | null => {
   const code = sqliteCode(cause)
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code))
@@ -149,8 +149,8 @@ const cannotOpen = (path: string, cause: unknown): StorageRefused => {
 }
 
 /**
- * Refuses, before anything is written, a database that is not the one that this directory had, and, with `exclusive`, one
- * that another service has open: the lock file may have been deleted, but SQLite's own locks on the database have not.
+ * Refuses, before anything is written, a database that is not the one that this directory had and, with `exclusive`, one that another
+ * service has open: the lock file may have been deleted, but SQLite's own locks on the database remain.
  */
 const inspect = (dataDir: string, path: string, exclusive: boolean): void => {
   requireDatabaseFile(dataDir, path)
@@ -159,10 +159,10 @@ const inspect = (dataDir: string, path: string, exclusive: boolean): void => {
   let handle: SqliteHandle | undefined
   try {
     handle = new SqliteHandle(path, { readwrite: true })
-    // The last connection to close would delete the log, which may be all that is left to recover from.
+    // The last connection to close would delete the log, which may be all that is left for a recovery.
     handle.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
     handle.run(`PRAGMA busy_timeout = ${OPENING_BUSY_TIMEOUT_MS}`)
-    // Said before the first read, it needs the file for itself: each connection in WAL mode holds a shared lock as long as it is open.
+    // Set before the first read, this mode needs the file for itself: every open connection in WAL mode holds a shared lock.
     if (exclusive) handle.run('PRAGMA locking_mode = EXCLUSIVE')
     const found = readState(handle)
     if (witness !== null) requireFitting(dataDir, path, witness, found)
@@ -177,7 +177,7 @@ const inspect = (dataDir: string, path: string, exclusive: boolean): void => {
   }
 }
 
-/** Null where the tables are not there. */
+/** Null if the tables do not exist. */
 const readState = (handle: SqliteHandle): Witness | null => {
   const tables = handle.query("select name from sqlite_schema where name in ('change_counter', 'service_facts')").all()
   if (tables.length < 2) return null
@@ -189,7 +189,7 @@ const readState = (handle: SqliteHandle): Witness | null => {
   return row ?? null
 }
 
-/** The log stays small, and the witness true. */
+/** Keeps the log small and the witness up to date. */
 const createKeeping = (
   handle: SqliteHandle,
   place: FilePlace,
@@ -197,7 +197,7 @@ const createKeeping = (
   { dataDir, exclusive, ids, onError }: SqliteOptions,
 ): Pick<EngineConnection, 'prepared' | 'noteChanges' | 'checkpoint' | 'requireRoom'> => {
   let noted: Witness | null = null
-  /** It never fails: what it follows is committed, and must not be done again. The next change writes the witness again. */
+  /** Never fails: the change before it is committed and must not be repeated. The next change writes the witness again. */
   const noteChanges = async (): Promise<void> => {
     try {
       const { value: changes } = await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
@@ -219,7 +219,7 @@ const createKeeping = (
           .onConflict((conflict) => conflict.column('name').doNothing())
           .execute()
       }
-      // The mark that makes a database one of ours is in its file, not in a log that can be lost.
+      // The id that makes a database one of ours must be in its file, not in a log that can be lost.
       if (isNew || exclusive) handle.run('PRAGMA wal_checkpoint(TRUNCATE)')
       noted = readState(handle)
       place.noteLog()
@@ -243,12 +243,12 @@ const createKeeping = (
   }
 }
 
-/** The data that the process still has of a database whose file is gone, as a file of its own: nothing that was acknowledged is lost. */
+/** If the database's file is gone, saves what this process still has of it in a separate file, so that nothing acknowledged is lost. */
 const rescue = (handle: SqliteHandle, place: FilePlace, { dataDir, clock, onError }: SqliteOptions): void => {
   try {
     place.require()
   } catch (lost) {
-    // The log of that name may be that of another database by now, which the last connection to close would delete.
+    // The log of that name may belong to another database by now, and the last connection to close would delete it.
     handle.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
     const path = join(dataDir, `patchbay.rescued-${clock.now()}.db`)
     try {
@@ -264,10 +264,10 @@ const rescue = (handle: SqliteHandle, place: FilePlace, { dataDir, clock, onErro
   }
 }
 
-/** A log of usual length, and the same for the file. */
+/** A log of usual length, and the same amount for the file. */
 const ROOM_MIN_BYTES = 8 * 1024 * 1024
 
-/** `synchronous` is the connection's, and cannot change inside a transaction. */
+/** `synchronous` is a setting of the connection and cannot change inside a transaction. */
 const createDurabilitySwitch = (handle: SqliteHandle): EngineConnection['setDurability'] => {
   let now: Durability = 'power'
   return (durability) => {
@@ -278,8 +278,8 @@ const createDurabilitySwitch = (handle: SqliteHandle): EngineConnection['setDura
 }
 
 /**
- * Holds the lock of a tiny second database until it is called. The operating system drops it with the process, so kill -9
- * leaves nothing to clean up, as a file with a process id would.
+ * Holds the lock of a tiny second database until the returned function is called. The operating system drops the lock with the process,
+ * so kill -9 leaves nothing to clean up, unlike a file with a process id.
  */
 const takeServiceLock = (path: string): (() => void) => {
   createPrivateFile(path)
@@ -300,7 +300,10 @@ const takeServiceLock = (path: string): (() => void) => {
   return () => held.close()
 }
 
-/** One connection, handed out in turns: an open transaction spans awaits, and what others run meanwhile would fall into it. */
+/**
+ * One connection, handed out in turns: an open transaction spans awaits, and statements that
+ * others ran meanwhile would become part of it.
+ */
 const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOptions): Driver => {
   const statements = createStatementCache(handle)
   const turns = createTurns()
@@ -334,7 +337,8 @@ const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOpti
       return connection
     },
     releaseConnection: async () => turns.pass(),
-    // IMMEDIATE, always: a transaction that begins as a reader fails at its first write when another one wrote meanwhile (docs/contract/operating.md#sqlite).
+    // Always IMMEDIATE: a transaction that begins as a reader fails at its first write if another one
+    // wrote meanwhile (docs/contract/operating.md#sqlite).
     async beginTransaction() {
       place.require()
       execute(CompiledQuery.raw('BEGIN IMMEDIATE'))
@@ -351,14 +355,14 @@ const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOpti
   }
 }
 
-/** `Database.query` caches too, but it keeps the first twenty statements it meets and no others. */
+/** `Database.query` caches too, but only the first twenty statements that it meets. */
 const createStatementCache = (handle: SqliteHandle) => {
   const statements = new Map<string, Statement<Record<string, unknown>, SQLQueryBindings[]>>()
   return {
     get(sql: string) {
       const known = statements.get(sql)
       if (known !== undefined) {
-        // Last used is last in the map, so the first is the one to drop.
+        // The most recently used statement is the last in the map, so the first is the one to drop.
         statements.delete(sql)
         statements.set(sql, known)
         return known
@@ -383,7 +387,7 @@ const requireSafeIntegers = (rows: Record<string, unknown>[]): Record<string, un
   for (const row of rows) {
     for (const column in row) {
       const value = row[column]
-      // No column of ours is a fraction, so every number has to be an exact integer.
+      // None of our columns holds a fraction, so every number must be an exact integer.
       if (typeof value === 'number') requireSafeInteger(value)
     }
   }

@@ -1,4 +1,4 @@
-/** The errors that storage throws for reasons that are not a bug. Those above choose the status: 409, 503, or a refused start. */
+/** The errors that storage throws for reasons that are not bugs. Higher layers choose what follows: 409, 503, or a refused start. */
 
 /** Others held the lock, or won the race, for longer than we retry. Nothing was written; the same call may be made again. */
 export class StorageConflict extends Error {
@@ -8,12 +8,12 @@ export class StorageConflict extends Error {
   }
 }
 
-/** The database cannot be reached or does not answer. When it happens during a commit, the outcome is unknown. */
+/** The database cannot be reached or does not answer. If this happens during a commit, the outcome is unknown. */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable'
 }
 
-/** The database's file is not where it was when it was opened: what is written to it would be gone with this process. */
+/** The database's file is no longer where it was when it was opened: what is written to it would be lost with this process. */
 export class DatabaseFileLost extends StorageUnavailable {}
 
 /** The database must not be opened by this program, now or at all. The message is one sentence for the operator. */

@@ -1,11 +1,11 @@
-/** Failures that cross from the thread of a database to another: a copy between threads keeps no class and no members of ours. */
+/** Failures that pass from a database thread to another thread: copying between threads loses our classes and members. */
 import { ERROR_TYPES, GatewayError } from '../errors.ts'
 import { StorageConflict, StorageRefused, StorageUnavailable } from './storage-errors.ts'
 
 export interface EncodedFailure {
   readonly name: string
   readonly message: string
-  /** The public error type of a failure that has one, such as a text that no engine can hold; null otherwise. */
+  /** The public error type of a failure that has one, such as a text that no engine can store; null otherwise. */
   readonly type: string | null
   readonly cause: EncodedFailure | null
 }

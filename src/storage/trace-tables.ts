@@ -1,4 +1,3 @@
-/** Traces on their way to destinations. */
 export interface TraceTables {
   traces_waiting: TracesWaitingTable
   trace_senders: TraceSendersTable
@@ -13,7 +12,7 @@ export interface TracesWaitingTable {
   created_at: string
   /** The process that sends it. */
   held_by: string
-  /** Read by processes of an earlier version alone. */
+  /** Only read by processes of an earlier version. */
   held_until: string
 }
 

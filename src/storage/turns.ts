@@ -1,8 +1,8 @@
-/** First come, first served: who took the turn has it until they pass it. */
+/** First come, first served: whoever takes the turn has it until they pass it on. */
 export interface Turns {
   take(): Promise<void>
   pass(): void
-  /** Takes the turn, runs, and passes it, whatever comes of it. */
+  /** Takes the turn, runs `work`, and passes the turn on, even if `work` fails. */
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -17,7 +17,7 @@ export const createTurns = (): Turns => {
 
   const pass = (): void => {
     const next = waiting.shift()
-    // With somebody waiting the turn stays taken, or a newcomer could slip in before they wake up.
+    // If somebody is waiting, the turn stays taken; otherwise a newcomer could slip in before they wake up.
     if (next === undefined) taken = false
     else next()
   }

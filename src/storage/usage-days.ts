@@ -1,10 +1,13 @@
-/** The use of each key on each UTC day: never deleted, so it is what every window can be counted from again. */
+/** The usage of each key on each UTC day. It is never deleted, so every window can be recomputed from it. */
 import { bulkInsert } from './bulk-insert.ts'
 import type { Schema } from './schema.ts'
 
 export type UsageDay = Schema['key_usage_days']
 
-/** Sums by key and day. In the order of their keys: two nodes that write the same rows take their locks in one order and never wait for each other. */
+/**
+ * Sums by key and day, in the order of their keys: two nodes that write the same rows take
+ * their locks in the same order and never deadlock.
+ */
 export const sumUsageDays = (days: readonly UsageDay[]): UsageDay[] => {
   const sums = new Map<string, UsageDay>()
   for (const day of days) {

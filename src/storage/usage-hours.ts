@@ -1,4 +1,4 @@
-/** The use in each hour: summed when requests are settled, so that a chart reads hours and not requests. */
+/** The usage in each hour. The sums are updated when requests are settled, so that a chart reads hours instead of requests. */
 import type { Transaction } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
@@ -20,7 +20,7 @@ interface Charged {
   readonly byokNanos: number
 }
 
-/** A request that was charged now. */
+/** The usage of a request that is charged now. */
 export const usageOfRequest = ({ record, userId }: FinishedGeneration, { amountNanos, byokNanos }: Charged): UsageHoursTable => {
   const { record: reported } = record
   const count = (member: string): number => {
@@ -66,7 +66,7 @@ export const HOUR_LENGTH = 'YYYY-MM-DDTHH'.length
 
 const inBucket = (latency: Latency, ms: unknown) => (typeof ms === 'number' ? { [bucketColumn(latency, bucketOf(ms))]: 1 } : {})
 
-/** The charge for a request whose node died; `sign` -1 where it came back after all, and is counted as what it was. */
+/** The charge for a request whose node died. `sign` is -1 if the request came back after all and is counted as what it was. */
 export const usageOfReaped = (
   hold: Pick<HoldTable, 'created_at' | 'workspace_id' | 'key_hash' | 'user_id' | 'provider'>,
   { amountNanos, byokNanos }: Charged,
@@ -102,7 +102,7 @@ const upsertRows = bulkInsert<UsageHoursTable>((transaction, rows) =>
     .compile(),
 )
 
-/** In the order of their keys, so that two nodes never wait for each other. */
+/** In the order of their keys, so that two nodes never deadlock. */
 export const addUsageHours = async (transaction: Transaction<Schema>, engine: Engine, rows: readonly UsageHoursTable[]): Promise<void> => {
   const sums = new Map<string, UsageHoursTable>()
   for (const row of rows) {

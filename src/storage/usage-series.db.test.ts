@@ -149,7 +149,7 @@ describeEachEngine('minutes', (engine) => {
     const database = await engine.open()
     const usage = createUsageSeries(database)
     await createLedgerStore(database).settle([settlementOf(recordOf(ONE, 0))])
-    // In portions, each of which the time for one statement is enough for.
+    // In portions, each small enough for the time limit of one statement.
     const portion = MINUTE_RECORDS_MAX / 10
     const copy = (
       from: number,
@@ -212,7 +212,7 @@ test('a percentile lies in the bucket of the value that it stands for', () => {
       const sorted = values.toSorted((a, b) => a - b)
       const exact = sorted[Math.max(0, Math.ceil(share * values.length) - 1)] ?? 0
       const reported = percentileOf(counts, share) ?? -1
-      // A bucket's end is rounded, and is the beginning of the next one.
+      // A bucket's end is rounded, and is the beginning of the next bucket.
       expect([bucketOf(reported), bucketOf(Math.max(0, reported - 1))]).toContain(bucketOf(exact))
     }),
   )

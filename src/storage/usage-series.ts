@@ -1,4 +1,4 @@
-/** The use of models, by interval and by up to two dimensions: from the sums of hours, and for minutes from the records themselves. */
+/** The usage of models, by interval and by up to two dimensions: from the hourly sums, or for minutes from the records themselves. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 
 import type { Database } from './database.ts'
@@ -10,7 +10,7 @@ import { USAGE_MEASURES } from './usage-tables.ts'
 
 export type UsageInterval = 'minute' | 'hour' | 'day' | 'month'
 
-/** The columns behind the names on the wire. */
+/** The columns for the names on the wire. */
 const DIMENSIONS = {
   key: 'key_hash',
   model: 'model',
@@ -26,19 +26,19 @@ const DIMENSIONS = {
 export type UsageDimension = keyof typeof DIMENSIONS
 
 export interface UsageQuery {
-  /** ISO timestamps on the borders of hours, or of minutes where these are asked for; the second is not part of it. */
+  /** ISO timestamps on the borders of hours, or of minutes if the interval is a minute; `to` is exclusive. */
   readonly from: string
   readonly to: string
   readonly interval: UsageInterval
   /** At most two. */
   readonly groupBy: readonly UsageDimension[]
-  /** How many groups are listed by themselves: those that cost most. The others are one. */
+  /** How many groups are listed separately: those that cost most. All others form one group. */
   readonly top: number
-  /** Null: of every workspace. */
+  /** Null means every workspace. */
   readonly workspaceId: string | null
-  /** Only what this person's keys used; null: what anybody's did. */
+  /** Only what this person's keys used; null means everybody's. */
   readonly ownedBy: string | null
-  /** The value that each dimension has to have; a preset is one of these ids. */
+  /** The value that each dimension must have; for presets, one of these ids. */
   readonly only: Partial<Record<Exclude<UsageDimension, 'preset' | 'preset_version' | 'workspace'>, string>> & {
     readonly preset?: readonly string[]
     readonly preset_version?: number
@@ -54,7 +54,7 @@ export type UsageSums = Readonly<Record<(typeof USAGE_MEASURES)[number] | 'error
   readonly totalP99: number | null
 }
 
-/** The values of the dimensions, '' and 0 for none; null: all groups that are not listed by themselves. */
+/** The values of the dimensions, '' and 0 if there is none; null for the group of all that are not listed separately. */
 export type UsageGroup = readonly (string | number)[] | null
 
 export interface UsageSlot extends UsageSums {
@@ -67,17 +67,17 @@ export interface UsagePoint extends UsageSlot {
 }
 
 export interface UsageSeries {
-  /** In the order of time, and in that of the groups within. */
+  /** In the order of time, and within each time in the order of the groups. */
   readonly points: readonly UsagePoint[]
-  /** The dearest first, the others last. */
+  /** The most expensive group first, the group of all others last. */
   readonly groups: readonly UsageSlot[]
 }
 
-/** The names that people give the values of groups: of a key, a preset, a workspace, by its id. */
+/** The names of keys, presets and workspaces, by id. */
 export type UsageNames = ReadonlyMap<string, string>
 
 export interface UsageSeriesStore {
-  /** True where its minutes are those of more records than one answer looks through. */
+  /** True if the minutes of the query involve more records than one answer looks through. */
   isDense(query: UsageQuery): Promise<boolean>
   read(query: UsageQuery): Promise<UsageSeries>
   names(groupBy: readonly UsageDimension[], series: UsageSeries): Promise<UsageNames>
@@ -91,7 +91,7 @@ const NAMED = {
 
 const isNamed = (dimension: UsageDimension): dimension is keyof typeof NAMED => Object.hasOwn(NAMED, dimension)
 
-/** The records that one answer by minutes looks through at most: about 0.15 s (bench/results.md). */
+/** The most records that one answer by minutes looks through: about 0.15 s (bench/results.md). */
 export const MINUTE_RECORDS_MAX = 50_000
 
 export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' | 'reports'>): UsageSeriesStore => ({
@@ -131,7 +131,7 @@ export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' |
 interface SeriesRow extends Sums {
   /** The beginning of an ISO timestamp. */
   readonly time: string
-  /** The place of its group, 1 for the dearest; all behind `top` are one. */
+  /** The rank of its group, 1 for the most expensive; all groups after `top` share one rank. */
   readonly slot: number
   readonly first_value: string | number
   readonly second_value: string | number
@@ -139,7 +139,7 @@ interface SeriesRow extends Sums {
 
 type Sums = Readonly<Record<(typeof SUMMED)[number], number>>
 
-/** The records that the range has, by the index that finds the fewest. */
+/** The records in the range, read through the index that covers most of the query. */
 const recordsOf = ({ from, to, workspaceId, ownedBy, only }: UsageQuery, engine: Engine, reports: Database['reports']) => {
   const { name, held } = indexFor({
     from,
@@ -157,7 +157,7 @@ const recordsOf = ({ from, to, workspaceId, ownedBy, only }: UsageQuery, engine:
   return reports.selectFrom(tableBy(engine, 'generations', name)).where(matching(held))
 }
 
-/** All that is asked for, of rows with the columns of `usage_hours`. */
+/** All conditions of the query, for rows with the columns of `usage_hours`. */
 const conditionsOf = ({ from, to, workspaceId, ownedBy, only, interval }: UsageQuery): RawBuilder<unknown> =>
   sql.join(
     [
@@ -176,7 +176,7 @@ const isValue = (column: string, value: string | number | readonly string[]): Ra
       : sql`${sql.ref(column)} in (${sql.join(value)})`
     : sql`${sql.ref(column)} = ${value}`
 
-/** The records as if each were the sum of its hour. */
+/** The records, each in the form of an hourly sum. */
 const minutesOf = (
   records: Expression<unknown>,
 ): RawBuilder<unknown> => sql`(select created_at, workspace_id, key_hash, coalesce(user_id, '') as user_id, model, coalesce(provider, '') as provider,
@@ -199,8 +199,8 @@ function bucketsOfRecord(latency: Latency): RawBuilder<unknown>[] {
 const VALUES = ['first_value', 'second_value'] as const
 
 /**
- * In the order of time, and in that of the groups within: those that cost most first, or, where nothing costs, those with most
- * requests. The rows are read once: they are summed by group first, and the sums decide which groups are listed.
+ * In the order of time, and within each time in the order of the groups: the most expensive first or, if nothing costs anything, those
+ * with the most requests. The rows are read once: they are summed by group first, and the sums decide which groups are listed.
  */
 const seriesIn = ({ interval, groupBy, top }: UsageQuery, source: RawBuilder<unknown>): RawBuilder<SeriesRow> => {
   if (groupBy.length === 0) {
@@ -225,7 +225,7 @@ const seriesIn = ({ interval, groupBy, top }: UsageQuery, source: RawBuilder<unk
 
 const sumOf = (name: string): RawBuilder<unknown> => sql`cast(sum(${sql.ref(name)}) as bigint) as ${sql.ref(name)}`
 
-/** The casts: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
+/** The casts are needed because PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
 const SUMS = sql.join([
   ...[...USAGE_MEASURES, ...BUCKET_COLUMNS].map(sumOf),
   sql`cast(sum(case when error_type = '' then 0 else requests end) as bigint) as errors`,
@@ -273,5 +273,5 @@ const timeOf = (interval: UsageInterval): RawBuilder<unknown> =>
       ? sql`hour`
       : sql`substr(hour, 1, ${sql.lit(interval === 'day' ? 10 : 7)})`
 
-/** A beginning of an ISO timestamp, as all of it. */
+/** Completes the beginning of an ISO timestamp. */
 const timeText = (beginning: string): string => beginning + '0000-01-01T00:00:00.000Z'.slice(beginning.length)

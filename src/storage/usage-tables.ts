@@ -1,7 +1,6 @@
-/** The use of each hour, as Kysely sees it. */
 import type { BucketColumn } from './latency-buckets.ts'
 
-/** The dimensions that use is counted by. '' and 0 stand for nothing. */
+/** The dimensions by which usage is counted. '' and 0 mean none. */
 export const USAGE_DIMENSIONS = [
   'hour',
   'workspace_id',
@@ -39,7 +38,7 @@ export interface UsageHoursTable extends Record<(typeof USAGE_MEASURES)[number],
   hour: string
   workspace_id: string
   key_hash: string
-  /** Who made the key. */
+  /** The creator of the key. */
   user_id: string
   model: string
   provider: string

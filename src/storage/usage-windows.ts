@@ -1,6 +1,6 @@
-/** The UTC days on which the running usage windows began: weeks start on Monday, months on the 1st (docs/contract/budgets.md#windows). */
+/** The UTC days on which the current usage windows began: weeks start on Monday, months on the 1st (docs/contract/budgets.md#windows). */
 export interface UsageWindows {
-  /** Each `YYYY-MM-DD`. */
+  /** Each as `YYYY-MM-DD`. */
   readonly day: string
   readonly week: string
   readonly month: string
@@ -19,10 +19,10 @@ export const usageWindowsAt = (now: string): UsageWindows => {
   }
 }
 
-/** The day of a stored timestamp: they are all in UTC. */
+/** The day of a stored timestamp; they are all in UTC. */
 export const utcDay = (timestamp: string): string => timestamp.slice(0, 10)
 
-/** When the running UTC window ends: at midnight, on Monday, on the 1st; null for one that never does. */
+/** When the current UTC window ends: at midnight, on Monday, or on the 1st; null if it never ends. */
 export const windowEnd = (reset: 'daily' | 'weekly' | 'monthly' | null, nowMs: number): string | null => {
   const now = new Date(nowMs)
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]

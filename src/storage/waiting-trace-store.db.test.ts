@@ -24,12 +24,12 @@ describeEachSettler('waiting traces', (engine) => {
     const store = createWaitingTraceStore(database, testSeal)
     const first = { holder: 'one', until: T1 }
     await store.write([trace('b', { createdAt: T1 }), trace('a'), trace('other', { destinationId: 'd-2' })], [], first)
-    // Written again after a failure that was none.
+    // Written again after an apparent failure.
     await store.write([trace('a')], [], first)
     const rows = await database.kysely.selectFrom('traces_waiting').selectAll().execute()
     expect(rows).toHaveLength(3)
     expect(JSON.stringify(rows)).not.toContain('secret')
-    // While its process holds them, nobody else has them.
+    // While its process holds them, nobody else can take them.
     expect(await store.take(['d-1', 'd-2'], T0, 10, { holder: 'two', until: T2 })).toEqual([])
     const taken = await Promise.all(['two', 'three'].map((holder) => store.take(['d-1'], T2, 10, { holder, until: T3 })))
     expect(taken.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual([trace('a'), trace('b', { createdAt: T1 })])
@@ -53,7 +53,7 @@ describeEachSettler('waiting traces', (engine) => {
     expect((await store.read(['a', 'b', 'never there'])).map(({ id }) => id)).toEqual(['b'])
     await store.write([trace('new', { createdAt: T2 })], [], other)
     expect([await store.deleteOlderThan(T1, 10), await store.deleteOlderThan(T1, 10)]).toEqual([1, 0])
-    // A process that is gone is forgotten once nothing of its own waits.
+    // A process that is gone is deleted once no trace of its own waits.
     expect((await database.kysely.selectFrom('trace_senders').select('id').execute()).map(({ id }) => id)).toEqual(['two'])
   })
 
@@ -74,7 +74,7 @@ describeEachEngine('many waiting traces', (engine) => {
     const { watched, plans } = watchPlans(database)
     const store = createWaitingTraceStore(watched, testSeal)
     const own = { holder: 'own', until: T3 }
-    /** All that a process does of itself while its destination is down, and another one's traces wait for a third. */
+    /** Everything that a process does by itself while its destination is down and another process's traces wait for a third one. */
     const tick = async (name: string) => {
       await store.write([trace(name)], [], own)
       await store.write([], [], own)
@@ -105,7 +105,7 @@ describeEachEngine('many waiting traces', (engine) => {
   })
 })
 
-/** A plan that reads a table from end to end, or sorts what it has found: its work grows with the rows. */
+/** A plan that reads a whole table, or sorts its result: its work grows with the rows. */
 const READS_ALL = /SCAN traces_waiting|TEMP B-TREE|Seq Scan on traces_waiting|Sort/
 
 /** Counts the rows of a table that any connection writes. */
@@ -131,7 +131,7 @@ const writesSince = async ({ kysely }: Database): Promise<number> => {
   return Number(numAffectedRows ?? 0)
 }
 
-/** The same database; `plans` answers how it runs each statement that it was given. */
+/** The same database; `plans` returns the plan of each statement that it was given. */
 const watchPlans = (database: Database): { readonly watched: Database; readonly plans: () => Promise<readonly string[]> } => {
   const statements = new Map<string, CompiledQuery>()
   const spy: KyselyPlugin = {
@@ -163,7 +163,7 @@ const explain = async (
   { sql: text, parameters }: CompiledQuery,
 ): Promise<readonly string[]> => {
   const how = engine === 'sqlite' ? 'explain query plan' : 'explain'
-  // A small table is read whole whatever indexes it has.
+  // PostgreSQL reads a small table as a whole, whatever indexes it has.
   if (engine === 'postgres') await sql`set enable_seqscan = off`.execute(connection)
   const { rows } = await connection.executeQuery<Record<string, unknown>>(CompiledQuery.raw(`${how} ${text}`, [...parameters]))
   return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN']))

@@ -1,6 +1,7 @@
 /**
- * Traces that wait for their destination, sealed. Each belongs to the process that sends it, and a row of that process says until
- * when it holds all of them: another one takes them over after that. So no process writes a trace again because it still waits.
+ * Traces that wait for their destination, sealed. Each belongs to the process that sends it, and that process has
+ * a row that says until when it holds all of its traces; after that, another process takes them over. So no
+ * process has to rewrite a trace because it still waits.
  */
 import { type Selectable, type Transaction } from 'kysely'
 
@@ -19,15 +20,15 @@ export interface WaitingTrace {
 }
 
 export interface WaitingTraceStore {
-  /** Keeps some and removes others, and renews the hold on all that its holder has. One that is there already stays. */
+  /** Stores some traces and removes others, and renews the holder's hold on all its traces. A trace that exists already stays unchanged. */
   write(keep: readonly WaitingTrace[], remove: readonly string[], hold: TraceHold): Promise<void>
-  /** Answers with the traces that are still there, in no order. */
+  /** Returns the traces that still exist, in no order. */
   read(ids: readonly string[]): Promise<readonly WaitingTrace[]>
-  /** Up to so many of these destinations whose holder is gone at `now`, the oldest of each first. */
+  /** Takes up to `limit` traces for these destinations whose holder is gone at `now`, the oldest of each destination first. */
   take(destinationIds: readonly string[], now: string, limit: number, hold: TraceHold): Promise<readonly WaitingTrace[]>
-  /** Frees the traces of the holder, or, with null, of every holder: the first to ask may have them. */
+  /** Frees the traces of the holder, or of every holder if null: the first process to ask may take them. */
   release(holder: string | null): Promise<void>
-  /** Answers how many. */
+  /** Returns the number. */
   deleteOlderThan(before: string, limit: number): Promise<number>
 }
 
@@ -96,10 +97,10 @@ export const createWaitingTraceStore = (database: Database, seal: TextSeal): Wai
   }
 }
 
-/** The name under which one was sealed, as which alone it opens. */
+/** The context under which the trace is sealed; it opens under no other. */
 const sealedAs = (id: string): string => `waiting trace ${id}`
 
-/** Processes of the version before took a trace over at this time, and may run beside. */
+/** Processes of the previous version, which may run at the same time, would take a trace over at this time. */
 const NEVER = '9'
 
 const ROWS_AT_ONCE = 500
@@ -122,7 +123,7 @@ export const writeTraces = (database: Database, { rows, remove, hold }: TraceCha
     }
   }, 'process')
 
-/** In the transaction that writes its traces: another process may have forgotten a holder that was gone for a while. */
+/** In the transaction that writes the holder's traces, because another process may have deleted a holder that was silent for a while. */
 const renew = async (transaction: Transaction<Schema>, { holder, until }: TraceHold): Promise<void> => {
   await transaction
     .insertInto('trace_senders')
@@ -153,7 +154,7 @@ const takeFrom = (
     .returningAll()
     .execute()
 
-/** A holder that is gone and has nothing left. */
+/** Deletes a holder that is gone and has no traces left. */
 const forget = async (transaction: Transaction<Schema>, holder: string, now: string): Promise<void> => {
   await transaction
     .deleteFrom('trace_senders')

@@ -89,7 +89,7 @@ describeEachEngine('sums of workspaces', (engine) => {
       { workspace_id: 'w-1', cost_nanos: 21 },
       { workspace_id: 'w-2', cost_nanos: 3_000_000_000 },
     ])
-    // No key has used it: that is what the invariant is for.
+    // No key has spent it: that is what the invariant checks.
     expect((await auditLedger(database, T1)).filter(({ invariant }) => invariant === 'I11')).toHaveLength(2)
     await database.close()
   })

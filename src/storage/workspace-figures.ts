@@ -8,15 +8,15 @@ export interface WorkspaceFigures {
   readonly members: number
   /** Keys that are not revoked. */
   readonly keys: number
-  /** Since the given hour, without what customers' own provider keys paid. */
+  /** Since the given hour, without what was paid through customers' own provider keys. */
   readonly spentNanos: number
   /** By their interval. */
   readonly limitsNanos: ReadonlyMap<Span, number>
-  /** Null where none was ever added. */
+  /** Null if none was ever added. */
   readonly credit: { readonly totalNanos: number; readonly spentNanos: number } | null
 }
 
-/** By id. `fromHour`: `YYYY-MM-DDTHH`, from which on spend is summed. */
+/** By id. `fromHour` is `YYYY-MM-DDTHH`; spend is summed from it on. */
 export type ReadWorkspaceFigures = (ids: readonly string[], fromHour: string) => Promise<ReadonlyMap<string, WorkspaceFigures>>
 
 export const createReadWorkspaceFigures =
@@ -74,5 +74,5 @@ export const createReadWorkspaceFigures =
     )
   }
 
-/** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
+/** The cast is needed because PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
 const total = (column: 'cost_nanos' | 'amount_nanos') => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as('amount')

@@ -1,4 +1,4 @@
-/** The amount that each workspace ever spent: the sum of the days of its keys, kept where those are written. */
+/** The amount that each workspace ever spent: the sum of the days of its keys, updated whenever those are written. */
 import { sql } from 'kysely'
 
 import { bulkInsert } from './bulk-insert.ts'
@@ -6,12 +6,12 @@ import type { LedgerTable } from './ledger-tables.ts'
 import type { WorkspaceSpendTable } from './workspace-sum-tables.ts'
 
 /**
- * To be selected by each transaction of PostgreSQL that writes days and adds what they cost here too: for processes of the version
- * before, which write days alone, a trigger adds it (0030).
+ * Each PostgreSQL transaction that writes days and also adds their cost here must select this; for processes of the previous
+ * version, which only write days, a trigger adds the cost (0030).
  */
 export const ADDS_SPEND = sql`set_config('patchbay.adds_spend', 'on', true)`
 
-/** In the order of their ids: two nodes that write the same rows never wait for each other. Of what cost nothing there is no row. */
+/** In the order of their ids, so that two nodes that write the same rows never deadlock. There is no row for what cost nothing. */
 export const sumWorkspaceSpend = (charges: readonly Pick<LedgerTable, 'workspace_id' | 'amount_n'>[]): WorkspaceSpendTable[] => {
   const sums = new Map<string, number>()
   for (const { workspace_id, amount_n } of charges) sums.set(workspace_id, (sums.get(workspace_id) ?? 0) + amount_n)

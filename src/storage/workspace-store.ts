@@ -28,24 +28,24 @@ export type WorkspacePatch = Partial<Pick<WorkspaceRecord, 'slug' | 'name' | 'de
 }
 
 export interface WorkspaceStore {
-  /** The default workspace and its owner, made now if this database has none. The ids given are used for that only. */
+  /** The default workspace and its owner, created now if this database has none. The given ids are only used for that. */
   ensureDefaults(input: { workspaceId: string; userId: string; now: string }): Promise<{ workspaceId: string; userId: string }>
-  /** By id or by slug; null for one that is not there, or no more. */
+  /** By id or by slug; null if it does not exist or was deleted. */
   get(ref: string): Promise<WorkspaceRecord | null>
-  /** Oldest first. `onlyId`: that one alone. */
+  /** Oldest first. `onlyId` restricts the list to that workspace. */
   list(input: { onlyId: string | null } & Slice): Promise<Page<WorkspaceRecord>>
-  /** False where the slug is taken. Its creator is its first member. */
+  /** Returns false if the slug is taken. The creator is the first member. */
   create(workspace: WorkspaceRecord, memberId: string, by: ChangedBy, once?: Once<boolean>): Promise<boolean>
   update(id: string, patch: WorkspacePatch, now: string, by: ChangedBy): Promise<WorkspaceRecord | 'unknown' | 'slug-taken'>
-  /** Refused while it has keys that are not revoked. */
+  /** Refused while the workspace has keys that are not revoked. */
   delete(id: string, now: string, by: ChangedBy): Promise<'deleted' | 'unknown' | 'has-keys'>
   members(workspaceId: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
   isMember(workspaceId: string, userId: string): Promise<boolean>
-  /** Adds and returns the people that were not members yet. */
+  /** Adds and returns the people who were not members yet. */
   addMembers(members: readonly WorkspaceMemberResource[], now: string, by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
-  /** Null where there is no such member. Another role ends the sessions of the person. */
+  /** Null if there is no such member. A change of role ends the person's sessions. */
   updateMember(member: MemberToChange, changes: MemberChanges, now: string, by: ChangedBy): Promise<WorkspaceMemberResource | null>
-  /** How many, or the ids of those who still have keys in it; then nothing was changed. */
+  /** Returns how many were removed, or the ids of those who still have keys in the workspace; in that case nothing was changed. */
   removeMembers(workspaceId: string, userIds: readonly string[], now: string, by: ChangedBy): Promise<number | readonly string[]>
 }
 
@@ -108,7 +108,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
       .where('deleted_at', 'is', null)
       .execute()
-    // A slug that was given before ids were refused as slugs comes after the workspace with that id.
+    // A slug may equal another workspace's id, if it was given before ids were refused as slugs: the workspace with that id comes first.
     const row = rows.find(({ id }) => id === ref) ?? rows[0]
     return row === undefined ? null : toWorkspace(row)
   },
@@ -183,7 +183,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       for (const table of DELETED_WITH_WORKSPACE) {
         await sql`delete from ${sql.table(table)} where workspace_id = ${id}`.execute(transaction)
       }
-      // No slug that may be chosen has a tilde.
+      // No slug that may be chosen contains a tilde.
       await transaction
         .updateTable('workspaces')
         .set({ deleted_at: now, slug: `${before.slug}~${id}` })
@@ -212,7 +212,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     recordChange(database, by, now, async (transaction) => {
       const [first] = members
       if (first === undefined) return { result: [], audit: null }
-      // A member may already have a row: other workspaces name it too.
+      // A member may have a row already, if another workspace names the person too.
       await transaction
         .insertInto('users')
         .values(members.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: now })))
@@ -308,10 +308,10 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
 
 const memberView = ({ role, name, email }: WorkspaceMemberResource) => ({ role, name, email })
 
-/** The same that 0018 gave to those who had none. */
+/** The same id that 0018 gave to founders who had no row. */
 const founderId = (workspaceId: string): string => `founder-${workspaceId}`
 
-/** An update that changes nothing: it takes the lock on both engines. */
+/** An update that changes nothing takes the lock on both engines. */
 const lock = async (transaction: Transaction<Schema>, id: string): Promise<WorkspaceRecord | null> => {
   const row = await transaction
     .updateTable('workspaces')
@@ -337,7 +337,7 @@ const audited = (action: string, id: string, before: WorkspaceRecord | null, aft
 
 const auditView = ({ slug, name, description, settings }: WorkspaceRecord) => ({ slug, name, description, ...settings })
 
-/** Nothing changed where no one came or went. */
+/** Null if nobody was added or removed. */
 const membersAudit = (action: string, workspaceId: string, userIds: readonly string[]): AuditedChange | null =>
   userIds.length === 0
     ? null

@@ -1,4 +1,4 @@
-/** Sums over what a workspace has, kept as it comes and goes, as Kysely sees them; 0030 makes them. */
+/** Sums over what a workspace has, updated as rows come and go, as Kysely sees them; created by 0030. */
 import type { PresetResource } from '../contract/preset.ts'
 import type { Nanos } from './column-types.ts'
 
@@ -7,10 +7,10 @@ export interface WorkspaceSumTables {
   workspace_spend: WorkspaceSpendTable
 }
 
-/** The kinds of rows that are counted. Keys that were revoked are not. */
+/** The kinds of rows that are counted, without revoked keys. */
 export type Counted = 'keys' | 'members' | 'audit_log' | `presets/${PresetResource['status']}`
 
-/** Written by triggers alone. No row: nothing was there yet. */
+/** Only written by triggers. If there is no row, nothing was counted yet. */
 interface WorkspaceCountsTable {
   workspace_id: string
   counted: Counted
@@ -19,6 +19,8 @@ interface WorkspaceCountsTable {
 
 export interface WorkspaceSpendTable {
   workspace_id: string
-  /** The sum of all days of all its keys, revoked ones too; without what customers' own provider keys paid. */
+  /**
+   * The sum of all days of all the workspace's keys, including revoked ones, without what was paid through customers' own provider keys.
+   */
   cost_nanos: Nanos
 }

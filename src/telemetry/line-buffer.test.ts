@@ -65,7 +65,7 @@ describe('the last lines', () => {
   })
 
   test('are given up where the terminal was closed', async () => {
-    // A closed terminal answers with EIO; so does the memory of a process where it has none.
+    // A closed terminal answers with EIO; so does a write to an unmapped part of a process's memory.
     const descriptor = openSync('/proc/self/mem', 'r+')
     expect(() => writeSync(descriptor, 'x')).toThrow('EIO')
     await flushTo(descriptor)

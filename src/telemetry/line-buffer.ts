@@ -1,6 +1,6 @@
 /**
- * Lines on their way to a descriptor: gathered in memory and written in the background, a few large writes a second. A
- * reader that does not keep up never holds up a request: beyond a bound, lines are dropped and counted.
+ * Buffers lines for a descriptor: they are collected in memory and written in the background, in a few large writes a second. A slow
+ * reader never delays a request: above a limit, lines are dropped and counted.
  */
 import { write } from 'node:fs'
 import { promisify } from 'node:util'
@@ -9,17 +9,17 @@ import { type Clock, pause } from '../lib/clock.ts'
 
 export interface LineBuffer {
   write(line: string): void
-  /** Before the process ends: resolves when all lines are written, or when their reader did not take them in time. */
+  /** Call it before the process ends: resolves when all lines are written, or when their reader did not take them in time. */
   flush(): Promise<void>
   readonly dropped: number
 }
 
 const FLUSH_MS = 200
 const WAITING_MAX = 8 * 1024 * 1024
-/** Time for a reader to take the last lines. One that has stopped reading must not keep the service from stopping. */
+/** Time for a reader to take the last lines. A reader that has stopped must not keep the service from stopping. */
 const LAST_LINES_MS = 1000
 
-/** A pipe without a reader, or a terminal that was closed: the service shuts down as if the lines had been read. */
+/** The errors of a pipe without a reader and of a closed terminal: the service shuts down as if the lines had been read. */
 const READER_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO'])
 
 const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoException).code
@@ -31,7 +31,7 @@ export const createLineBuffer = (descriptor: number, clock: Clock): LineBuffer =
   let waitingLength = 0
   let scheduled = false
   let writing = false
-  /** Ends when the write that is under way ends, well or not. */
+  /** Settles when the current write ends, successfully or not. */
   let written = Promise.resolve()
   let dropped = 0
 
@@ -49,7 +49,7 @@ export const createLineBuffer = (descriptor: number, clock: Clock): LineBuffer =
         rest = rest.subarray((await writeTo(descriptor, rest)).bytesWritten)
       } catch (thrown) {
         if (codeOf(thrown) !== 'EAGAIN') throw thrown
-        // The pipe is full, and does not wait by itself.
+        // The pipe is full, and the write does not wait by itself.
         await pause(clock, FLUSH_MS)
       }
     }
@@ -69,7 +69,7 @@ export const createLineBuffer = (descriptor: number, clock: Clock): LineBuffer =
     try {
       await writeAll(take())
     } catch {
-      // A descriptor that is closed or broken takes no lines: there is nowhere left to report it.
+      // A closed or broken descriptor takes no lines, and there is nowhere left to report it.
     }
     writing = false
     if (waiting.length > 0) schedule()

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-/** The lines that a program that uses the log writes to stderr. */
+/** The lines that a program using the log writes to stderr. */
 const linesOf = (program: string): Record<string, unknown>[] => {
   const { stderr, stdout } = spawnSync(
     process.execPath,

@@ -1,4 +1,4 @@
-/** Structured logs on stderr: lines of JSON, or short lines for people. Callers pass named fields, never whole requests, headers or bodies. */
+/** Structured logs on stderr: JSON lines, or short lines for people. Callers pass named fields, never whole requests, headers or bodies. */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { createLineBuffer } from './line-buffer.ts'
 import { prettyLine } from './pretty-line.ts'
@@ -16,9 +16,9 @@ export interface Log {
 
 export interface LogSink {
   readonly log: Log
-  /** Writes what is buffered, as far as somebody reads it: before the process ends. */
+  /** Call it before the process ends: writes what is buffered, as far as somebody reads it. */
   flush(): Promise<void>
-  /** Lines that were not taken in time. */
+  /** The number of lines that were not taken in time. */
   dropped(): number
 }
 
@@ -27,10 +27,10 @@ export type LogLevel = (typeof LEVELS)[number]
 
 const STDERR = 2
 
-/** The forms of a line. */
+/** The format of lines. */
 export interface LogStyle {
   readonly pretty: boolean
-  /** Says whether pretty lines have colours. */
+  /** True if pretty lines have colours. */
   readonly coloured: boolean
 }
 
@@ -55,13 +55,13 @@ export const logTo = (write: (line: string) => void, level: LogLevel, clock: Clo
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** As JSON text, each behind a comma. */
+/** JSON text, with a comma before each member. */
 const membersOf = (fields: Fields): string => {
   const members = JSON.stringify(reported(fields)).slice(1, -1)
   return members === '' ? '' : `,${members}`
 }
 
-/** The thrown value, as plain JSON. */
+/** Converts thrown values to plain JSON. */
 const reported = (fields: Fields): Fields => {
   const { error, cause } = fields
   if (error === undefined && cause === undefined) return fields
@@ -72,7 +72,7 @@ const reported = (fields: Fields): Fields => {
   }
 }
 
-/** An error's name, text, stack and causes; not the properties that libraries hang on it, which may hold a request. */
+/** An error's name, text, stack and causes, without the properties that libraries attach, which may contain a request. */
 const errorFields = (thrown: unknown): unknown =>
   thrown instanceof Error
     ? {

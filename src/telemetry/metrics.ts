@@ -1,4 +1,7 @@
-/** Counters, gauges and histograms, in Prometheus' text format or as they stand. Label values come from closed sets of ours, never from a request. */
+/**
+ * Counters, gauges and histograms, as data or in Prometheus' text format. Label values come
+ * from closed sets of ours, never from a request.
+ */
 export interface Counter {
   add(labels: readonly string[], amount?: number): void
 }
@@ -7,14 +10,17 @@ export interface Histogram {
   observe(labels: readonly string[], value: number): void
 }
 
-/** Asked for twice under one name, counters and histograms are the same one: the app is built again when the configuration is reloaded. */
+/**
+ * A second request for a counter or histogram of the same name returns the same one, because the app is
+ * built again on each reload of the configuration.
+ */
 export interface Metrics {
   counter(name: string, help: string, labelNames: readonly string[]): Counter
   histogram(name: string, help: string, labelNames: readonly string[], buckets: readonly number[]): Histogram
-  /** Read when the page is asked for. */
+  /** `read` is called whenever the metrics are read. */
   gauge(name: string, help: string, read: () => number): void
   render(): string
-  /** All of them, as they stand now. */
+  /** All metrics with their current values. */
   families(): readonly Family[]
 }
 
@@ -26,7 +32,7 @@ export type Family = { readonly name: string; readonly help: string } & (
   | {
       readonly type: 'histogram'
       readonly buckets: readonly number[]
-      /** `counts`: for each bucket, of all values up to its bound. */
+      /** `counts` holds, for each bucket, the number of values up to its bound. */
       readonly samples: readonly {
         readonly labels: Labels
         readonly counts: readonly number[]
@@ -104,7 +110,7 @@ export const createMetrics = (): Metrics => {
   }
 }
 
-/** No label value of ours holds it. The text of the labels is made when the page is asked for, not with each count. */
+/** None of our label values contains it. The labels' text is made when the metrics are read, not on each count. */
 const SEPARATOR = '\u0000'
 
 const labelsOf = (names: readonly string[], key: string): Labels => {

@@ -1,4 +1,4 @@
-/** The figures of /metrics as the body of an OTLP/HTTP request, in JSON. */
+/** Converts the metrics into the body of an OTLP/HTTP request, in JSON. */
 import { nanosText, type OtlpAttribute, untypedAttribute } from '../lib/otlp-json.ts'
 import type { Family } from './metrics.ts'
 
@@ -59,7 +59,7 @@ const metricOf = (family: Family, period: Period) => {
   }
 }
 
-/** Ours are cumulative, the protocol's are not; the last one has no bound. */
+/** Our counts are cumulative, the protocol's are not; the last bucket has no bound. */
 const bucketsOf = (counts: readonly number[], count: number): readonly number[] =>
   [...counts, count].map((upTo, at, all) => upTo - (all[at - 1] ?? 0))
 

@@ -1,4 +1,4 @@
-/** A line of the log for people at a terminal: when, how grave, what happened, and the fields behind it. */
+/** A log line for people at a terminal: the time, the level, the message, and then the fields. */
 interface LogEntry {
   readonly level: keyof typeof COLOURS
   /** ISO 8601. */
@@ -11,10 +11,10 @@ interface LogEntry {
 const COLOURS = { debug: 2, info: 32, warn: 33, error: 31 } as const
 const DIM = 2
 
-/** A value that is longer is cut: a line is to be read at a glance. */
+/** Longer values are cut, so that a line can be read at a glance. */
 const VALUE_MAX = 120
 
-/** Ends with a line break. `coloured`: by the escapes that terminals know. */
+/** Ends with a line break. `coloured` adds terminal escapes. */
 export const prettyLine = ({ level, time, message, fields }: LogEntry, coloured: boolean): string => {
   const paint = (text: string, colour: number): string => (coloured ? `\u001b[${colour}m${text}\u001b[0m` : text)
   const { error, cause, ...plain } = fields
@@ -31,7 +31,7 @@ const shown = (value: unknown): string => {
   return text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX)}…` : text
 }
 
-/** The name and the sentence of a fault, with those of its causes; where it arose is in the first lines of its stack. */
+/** A fault's name and message, with those of its causes; the first lines of the stack show where it arose. */
 const faultText = (fault: unknown): string => {
   if (typeof fault !== 'object' || fault === null) return shown(fault)
   const { name, message, stack, cause } = fault as { name?: unknown; message?: unknown; stack?: unknown; cause?: unknown }
@@ -43,6 +43,6 @@ const faultText = (fault: unknown): string => {
 
 const STACK_LINES = 4
 
-/** Text of others must not move the cursor of a terminal, nor begin a line of its own. */
+/** Text from others must neither move the terminal's cursor nor begin a line of its own. */
 const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (mark) => `\\u${(mark.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)

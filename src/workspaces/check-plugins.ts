@@ -1,10 +1,10 @@
-/** The plugins of a workspace, before they are kept: what is wrong with them would be wrong with every request of its keys. */
+/** Checks a workspace's plugins before they are stored, since a fault in them would affect every request of its keys. */
 import type { WorkspaceSettings } from '../contract/workspace.ts'
 import { inSentences } from '../contract/issue-sentence.ts'
 import { faultsOf, invalidRequest, pathText } from '../contract/validate.ts'
 import { PLUGINS } from '../request-fields/schemas/plugins.ts'
 
-/** Throws `invalid_request` that names every fault. */
+/** Throws `invalid_request`, which names every fault. */
 export const checkPlugins = (plugins: WorkspaceSettings['plugins'] | undefined): void => {
   const faults = (plugins ?? []).flatMap(({ locked: _locked, ...plugin }, at) => {
     const { id } = plugin

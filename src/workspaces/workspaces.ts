@@ -1,6 +1,6 @@
 /**
- * Workspaces: what keys, presets, generations and guardrails belong to. A management key acts in its own; one of the
- * default workspace, which came with the database, acts in any, and makes and deletes them.
+ * Workspaces, to which keys, presets, generations and guardrails belong. A management key acts in its own workspace; one of the default
+ * workspace, which came with the database, acts in any workspace, and creates and deletes them.
  */
 import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
 import type { z } from 'zod'
@@ -27,12 +27,15 @@ import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspace-store
 import { checkPlugins } from './check-plugins.ts'
 
 export interface Workspaces {
-  /** The workspace that the caller asks to act in, its own where it names none. Throws `not_found` for one that it does not reach. */
+  /** The workspace in which the caller asks to act; its own if it names none. Throws `not_found` for one that it may not reach. */
   reach(caller: Caller, asked: string | null | undefined): Promise<WorkspaceRecord>
-  /** Says whether the caller is the operator: who manages the default workspace, and with it every workspace. */
+  /** True if the caller is the operator: a caller who manages the default workspace, and with it every workspace. */
   reachesAll(caller: Caller): boolean
   list(caller: Caller, slice: Slice): Promise<Page<WorkspaceRecord>>
-  /** Throws `permission_denied` for callers of other workspaces than the default one, as `delete` does, and `invalid_request` for a slug that is taken. */
+  /**
+   * Throws `permission_denied` for callers from other workspaces than the default one, as `delete` does,
+   * and `invalid_request` for a slug that is taken.
+   */
   create(caller: Caller, body: z.output<typeof createWorkspaceBody>, by: ChangedBy, once?: Once<WorkspaceRecord>): Promise<WorkspaceRecord>
   update(id: string, body: z.output<typeof updateWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>
   delete(caller: Caller, id: string, by: ChangedBy): Promise<void>
@@ -40,13 +43,13 @@ export interface Workspaces {
   addMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
   /** Throws `not_found`. */
   updateMember(id: string, userId: string, body: z.output<typeof updateMemberBody>, by: ChangedBy): Promise<WorkspaceMemberResource>
-  /** How many. Throws `invalid_request` where one of them still has keys. */
+  /** Returns the number removed. Throws `invalid_request` if one of them still has keys. */
   removeMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<number>
-  /** The workspace's answer for requests that do not say it; null where it says nothing. At once where it is known. Throws StorageUnavailable. */
+  /** The workspace's defaults for requests; null if it has none. Returns synchronously if they are cached. Throws StorageUnavailable. */
   defaults(id: string): WorkspaceDefaults | null | Promise<WorkspaceDefaults | null>
-  /** Something may have changed in another process, and storage answers. */
+  /** Call it if something may have changed in another process and storage answers. */
   refreshCache(): void
-  /** Throws `invalid_request` where this user may not own a key of the workspace. */
+  /** Throws `invalid_request` if this user may not own a key of the workspace. */
   requireMember(workspaceId: string, userId: string): Promise<void>
 }
 
@@ -54,19 +57,19 @@ export type WorkspaceDefaults = Pick<
   WorkspaceSettings,
   'default_text_model' | 'default_image_model' | 'default_provider_sort' | 'plugins' | 'disabled_server_tools'
 > & {
-  /** The settings for what is kept of requests and answers; null: nothing. */
+  /** The settings for storing requests and answers; null means that nothing is stored. */
   readonly contents: KeptContents | null
 }
 
 export interface KeptContents {
-  /** The share of requests, drawn by lot. */
+  /** The share of requests, chosen at random. */
   readonly share: number
-  /** Hashes; null: of all. */
+  /** Hashes; null means all keys. */
   readonly keys: ReadonlySet<string> | null
   readonly retentionDays: number
 }
 
-/** Workspaces whose defaults are remembered. */
+/** The number of workspaces whose defaults are cached. */
 const CACHE_MAX = 10_000
 
 export interface WorkspacesParts {
@@ -203,7 +206,7 @@ const keptContents = (settings: WorkspaceSettings): KeptContents | null =>
       }
     : null
 
-/** As the API shows it. `includeByokInBudgets` is a setting of its budgets. */
+/** The workspace as the API shows it. `includeByokInBudgets` is a setting of its budgets. */
 export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudgets: boolean): WorkspaceResource => ({
   id: workspace.id,
   slug: workspace.slug,

@@ -1,4 +1,4 @@
-/** The budgets of a workspace as files, one an interval. */
+/** The budgets of a workspace as files, one for each interval. */
 import { z } from 'zod'
 
 import { inSentences } from '../../contract/issue-sentence.ts'

@@ -1,11 +1,11 @@
-/** How the file, the service and what they last had in common stand to each other. */
+/** Compares the file, the service and their last common state. */
 import { isSame, type Document } from './document.ts'
 import type { Kind, RemoteObject } from './kind.ts'
 import type { LocalObject } from './working-copy.ts'
 
 /**
- * `same`: nothing to do. `edited`: only the file changed. `drifted`: only the service changed. `conflict`: both did,
- * differently. An object that one side has no longer was changed there.
+ * `same`: nothing to do. `edited`: only the file changed. `drifted`: only the service changed. `conflict`: both changed, differently. An
+ * object that no longer exists on one side counts as changed there.
  */
 export type Standing = 'same' | 'edited' | 'drifted' | 'conflict'
 

@@ -1,4 +1,4 @@
-/** Files that people edit: YAML or JSON. A change of a YAML file leaves comments, order and spelling of all else alone. */
+/** Files that people edit: YAML or JSON. A change to a YAML file leaves comments, order and spelling of everything else alone. */
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, Document as YamlDocument, type Node, YAMLParseError } from 'yaml'
 
 import { SettingError } from '../../config.ts'
@@ -9,26 +9,26 @@ export const EXTENSIONS = ['.yaml', '.yml', '.json'] as const
 
 const isJson = (path: string): boolean => path.endsWith('.json')
 
-/** Throws SettingError that names the line. */
+/** Throws SettingError, which names the line. */
 export const parseFile = (path: string, text: string): Document => {
   const value: unknown = yamlIn(path, text).toJS({ maxAliasCount: 100 })
   if (!isObject(value)) throw new SettingError(`${path}: the file must hold one object.`)
   return plain(path, value) as Document
 }
 
-/** JSON is read as YAML too, so that its faults are reported by line. */
+/** JSON is parsed as YAML too, so that its faults are reported with a line. */
 const yamlIn = (path: string, text: string): YamlDocument.Parsed => {
   const document = parseDocument(text, { logLevel: 'error', uniqueKeys: true })
   const [fault] = document.errors
   if (fault === undefined) return document
-  // The parser's own sentence quotes the source.
+  // The parser's own message quotes the source.
   const at = fault instanceof YAMLParseError ? fault.linePos?.[0] : undefined
   throw new SettingError(
     `${path}: not valid ${isJson(path) ? 'JSON' : 'YAML'}${at === undefined ? '' : ` at line ${at.line}, column ${at.col}`} (${fault.code.toLowerCase().replaceAll('_', ' ')}).`,
   )
 }
 
-/** YAML knows values that no request body can hold. */
+/** YAML has values that no request body can contain. */
 const plain = (path: string, value: unknown): JsonValue => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
@@ -39,20 +39,20 @@ const plain = (path: string, value: unknown): JsonValue => {
 
 const STYLE = { lineWidth: 0, flowCollectionPadding: true } as const
 
-/** `before`: the text of the file as it stands; null for a new one. */
+/** `before` is the current text of the file; null for a new file. */
 export const renderFile = (path: string, document: Document, before: string | null): string => {
   if (isJson(path)) return `${JSON.stringify(document, null, 2)}\n`
   if (before === null) return new YamlDocument(document).toString(STYLE)
   const yaml = parseDocument(before, { logLevel: 'error' })
   yaml.contents = edited(yaml, yaml.contents, document) as typeof yaml.contents
   const text = yaml.toString(STYLE)
-  // An anchor that two places share changes both: then the file is written anew.
+  // If two places share an anchor, editing it changes both: in that case the file is written anew.
   return JSON.stringify(parseFile(path, text)) === JSON.stringify(document) || isReordered(parseFile(path, text), document)
     ? text
     : new YamlDocument(document).toString(STYLE)
 }
 
-/** A file keeps the order of its author on the outermost level. */
+/** The outermost level of a file keeps its author's order. */
 const isReordered = (one: Document, other: Document): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([key, value]) => JSON.stringify(sortedConfig(value)) === JSON.stringify(sortedConfig(other[key] ?? null)))
@@ -88,7 +88,9 @@ const edited = (yaml: YamlDocument, node: Node | null, value: JsonValue): Node =
 
 const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)
 
-/** Answers where a path of the text stands: the line, from 1; that of the nearest member around it where it is absent. */
+/**
+ * Returns a function that gives the line of a path in the text, from 1; if the path is absent, the line of the nearest member around it.
+ */
 export const linesIn = (text: string): ((path: readonly (string | number)[]) => number) => {
   const lines = new LineCounter()
   const yaml = parseDocument(text, { logLevel: 'error', lineCounter: lines })

@@ -1,16 +1,16 @@
-/** An object of the service as its file has it, and the three-way comparison of such documents. */
+/** An object of the service as its file represents it, and the three-way comparison of such documents. */
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 
 export type Document = JsonObject
 
-/** Fields by name: those of `config` one by one, all others whole. What is absent on one side is undefined there. */
+/** Fields by name: those of `config` one by one, all others whole. A field that is absent on one side is undefined there. */
 export interface FieldDifference {
   readonly field: string
   readonly before: JsonValue | undefined
   readonly after: JsonValue | undefined
 }
 
-/** Members of an inner object keep their order: that of a schema's properties means something to a model. */
+/** The order of members in an inner object counts: the order of a schema's properties means something to a model. */
 export const isSame = (one: Document | null, other: Document | null): boolean =>
   one === null || other === null ? one === other : differences(one, other).length === 0
 
@@ -32,7 +32,7 @@ const fieldsOf = (document: Document): ReadonlyMap<string, JsonValue> =>
     ),
   )
 
-/** Both sides' changes where no field was changed on both; else the fields that were. */
+/** The changes of both sides together if no field was changed on both, otherwise the fields that were. */
 export type Merge = { readonly merged: Document } | { readonly clashes: readonly string[] }
 
 export const merge = (base: Document, one: Document, other: Document): Merge => {

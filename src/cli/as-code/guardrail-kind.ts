@@ -1,4 +1,4 @@
-/** Guardrails as files. To whom they are assigned stays with the service: keys and members are its own. */
+/** Guardrails as files. Their assignments stay with the service: keys and members belong to it. */
 import { z } from 'zod'
 
 import { SettingError } from '../../config.ts'
@@ -12,7 +12,7 @@ import type { Kind } from './kind.ts'
 
 const fileSchema = createGuardrailBody.omit({ workspace_id: true })
 
-/** The service compiles them behind its schema, in steps. */
+/** The service compiles patterns after its schema check, in steps. */
 const readSchema = fileSchema.superRefine(({ content_filters }, context) => {
   for (const [index, reason] of atOnce(compilePatterns((content_filters ?? []).map(({ pattern }) => pattern)))) {
     context.addIssue({ code: 'custom', path: ['content_filters', index, 'pattern'], message: `invalid_regex_pattern: ${reason}` })
@@ -54,7 +54,7 @@ export const guardrailKind: Kind = {
   },
 }
 
-/** A name that people read, as a file is called. */
+/** Turns a name for people into a file name. */
 export const plainName = (text: string): string =>
   text
     .toLowerCase()
@@ -62,14 +62,14 @@ export const plainName = (text: string): string =>
     .replace(/^-+|-+$/g, '')
     .slice(0, 80) || 'unnamed'
 
-/** A member that says nothing is left out, inside of filters too: the service writes it where it is absent. */
+/** Members without information are left out, inside filters too: the service fills them in where they are absent. */
 const documentOf = (settings: object): Document => {
   const { name, ...others } = compact(JSON.parse(JSON.stringify(settings)) as JsonObject)
   const sorted = Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return { name: name ?? '', ...Object.fromEntries(sorted) }
 }
 
-/** The flag of all families of models, which the service writes into each of them. */
+/** The flag for all model families, which the service copies into each family's flag. */
 const WHOLE = 'enforce_zdr'
 const FAMILY = /^enforce_zdr_/
 
@@ -82,7 +82,7 @@ const compact = (settings: JsonObject): JsonObject =>
     }),
   )
 
-/** The one filter whose side is its own. */
+/** The one built-in filter with a default side of its own. */
 const OWN_SIDE = { slug: 'regex-prompt-injection', side: 'input' }
 
 const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
@@ -93,7 +93,7 @@ const compactFilter = (list: string, item: JsonValue): JsonValue => {
   return {
     ...others,
     ...(action === undefined ? {} : { action }),
-    // The label of a built-in filter is the service's.
+    // The label of a built-in filter belongs to the service.
     ...(label == null || list === 'content_filter_builtins' ? {} : { label }),
     ...(side === undefined || side === (others['slug'] === OWN_SIDE.slug ? OWN_SIDE.side : 'both') ? {} : { applies_to: side }),
   }

@@ -1,9 +1,12 @@
-/** Credentials inside presets never reach a file: a mark stands there, and the service's own value takes its place on the way back. */
+/**
+ * Credentials inside presets are never written to a file: a placeholder is written instead, and the
+ * service's own value replaces it on the way back.
+ */
 import { secretsIn, withTexts, type PresetSecret } from '../../canonical/preset-secrets.ts'
 import { SettingError, type Environment } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 
-/** Means: what the service has at this place. */
+/** The placeholder for the value that the service has at this place. */
 const KEPT = '${kept}'
 
 const credentialsIn = (config: JsonObject): readonly PresetSecret[] => secretsIn(config).filter(({ kind }) => kind === 'credential')
@@ -15,8 +18,8 @@ export const withoutSecrets = (config: JsonObject): JsonObject =>
   ) as JsonObject
 
 /**
- * The configuration to send: `${kept}` is what the service has at the same place of the same tool, `${NAME}` a variable.
- * `plain`: places that hold a credential as it is. Throws SettingError that names the place.
+ * The configuration to send: `${kept}` is replaced by the service's value at the same place of the same tool, `${NAME}` by a variable.
+ * `plain` lists the places that contain a literal credential. Throws SettingError, which names the place.
  */
 export const withSecrets = (
   config: JsonObject,
@@ -42,7 +45,7 @@ export const withSecrets = (
   return { config: withTexts(config, texts) as JsonObject, plain }
 }
 
-/** A place in a list is named by what stands there, with its address: no credential moves to another tool or another host. */
+/** A place in a list is identified by its element, with its address, so that no credential moves to another tool or host. */
 const placeOf = (config: JsonObject, path: PresetSecret['path']): string => {
   let at: JsonValue = config
   const steps = path.map((step) => {

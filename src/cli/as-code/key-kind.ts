@@ -1,4 +1,4 @@
-/** The limits of keys as files. A key itself is never in a file, so none is made or revoked from here. */
+/** The limits of keys as files. A file never contains a key itself, so no key can be created or revoked this way. */
 import { z } from 'zod'
 
 import { SettingError } from '../../config.ts'

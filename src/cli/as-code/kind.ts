@@ -1,4 +1,4 @@
-/** The description of every kind of object that can be kept as files. */
+/** Describes each kind of object that can be kept as files. */
 import type { z } from 'zod'
 
 import type { Environment } from '../../config.ts'
@@ -11,16 +11,16 @@ export type KindName = (typeof KIND_NAMES)[number]
 
 /** An object as the service has it. */
 export interface RemoteObject {
-  /** Names it in its kind, in files too: a slug, a name, a hash, an interval. */
+  /** Identifies it within its kind, in files too: a slug, a name, a hash, an interval. */
   readonly identity: string
   readonly document: Document
-  /** By which the service finds it. */
+  /** The id by which the service finds it. */
   readonly id: string
 }
 
 export interface PushOptions {
   readonly env: Environment
-  /** Said to the person, not to the service. */
+  /** Shows a sentence to the person; it is not sent to the service. */
   readonly warn: (sentence: string) => void
   readonly note?: string
   readonly label?: string
@@ -29,17 +29,16 @@ export interface PushOptions {
 
 export interface Kind {
   readonly name: KindName
-  /** Below the directory; the presets stand in it themselves. */
+  /** The folder below the directory; presets are in the directory itself. */
   readonly folder: string
-  /** Without its ending. */
+  /** The file name without its extension. */
   fileName(object: Pick<RemoteObject, 'identity' | 'document'>): string
   list(remote: Remote): Promise<readonly RemoteObject[]>
-  /** Checks a file. */
   readonly schema: z.ZodType
-  /** The meaning of a file, complete; `stem`: the file's name. Throws SettingError or ZodError. */
+  /** The complete object that a file describes; `stem` is the file's name without extension. Throws SettingError or ZodError. */
   read(value: Document, stem: string): Pick<RemoteObject, 'identity' | 'document'>
-  /** `current`: what the service has; null to make it. */
+  /** `current` is the object on the service; null to create it. */
   write(remote: Remote, document: Document, current: RemoteObject | null, options: PushOptions): Promise<void>
-  /** Null where this kind is never removed by a file that is gone. */
+  /** Null if objects of this kind are never removed because their file is gone. */
   readonly remove: ((remote: Remote, current: RemoteObject) => Promise<void>) | null
 }

@@ -1,4 +1,7 @@
-/** The state that files and service shared when they last met: the base of every three-way comparison. It holds no secret and belongs into version control. */
+/**
+ * The last common state of the files and the service: the base of every three-way comparison. It
+ * contains no secret and belongs in version control.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -18,7 +21,7 @@ const lockSchema = z.strictObject({
 })
 
 export interface Lock {
-  /** The service that the bases are of. */
+  /** The service to which the bases belong. */
   readonly url: string
   readonly kinds: readonly KindName[]
   /** By kind and identity: `presets/support-bot`. */
@@ -27,7 +30,7 @@ export interface Lock {
 
 const ABOUT = 'Written by patchbay: what the files and the service had in common. Keep it in version control.'
 
-/** Null where the directory was never pulled. Throws SettingError. */
+/** Null if the directory was never pulled. Throws SettingError. */
 export const readLock = (directory: string): Lock | null => {
   const path = join(directory, LOCK_FILE)
   if (!existsSync(path)) return null

@@ -1,4 +1,4 @@
-/** Presets as files. Labels and rollouts stay with the service: they say what is served where, and move without an edit. */
+/** Presets as files. Labels and rollouts stay with the service: they say which version is served where, and move without an edit. */
 import { z } from 'zod'
 
 import { inSentences } from '../../contract/issue-sentence.ts'
@@ -24,7 +24,7 @@ const fileSchema = z
     config: z.record(z.string(), z.json()).default({}),
   })
   .superRefine(({ shape, config }, { addIssue }) => {
-    // The service ignores what a preset does not keep, so a misspelt field would be lost and then look like drift.
+    // The service ignores fields that a preset does not keep, so a misspelt field would be lost and then look like drift.
     const kept = [...PERSISTED_FIELDS[shape], SYSTEM_BLOCKS_KEY]
     for (const field of Object.keys(config)) {
       if (kept.includes(field)) continue
@@ -80,7 +80,7 @@ type Preset = z.output<typeof presetWithVersion>
 
 const pathOf = (slug: string): string => `/presets/${encodeURIComponent(slug)}`
 
-/** Null where there is none. */
+/** Null if there is none. */
 const readPreset = async (remote: Remote, slug: string): Promise<Preset | null> => {
   try {
     return presetWithVersion.parse((await remote.ask('GET', pathOf(slug))).json['data'])
@@ -123,7 +123,7 @@ const documentOf = ({ slug, name, description, status, shape, system_prompt, con
 
 const rank = (a: string, b: string): number => (a === 'model' ? -1 : b === 'model' ? 1 : a < b ? -1 : 1)
 
-/** A file would round it. */
+/** Refuses integers that a file would round. */
 const refuseInexact = (value: JsonValue, slug: string): void => {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     throw new SettingError(`${slug}: its configuration holds an integer of more than 15 digits, which a file cannot keep.`)
@@ -155,7 +155,7 @@ export const SAVED_AT = { chat: 'chat/completions', responses: 'responses', mess
   string
 >
 
-/** The body from which the service keeps this configuration and this system prompt. */
+/** The request body from which the service stores this configuration and this system prompt. */
 export const bodyOf = (shape: PresetShape, systemPrompt: string | null, config: JsonObject): JsonObject => {
   const { [SYSTEM_BLOCKS_KEY]: blocks, ...fields } = config
   if (shape === 'messages') return { ...fields, ...(blocks === undefined ? textMember('system', systemPrompt) : { system: blocks }) }

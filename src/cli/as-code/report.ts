@@ -1,4 +1,4 @@
-/** The words of the verbs on each object, and on each field that differs. */
+/** The output of the commands for each object, and for each field that differs. */
 import { relative } from 'node:path'
 
 import type { JsonValue } from '../../lib/json.ts'
@@ -10,7 +10,7 @@ export const nameOf = ({ kind, identity, local, remote }: Pick<Compared, 'kind' 
   return `${kind.name.slice(0, -1)} ${kind.name === 'keys' && typeof name === 'string' ? name : identity}`
 }
 
-/** A heading, and below it what the service has (-) and what the file has (+). */
+/** A heading, and below it the service's value (-) and the file's value (+). */
 export const comparedLines = (compared: Compared, directory: string): readonly string[] => {
   const { local, remote, base } = compared
   const at = local === undefined ? '' : ` (${relative(directory, local.path)})`

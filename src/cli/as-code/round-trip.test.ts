@@ -1,4 +1,4 @@
-/** Presets through files and back, with a started service in the middle. */
+/** Presets through files and back, by way of a running service. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
@@ -25,7 +25,7 @@ const served = async (slug: string): Promise<RemoteObject | null> =>
 
 const push = async (document: Document, slug: string): Promise<void> => presetKind.write(remote, document, await served(slug), options)
 
-/** Texts that YAML reads as something else where they are not quoted, and that editors change. */
+/** Texts that YAML reads as something else if they are not quoted, and that editors change. */
 const hostile = fc.constantFrom(
   'yes',
   'null',

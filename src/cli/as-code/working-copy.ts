@@ -17,7 +17,7 @@ export interface LocalObject {
   readonly path: string
 }
 
-/** Throws SettingError that names file and line. */
+/** Throws SettingError, which names file and line. */
 export const readLocal = (directory: string, kind: Kind): ReadonlyMap<string, LocalObject> => {
   const folder = join(directory, kind.folder)
   const objects = new Map<string, LocalObject>()
@@ -49,7 +49,7 @@ const readOne = (path: string, kind: Kind, stem: string): Pick<RemoteObject, 'id
   }
 }
 
-/** A new file gets a name that no other one has. Answers whether anything was written. */
+/** A new file gets a name that no other file has. Returns true if anything was written. */
 export const writeLocal = (
   directory: string,
   kind: Kind,
@@ -66,7 +66,7 @@ export const writeLocal = (
   return true
 }
 
-/** Some file systems take `Bot` and `bot` for one name. */
+/** Some file systems treat `Bot` and `bot` as the same name. */
 const freePath = (folder: string, name: string, extension: string): string => {
   const taken = new Set((existsSync(folder) ? readdirSync(folder) : []).map((entry) => entry.toLowerCase().replace(/\.[a-z]+$/, '')))
   let free = name

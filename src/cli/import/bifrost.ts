@@ -1,4 +1,4 @@
-/** Bifrost's config.json: providers with their keys, and what its governance says of virtual keys. */
+/** Bifrost's config.json: providers with their keys, and its governance rules for virtual keys. */
 import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
 import { objectIn, wordIn } from './members.ts'
@@ -63,7 +63,7 @@ const PROVIDER_MEMBERS: ReadonlySet<string> = new Set(['keys', 'network_config',
 
 const KEY_MEMBERS: ReadonlySet<string> = new Set(['id', 'name', 'value', 'models', 'weight', 'enabled'])
 
-/** `env.NAME` is `${NAME}` here; a key that stands in the file is not written again. */
+/** `env.NAME` becomes `${NAME}`; a literal key in the file is not copied. */
 const keyText = (key: JsonObject, provider: string, path: Path, report: Report): readonly string[] => {
   const { value } = key
   const text = isObject(value) ? (value['env_var'] ?? value['value']) : value
@@ -124,7 +124,7 @@ const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, report: Re
   return { name, limits }
 }
 
-/** By its id, or as it stands inside. */
+/** Found by its id, or embedded in the entry. */
 const linked = (entry: JsonObject, name: string, list: string, governance: JsonObject): JsonObject | undefined =>
   isObject(entry[name])
     ? entry[name]

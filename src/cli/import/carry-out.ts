@@ -1,4 +1,4 @@
-/** Brings a plan to a running service. What is there already is left alone, so that a second run changes nothing. */
+/** Applies a plan to a running service. Existing objects are left alone, so a second run changes nothing. */
 import { z } from 'zod'
 
 import { type apiKey, createdKey } from '../../contract/key.ts'
@@ -13,17 +13,17 @@ import type { ImportPlan, PlannedKey, PlannedPreset, PlannedVersion } from './im
 
 export interface CarryOutOptions {
   readonly dryRun: boolean
-  /** Changes what is there and differs. */
+  /** Also changes existing objects that differ. */
   readonly overwrite: boolean
   readonly createKeys: boolean
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** `done`: made or changed. `kept`: as it should be. `left`: differs, or cannot be made, and was left alone. */
+/** `done`: created or changed. `kept`: already as wanted. `left`: differs or cannot be created, and was left alone. */
 export interface Done {
   readonly state: 'done' | 'kept' | 'left' | 'refused'
   readonly says: string
-  /** A new key, which is shown this once. */
+  /** A new key, which is shown only this once. */
   readonly key?: string
 }
 
@@ -81,7 +81,7 @@ const bringPreset = async (planned: PlannedPreset, remote: Remote, options: Carr
   return { state: 'done', says: `${name}${numbers.length > 1 ? ` with ${numbers.length} versions` : ''}` }
 }
 
-/** All that is there came from this file, which has more by now. */
+/** All existing versions came from this file, which has more versions by now. */
 const isEarlierImport = (existing: number, missing: number, { versions }: PlannedPreset): boolean => existing === versions.length - missing
 
 const patchOf = ({ name, description }: PlannedPreset, labels: Readonly<Record<string, number>>, designated: number): JsonObject => ({
@@ -93,7 +93,7 @@ const patchOf = ({ name, description }: PlannedPreset, labels: Readonly<Record<s
 
 type Version = z.output<typeof presetVersion>
 
-/** Null where there is no such preset, or it is archived: then it is made as if it were new. */
+/** Null if there is no such preset, or it is archived: then it is created as if it were new. */
 const readVersions = async (remote: Remote, path: string): Promise<readonly Version[] | null> => {
   try {
     const { status } = preset.parse((await remote.ask('GET', path)).json['data'])

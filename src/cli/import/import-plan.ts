@@ -1,8 +1,8 @@
-/** The outcome of a file of another product here, and what is said of each of its places. */
+/** The result of reading another product's file, and the findings about its places. */
 import type { PresetShape } from '../../contract/preset.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** `taken`: means the same here. `changed`: means nearly the same, in the words of the sentence. `cannot`: is left out. */
+/** `taken`: means the same here. `changed`: means nearly the same, as the sentence explains. `cannot`: is left out. */
 export type Outcome = 'taken' | 'changed' | 'cannot'
 
 export interface Finding {
@@ -24,11 +24,11 @@ export interface PlannedPreset {
   readonly description?: string
   /** In the order of their numbers. */
   readonly versions: readonly PlannedVersion[]
-  /** The place of the version that is served; the last one when absent. */
+  /** The index of the version to serve; by default the last one. */
   readonly designated?: number
 }
 
-/** Limits of a key, by the names of the management API. The key itself cannot be moved. */
+/** Limits of a key, with the field names of the management API. The key itself cannot be imported. */
 export interface PlannedKey {
   readonly name: string
   readonly limits: JsonObject
@@ -38,15 +38,15 @@ export interface ImportPlan {
   readonly presets: readonly PlannedPreset[]
   readonly guardrails: readonly JsonObject[]
   readonly keys: readonly PlannedKey[]
-  /** The part that belongs into the operator's file. */
+  /** The part that belongs in the operator's file. */
   readonly file: JsonObject
 }
 
 export type Path = readonly (string | number)[]
 
 /**
- * Reads a file's value, and says what becomes of each place. `fileName`, without its ending, names what has no name in the file.
- * Throws SettingError where the file is something else.
+ * Reads a file's value, and reports what becomes of each place. `fileName`, without its extension, names objects that have no name
+ * in the file. Throws SettingError if the file is something else.
  */
 export type ImportReader = (
   value: unknown,

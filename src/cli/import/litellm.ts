@@ -1,4 +1,4 @@
-/** LiteLLM's config.yaml, and the keys that its `GET /key/list?return_full_object=true` answers. */
+/** LiteLLM's config.yaml, and the keys that its `GET /key/list?return_full_object=true` returns. */
 import { SettingError } from '../../config.ts'
 import { scaledDecimal } from '../../lib/decimal.ts'
 import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
@@ -38,10 +38,10 @@ const SECTIONS: ReadonlySet<string> = new Set([
   'total_pages',
 ])
 
-/** The deployment that serves one of LiteLLM's public names. */
+/** A deployment that serves one of LiteLLM's public names. */
 interface Deployment {
   readonly provider: string
-  /** The entry for the operator's file, where the catalogue's own provider does not do. */
+  /** The entry for the operator's file, if the catalogue's own provider is not enough. */
   readonly providerEntry: JsonObject | null
   readonly upstreamModel: string
   readonly prices: JsonObject | null
@@ -72,7 +72,7 @@ const groupsOf = (list: readonly JsonObject[], report: Report): Groups => {
   return groups
 }
 
-/** `places`: the slug of each address and key that was seen. */
+/** `places` maps each address and key seen so far to its slug. */
 const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: Map<string, string>, report: Report): Deployment | null => {
   const model = wordIn(params['model'])
   const slash = model.indexOf('/')
@@ -119,17 +119,17 @@ const addressOf = (base: string, provider: string, params: JsonObject, path: Pat
   if (params['api_version'] !== undefined)
     report([...path, 'litellm_params', 'api_version'], 'changed', "Azure's path /openai/v1 is used, which needs no api_version")
   const trimmed = base.replace(/\/+$/, '')
-  // LiteLLM speaks Ollama's own API, whose address has no path; Chat Completions are below it.
+  // LiteLLM uses Ollama's own API, whose address has no path; Chat Completions are below /v1.
   if (provider === 'ollama' && !trimmed.endsWith('/v1')) return `${trimmed}/v1`
   return trimmed.endsWith('.openai.azure.com') ? `${trimmed}/openai/v1` : trimmed
 }
 
 const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' && value !== '' ? environmentText(value) : null)
 
-/** `os.environ/NAME` is `${NAME}` here. */
+/** `os.environ/NAME` becomes `${NAME}`. */
 const environmentText = (value: string): string => value.replace(/^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/, '${$1}')
 
-/** A key that stands in the file is not written again. */
+/** A literal key in the file is not copied. */
 const keyOfProvider = (value: JsonValue | undefined, provider: string, path: Path, report: Report): string | null => {
   if (typeof value !== 'string' || value === '') return null
   const text = environmentText(value)
@@ -146,7 +146,7 @@ const PRICES = {
   cache_write: 'cache_creation_input_token_cost',
 } as const
 
-/** Dollars a token, as whole nano-dollars a million tokens. */
+/** Converts dollars per token to dollars per million tokens, rounded to whole nano-dollars. */
 const pricesOf = (info: JsonObject, params: JsonObject): JsonObject | null => {
   const prices = Object.entries(PRICES).flatMap(([ours, theirs]) => {
     const price = params[theirs] ?? info[theirs]
@@ -204,7 +204,7 @@ const SETTINGS = [
   'tool_choice',
 ] as const
 
-/** Parameters that name the deployment, or that were reported already. */
+/** Parameters that identify the deployment, or that were reported already. */
 const NAMING: ReadonlySet<string> = new Set([
   'model',
   'api_key',
@@ -301,7 +301,7 @@ const reportSettings = (config: JsonObject, report: Report): void => {
     report(['environment_variables', name], 'changed', `set the variable ${name} where the service starts`)
 }
 
-/** Null: reported elsewhere. */
+/** Null means that the setting is reported elsewhere. */
 const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   fallbacks: null,
   model_group_alias: null,

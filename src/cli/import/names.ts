@@ -1,4 +1,4 @@
-/** The names that other products have for providers and models. */
+/** The names that other products use for providers and models. */
 import shipped from '../../models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../../models/catalogue-schema.ts'
 import { unservedModel } from '../../models/models.ts'
@@ -28,13 +28,13 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   ollama_chat: 'ollama',
 }
 
-/** Null for one that the catalogue does not have. */
+/** Null if the catalogue has no such provider. */
 export const providerOf = (name: string): string | null => {
   const slug = PROVIDERS[name] ?? name
   return Object.hasOwn(CATALOGUE.providers, slug) ? slug : null
 }
 
-/** The variable that holds the provider's key, as the catalogue has it. */
+/** The variable for the provider's key, according to the catalogue. */
 export const keyVariable = (provider: string): string =>
   CATALOGUE.providers[provider]?.api_key_env ?? `${provider.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_API_KEY`
 
@@ -42,13 +42,13 @@ export const dialectsOf = (provider: string): readonly string[] => CATALOGUE.pro
 
 const NAMES = createVendorNames(Object.keys(CATALOGUE.models).map(unservedModel))
 
-/** The id of the catalogue for a provider's own name, or the one that any model of the provider has. */
+/** The catalogue's id for a provider's own name; if there is none, the id that any model of the provider would get. */
 export const modelIdOf = (provider: string, upstreamModel: string): string => {
   const known = Object.entries(CATALOGUE.models).find(([, { endpoints }]) =>
     endpoints.some((endpoint) => endpoint.provider === provider && endpoint.model === upstreamModel),
   )
   if (known !== undefined) return known[0]
-  // A day behind the name, or a dash where the catalogue has a dot.
+  // Names may differ by a date at the end, or by a dash where the catalogue has a dot.
   const alike = NAMES.modelsOf(upstreamModel).filter(({ id }) =>
     CATALOGUE.models[id]?.endpoints.some((endpoint) => endpoint.provider === provider),
   )
@@ -56,7 +56,7 @@ export const modelIdOf = (provider: string, upstreamModel: string): string => {
   return CATALOGUE.providers[provider]?.any_model === true ? `${provider}/${upstreamModel}` : newModelId(provider, upstreamModel)
 }
 
-/** A name as a slug: what no slug may hold becomes a dash. */
+/** Turns a name into a slug: characters that a slug may not contain become dashes. */
 export const slugOf = (name: string): string => {
   const slug = name.replace(/[^A-Za-z0-9._~-]+/g, '-').slice(0, 128)
   return presetSlug.safeParse(slug).success ? slug : 'imported'

@@ -1,7 +1,6 @@
 /**
- * Stored prompts of OpenAI. There is no export, so a file holds what people have: answers of the Responses API to a request
- * that names the prompt, whose `instructions` are the prompt's messages; or the prompts written down by id, messages and
- * settings.
+ * Stored prompts of OpenAI. There is no export, so a file contains what people have: answers of the Responses API to a request that names
+ * the prompt, whose `instructions` are the prompt's messages; or prompts written down by hand, with id, messages and settings.
  */
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
@@ -41,7 +40,7 @@ interface Entry {
   readonly path: Path
 }
 
-/** One prompt, a list of them, a list under `data` or `prompts`, each with its versions inside or beside. */
+/** One prompt, a list of them, or a list under `data` or `prompts`, each with its versions inside or as separate entries. */
 const entriesOf = (value: unknown, path: Path = []): readonly Entry[] => {
   if (Array.isArray(value)) return value.flatMap((item: unknown, at) => entriesOf(item, [...path, at]))
   if (!isObject(value)) return []
@@ -55,7 +54,7 @@ const entriesOf = (value: unknown, path: Path = []): readonly Entry[] => {
 
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** An answer has an id of its own. */
+/** An answer also has an id of its own, so the prompt's id comes first. */
 const idOf = (entry: JsonObject): string | null => {
   const { prompt } = entry
   if (isObject(prompt)) return text(prompt['id']) ?? text(prompt['prompt_id'])
@@ -109,7 +108,7 @@ const versionOf = (entry: JsonObject, id: string, path: Path, report: Report): F
   }
 }
 
-/** Null where there is nothing that a prompt could say. */
+/** Null if the entry contains no messages that a prompt could have. */
 const messagesOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Report): readonly PromptMessage[] | null => {
   const source = ['messages', 'instructions', 'input', 'prompt', 'content'].find(
     (name) => !(isAnswer && name !== 'instructions') && (typeof entry[name] === 'string' || Array.isArray(entry[name])),
@@ -133,7 +132,7 @@ const messagesOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Re
   return messages
 }
 
-/** Ids and statuses belong to an answer; texts by any of their names are texts. */
+/** Ids and statuses belong to an answer and are dropped; all types of text become the same type. */
 const plainMessage = (item: JsonValue): JsonValue => {
   if (!isObject(item)) return item
   const { role = 'user', content = null } = item
@@ -154,8 +153,7 @@ const plainPart = (part: JsonValue): JsonValue => {
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
 
-/** Declared ones, and those that the texts name. */
-/** An answer has the text as it was asked for: with the values of its variables in it, unless each was asked for as itself. */
+/** An answer contains the text with the values of its variables filled in, unless a variable was given its own placeholder as value. */
 const reportFilledIn = ({ prompt }: JsonObject, found: JsonObject, path: Path, report: Report): void => {
   const given = isObject(prompt) && isObject(prompt['variables']) ? Object.keys(prompt['variables']) : []
   for (const name of given.filter((one) => found[one] === undefined))
@@ -166,6 +164,7 @@ const reportFilledIn = ({ prompt }: JsonObject, found: JsonObject, path: Path, r
     )
 }
 
+/** Declared variables, and those that the texts name. */
 const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path: Path, report: Report): JsonObject => {
   const variables: Record<string, JsonValue> = {}
   for (const { content } of messages)
@@ -188,7 +187,7 @@ const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path
   return variables
 }
 
-/** The value that an answer states where none was set. */
+/** The values that an answer reports for settings that were not set. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   temperature: '1',
   top_p: '1',
@@ -232,7 +231,7 @@ const isPlainText = (format: JsonValue | undefined): boolean => format == null |
 
 const PERSISTED: ReadonlySet<string> = new Set(PERSISTED_FIELDS.responses.filter((name) => name !== 'prompt_template'))
 
-/** The members that other functions read, or that say nothing of how to ask. */
+/** Members that other functions read, or that do not affect requests. */
 const SAID: ReadonlySet<string> = new Set([
   'id',
   'prompt_id',

@@ -1,4 +1,4 @@
-/** The answers of OpenRouter's management API: presets, keys, guardrails, alone or together in one object. */
+/** The answers of OpenRouter's management API: presets, keys and guardrails, alone or together in one object. */
 import { SettingError } from '../../config.ts'
 import { createGuardrailBody } from '../../contract/guardrail.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
@@ -78,7 +78,7 @@ const cannot = (report: Report, path: Path, says: string): null => {
   return null
 }
 
-/** The names of the fields identify the interface, though most are the same on all. */
+/** The interface is recognised by the names of fields that only it has; most fields are the same in all. */
 const shapeOf = (config: JsonObject): PresetShape => {
   const only = (shape: PresetShape, others: readonly PresetShape[]): boolean =>
     Object.keys(config).some(

@@ -39,7 +39,7 @@ const configsOf = (value: unknown, path: Path, name: string): readonly Named[] =
   return isConfig ? [{ name: named, config: value as JsonObject, path }] : []
 }
 
-/** Where a target leads. `provider` null: as the client asks. */
+/** The provider and model that a target uses. `provider` is null if the client chooses it. */
 interface Target {
   readonly provider: string | null
   readonly model: string | null
@@ -88,7 +88,7 @@ const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject
   return [{ slug, ...(slug === name ? {} : { name }), versions: [{ shape: 'chat', systemPrompt: null, config }] }]
 }
 
-/** One preset for each value of the model that a condition asks for. */
+/** One preset for each model name that a condition asks for. */
 const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path, report: Report): readonly PlannedPreset[] => {
   const targets = new Map(
     valuesIn(config['targets']).flatMap((target, at): [string, { target: JsonObject; path: Path }][] =>
@@ -113,7 +113,10 @@ const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path
   })
 }
 
-/** In the order in which they are asked; those of targets inside of targets in their place. `outer`: settings that hold around it. */
+/**
+ * In the order in which they are asked; nested targets take the place of their parent. `outer` are
+ * settings of the enclosing config, which apply here too.
+ */
 const targetsOf = (config: JsonObject, path: Path, report: Report, outer: JsonObject = {}): readonly Target[] => {
   reportMembers(config, path, report)
   const around = { ...outer, ...cacheOf(config, path, report) }
@@ -158,7 +161,7 @@ const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonOb
 
 const TTL_MAX_SECONDS = 86_400
 
-/** Portkey keeps answers for seven days where no lifetime is set. */
+/** Portkey keeps answers for seven days if no lifetime is set. */
 const cacheOf = (config: JsonObject, path: Path, report: Report): JsonObject => {
   const { cache } = config
   if (cache === undefined) return {}

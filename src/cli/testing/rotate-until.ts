@@ -1,4 +1,4 @@
-/** A rotation of the root secret that is killed before the step that its last argument names. */
+/** A rotation of the root secret that is killed before the step named by the last argument. */
 import { readSettings, STORAGE_SETTINGS } from '../../config.ts'
 import { rotateSecretVerb } from '../secret.ts'
 

@@ -1,4 +1,7 @@
-/** The built dashboard: a page to fill in, which a new build replaces, and files under hashed names, which never change and are read once. */
+/**
+ * The built dashboard: a page with placeholders, which a new build replaces, and files with
+ * hashed names, which never change and are read once.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,14 +10,14 @@ import type { DashboardManifest } from './manifest.ts'
 export interface DashboardFile {
   readonly type: string
   readonly body: Uint8Array
-  /** Null where the file is as it is. */
+  /** Null if the file is not compressed. */
   readonly encoding: 'br' | 'gzip' | null
 }
 
 export interface DashboardFiles {
-  /** With `%BASE%` and `%NONCE%` in it; null where the dashboard was not built. */
+  /** The page, with `%BASE%` and `%NONCE%` in it; null if the dashboard was not built. */
   page(): string | null
-  /** In the best encoding that the client accepts; null for a name that is none of them. */
+  /** The file in the best encoding that the client accepts; null for an unknown name. */
   asset(name: string, acceptEncoding: string): DashboardFile | null
 }
 
@@ -23,16 +26,16 @@ const ENCODINGS = [
   { encoding: 'gzip', suffix: '.gz' },
 ] as const
 
-/** `directory`: dashboard/dist of the package. Looked at once it is asked for, so that it may be built meanwhile. */
+/** `directory` is dashboard/dist of the package. It is looked at only on request, so that it may be built meanwhile. */
 export const createDashboardFiles = (directory: string): DashboardFiles => {
   const manifest = (): DashboardManifest => JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as DashboardManifest
-  /** The type of each file that was asked for: a name stands for its content for ever. */
+  /** The type of each file that was requested: a hashed name stands for its content for ever. */
   const types = new Map<string, string>()
   const typeOf = (name: string): string | undefined => {
     const known = types.get(name)
     if (known !== undefined || !isBuilt()) return known
     const { files } = manifest()
-    // Only names of the manifest become paths.
+    // Only names in the manifest become paths.
     const type = Object.hasOwn(files, name) ? files[name] : undefined
     if (type !== undefined) types.set(name, type)
     return type

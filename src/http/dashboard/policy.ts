@@ -1,6 +1,6 @@
-/** The page of the dashboard may load from its own origin, and nothing else. */
+/** The dashboard's page may only load from its own origin. */
 
-/** `nonce`: the one style element that the editor makes carries it. */
+/** `nonce` is on the one style element that the editor creates. */
 export const dashboardPolicy = (nonce: string): string =>
   [
     "default-src 'none'",

@@ -1,4 +1,7 @@
-/** The page on which a person allows an application a key. It works without the dashboard; all that it says of the application is escaped text. */
+/**
+ * The page on which a person allows an application a key. It works without the dashboard; everything
+ * that it says about the application is escaped text.
+ */
 import type { z } from 'zod'
 
 import type { consentQuery } from '../../contract/oauth.ts'

@@ -1,4 +1,7 @@
-/** The code that the consent page runs in the browser. The second half of the session is where the dashboard keeps it, so that who is signed in there is signed in here. */
+/**
+ * The code that the consent page runs in the browser. It reads the second half of the session from where the dashboard stores
+ * it, so that whoever is signed in there is signed in here.
+ */
 export const CONSENT_SCRIPT = `'use strict'
 const main = document.querySelector('main')
 const base = main.dataset.base

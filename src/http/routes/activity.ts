@@ -1,4 +1,4 @@
-/** Use by day, model and provider, for charts (docs/contract/management.md#activity). */
+/** Usage by day, model and provider, for charts (docs/contract/management.md#activity). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -16,9 +16,9 @@ import { reachOf, type Route } from '../route.ts'
 export interface ActivityRouteParts {
   readonly activity: ActivityStore
   readonly clock: Clock
-  /** Resolves when what was answered before is counted. */
+  /** Resolves when everything that was answered before is counted. */
   readonly flush: () => Promise<void>
-  /** As it is shown; the slug itself for one that is gone. */
+  /** The provider's display name; for a provider that no longer exists, the slug itself. */
   readonly providerName: (slug: string) => string
 }
 

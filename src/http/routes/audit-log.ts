@@ -1,4 +1,4 @@
-/** Who changed what, and who signed in or took data away (docs/contract/management.md#audit-log). */
+/** Who changed what, and who signed in or exported data (docs/contract/management.md#audit-log). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -99,7 +99,7 @@ const EXPORT_PAGE = 500
 /** Characters that are written at once. */
 const EXPORT_PIECE = 128 * 1024
 
-/** An export is itself an entry. */
+/** An export is itself recorded as an entry. */
 const exported = async (
   request: RouteRequest,
   filter: AuditFilter,

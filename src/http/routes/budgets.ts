@@ -20,7 +20,7 @@ const one = { ...shared, path: '/workspaces/:id/budgets/:interval', params: { id
 const intervalOf = (request: RouteRequest): z.output<typeof budgetInterval> =>
   validate(budgetInterval, request.params['interval'], ['interval'])
 
-/** One setting of all budgets of a workspace says whether customers' own provider keys count. */
+/** A single setting for all budgets of a workspace decides if customers' own provider keys count. */
 const includesByok = async (budgets: Budgets, workspaceId: string): Promise<boolean> =>
   (await budgets.list(workspaceId)).some(({ includeByok }) => includeByok)
 

@@ -1,4 +1,7 @@
-/** Prepaid credit of a workspace (docs/contract/keys-and-workspaces.md#credit). Adding to it is ours: who runs the service decides what credit is. */
+/**
+ * Prepaid credit of a workspace (docs/contract/keys-and-workspaces.md#credit). The endpoint that adds credit is our own
+ * addition: whoever runs the service decides what credit means.
+ */
 import { z } from 'zod'
 
 import { addCreditsBody, credits as creditsSchema } from '../../contract/budget.ts'
@@ -18,7 +21,7 @@ import { workspaceForNew } from '../workspace-scope.ts'
 export interface CreditRouteParts {
   readonly credits: Credits
   readonly workspaces: Workspaces
-  /** Nano-dollars that the keys of the workspace have spent, up to this moment. */
+  /** Nano-dollars that the keys of the workspace have spent up to now. */
   readonly spent: (workspaceId: string) => Promise<number>
   readonly onceness: Onceness
 }
@@ -72,5 +75,5 @@ export const creditRoutes = ({ credits, workspaces, spent, onceness }: CreditRou
   ]
 }
 
-/** Rounding goes away from zero alike on both sides. */
+/** Rounds away from zero for positive and negative amounts alike. */
 const signedNanos = (amount: number): number => Math.sign(amount) * nanosOf(Math.abs(amount))

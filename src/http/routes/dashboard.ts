@@ -1,4 +1,4 @@
-/** The dashboard: its page at every path below /dashboard, since the browser's own router reads the rest, and its files. */
+/** The dashboard: its page at every path below /dashboard, since the browser's own router reads the rest of the path, and its files. */
 import { GatewayError } from '../../errors.ts'
 import type { IdSource } from '../../lib/id.ts'
 import type { DashboardFiles } from '../dashboard/files.ts'
@@ -7,7 +7,7 @@ import type { Route, RouteRequest } from '../route.ts'
 
 export interface DashboardParts {
   readonly files: DashboardFiles
-  /** The path that a proxy takes away before it asks us: '' or `/patchbay`. */
+  /** The path prefix that a proxy strips before it forwards to us: '' or `/patchbay`. */
   readonly prefix: string
   readonly ids: IdSource
 }

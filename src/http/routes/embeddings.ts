@@ -39,7 +39,7 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'd
     const headers = answerHeaders(admitted)
     const head = answerHead(admitted)
     const [answer] = frames
-    // A failure has its real status: no headers of a stream have gone before it, and there is no partial answer.
+    // A failure has its real status: no stream headers were sent before it, and there is no partial answer.
     if (error !== null)
       return jsonText(format.renderError(error, head), { status: error.status, headers: { ...headers, ...errorHeaders(error) } })
     return jsonText(format.renderAnswer(head, answer ?? { events: [] }, answerTail(admitted, null)), { headers })

@@ -174,7 +174,7 @@ export const evaluationRoutes = (
   },
 ]
 
-/** Null where JSON is asked for. */
+/** Null if JSON is asked for. */
 const exported = <Item>(
   { headers, startTurn }: RouteRequest,
   name: string,

@@ -34,7 +34,7 @@ const one = { ...shared, path: `${path}/:file_id`, params: { file_id: fileId }, 
 const listQuery = z.object(fileListQuery)
 const oneQuery = z.object(fileQuery)
 
-/** Beside the file: its name, its type, and the fields of the form. */
+/** Bytes for everything except the file's content: its name, its type, and the fields of the form. */
 const FORM_BYTES = 64 * 1024
 
 /** An empty parameter counts as absent. */
@@ -147,7 +147,7 @@ export const fileRoutes = ({ files, onceness, clock, unreadMs, onError }: FileRo
   },
 ]
 
-/** A form with one file. */
+/** Receives a form with one file. */
 const receiveForm = async (files: Files, workspaceId: string, parts: AsyncIterable<FormPart>): Promise<ReceivedFile> => {
   let received: ReceivedFile | null = null
   try {
@@ -169,7 +169,7 @@ const receiveForm = async (files: Files, workspaceId: string, parts: AsyncIterab
   }
 }
 
-/** Nothing that was uploaded runs in a browser: it is saved there, whatever it is. */
+/** Uploaded content must never run in a browser: it is always downloaded, whatever it is. */
 const contentHeaders = ({ filename, sizeBytes }: StoredFile): Record<string, string> => ({
   'content-type': 'application/octet-stream',
   'content-length': String(sizeBytes),

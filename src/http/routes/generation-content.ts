@@ -1,4 +1,4 @@
-/** The question and the answer, where they are kept (docs/contract/management.md#contents). */
+/** The question and the answer, if they are kept (docs/contract/management.md#contents). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -15,7 +15,7 @@ import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { generationId, generationIdQuery } from './generation.ts'
 
 export interface GenerationContentParts {
-  /** `flush` resolves when what was answered before is stored. */
+  /** `flush` resolves when everything that was answered before is stored. */
   readonly contents: { readonly store: Pick<ContentStore, 'get' | 'delete'>; readonly flush: () => Promise<void> }
   readonly generations: { readonly store: Pick<GenerationStore, 'get'>; readonly flush: () => Promise<void> }
   readonly auditLog: Pick<AuditLog, 'note'>

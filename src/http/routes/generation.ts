@@ -12,7 +12,7 @@ import { reachOf, type Route } from '../route.ts'
 
 export const generationIdQuery = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
 
-/** An answer can be read at once: records that wait to be written are written first. */
+/** A record can be read right after its answer: records that wait to be written are written first. */
 export const generationGet = (parts: { store: GenerationStore; flush: () => Promise<void> }): Route => ({
   method: 'GET',
   path: '/generation',
@@ -34,5 +34,5 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
   },
 })
 
-/** Responses and Messages name the same generation with their own prefix. */
+/** Responses and Messages give the same generation an id with their own prefix. */
 export const generationId = (id: string): string => id.replace(/^(?:resp_|msg_)/, 'gen-')

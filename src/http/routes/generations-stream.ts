@@ -1,4 +1,4 @@
-/** Requests as they end. Storage is asked each second, so that the requests of all processes are shown. */
+/** Streams requests as they end. Storage is queried each second, so that the requests of all processes are shown. */
 import { z } from 'zod'
 
 import { generationFilters } from '../../contract/generation-list.ts'
@@ -14,19 +14,19 @@ import { asksAs, type Route, type RouteRequest } from '../route.ts'
 import { filterOf, type GenerationListParts, rowOf } from './generations.ts'
 
 export interface GenerationStreamParts extends GenerationListParts {
-  /** Rejects where the caller may not read any more. */
+  /** Rejects if the caller may no longer read. */
   readonly requireCaller: (request: RouteRequest) => Promise<void>
   readonly isDraining: () => boolean
 }
 
 const POLL_MS = 1000
-/** A record is written behind its answer, and by any process: what ended up to so long ago is looked at again. */
+/** A record is written after its answer, and by any process, so requests that ended this long ago are looked at again. */
 const LATE_MS = 10_000
 const ROWS_MAX = 20
-/** More of a moment are not even counted. */
+/** If one moment has more than these, the rest is not even counted. */
 const COUNTED_MAX = 20_000
 const SILENT_MS = 10_000
-/** A reader that takes nothing for so long is given up. */
+/** A reader that takes nothing for this long is disconnected. */
 const UNREAD_MS = 60_000
 const STREAMS_MAX = 20
 
@@ -98,7 +98,7 @@ const followed = (
     const ended = await list.ended(filter, isoTimestamp(clock.now() - LATE_MS), COUNTED_MAX)
     const before = known
     known = new Set(ended.map(({ id }) => id))
-    // Requests that were there when the stream began are in the list.
+    // Requests that had ended when the stream began are in the list.
     const fresh = before === null ? [] : ended.filter(({ id }) => !before.has(id))
     const nowMs = clock.monotonicMs()
     if (!writer.full) takenMs = nowMs
@@ -128,7 +128,7 @@ const followed = (
       try {
         await parts.requireCaller(request)
       } catch (thrown) {
-        // Storage that is away says nothing of the caller, whose key was revoked or whose session has ended otherwise.
+        // A failure of storage says nothing about the caller; a refusal below 500 means that the key was revoked or the session has ended.
         if (!(thrown instanceof GatewayError) || thrown.status >= 500) throw thrown
         return finish()
       }

@@ -1,4 +1,4 @@
-/** The request log: a page of it, all of it as a table, and what comes as it comes (docs/contract/management.md#request-log). */
+/** The request log: one page of it, all of it as a table, and new requests as they end (docs/contract/management.md#request-log). */
 import { z } from 'zod'
 
 import { cursorOf, pageOf, type Position } from '../../contract/cursor.ts'
@@ -27,7 +27,7 @@ export interface GenerationListParts {
   readonly reads: PacedReads
   readonly cursors: SealedCursors
   readonly clock: Clock
-  /** Resolves when what was answered before is written. */
+  /** Resolves when everything that was answered before is written. */
   readonly flush: () => Promise<void>
   readonly onError: (thrown: unknown) => void
 }
@@ -106,7 +106,7 @@ const readFilter = async (
 
 const NANO_PLACES = 9
 
-/** Without its long members. */
+/** The generation without its long members. */
 export const rowOf = (found: ListedGeneration): JsonObject => {
   const resource = generationResource(found)
   const attempts = resource['provider_responses']
@@ -117,7 +117,7 @@ export const rowOf = (found: ListedGeneration): JsonObject => {
   }
 }
 
-/** An export is noted before its first row leaves. */
+/** An export is recorded before its first row is sent. */
 const exported = async (
   request: RouteRequest,
   filter: GenerationFilter,

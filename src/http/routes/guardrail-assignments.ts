@@ -1,4 +1,4 @@
-/** The keys and members that guardrails act on. Each has at most one of its own (docs/contract/guardrails.md#assignment). */
+/** The keys and members that guardrails act on. Each has at most one guardrail of its own (docs/contract/guardrails.md#assignment). */
 import { z } from 'zod'
 
 import { guardrailId, keyAssignment, keyHashesBody, memberAssignment, memberIdsBody } from '../../contract/guardrail.ts'
@@ -22,13 +22,13 @@ export interface GuardrailRouteParts {
   readonly hitsOf: HitsOf
 }
 
-/** The guardrail of the path, and the workspace in which it is to be looked for. */
+/** The guardrail in the path, and the workspace to look for it in. */
 export const locate = async (request: RouteRequest, guardrails: Guardrails): Promise<{ workspaceId: string; id: string }> => {
   const id = validate(guardrailId, request.params['id'], ['id'])
   return { workspaceId: await guardrails.workspaceOf(reachOf(request), id), id }
 }
 
-/** Differences between the two kinds of subject. */
+/** The differences between the two kinds of subject. */
 const KINDS = {
   keys: {
     kind: 'key',

@@ -1,4 +1,4 @@
-/** How often the rules of guardrails found something, for their list (docs/contract/guardrails.md#resource). */
+/** How often the rules of guardrails found something, for the list of guardrails (docs/contract/guardrails.md#resource). */
 import type { GuardrailResource, ListedGuardrailResource } from '../../contract/guardrail.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { GuardrailHitStore } from '../../storage/guardrail-hours.ts'
@@ -8,13 +8,13 @@ export type HitsOf = (guardrails: readonly GuardrailResource[]) => Promise<reado
 
 interface GuardrailHitParts {
   readonly guardrailHits: Pick<GuardrailHitStore, 'read'>
-  /** Resolves when what was answered before is counted. */
+  /** Resolves when everything that was answered before is counted. */
   readonly flush: () => Promise<void>
   readonly clock: Clock
 }
 
 const HOUR_MS = 60 * 60 * 1000
-/** With the present one, which is not over. */
+/** Including the current hour, which is not over. */
 const HOURS = 24
 
 export const createHitsOf =

@@ -14,7 +14,7 @@ const asking = (hash: string): RouteRequest =>
     startTurn: () => () => undefined,
   }) as unknown as RouteRequest
 
-/** A route over one stored content, which storage hands out when the test says so. */
+/** A route over one stored content, which storage returns when the test says so. */
 const open = () => {
   const clock = createFakeClock()
   const reads: PromiseWithResolvers<null>[] = []

@@ -1,4 +1,7 @@
-/** Guardrails tried on the newest requests whose contents are stored: nothing is sent, charged or changed (docs/contract/guardrails.md#tests). */
+/**
+ * Tries guardrails on the newest requests whose contents are stored: nothing is sent, charged
+ * or changed (docs/contract/guardrails.md#tests).
+ */
 import { z } from 'zod'
 
 import { guardrailRecordedTest, guardrailRecordedTestBody } from '../../contract/guardrail-test.ts'
@@ -29,11 +32,11 @@ export interface GuardrailRecordedTestParts {
   readonly largeStep: () => Promise<void>
 }
 
-/** A trial ends its reading after ten seconds; the list before it and the last content take some more. */
+/** A trial stops reading after ten seconds; the list before it and the last content take some more. */
 export const TRIAL_ANSWER_MS = 20_000
 
 const OPERATION = 'testGuardrailOnRequests'
-/** Contents are kept as long as a workspace says, so all times are looked at. */
+/** Contents are kept for as long as a workspace says, so the range has no beginning. */
 const EVER = isoTimestamp(0)
 
 export const guardrailRecordedTestsCreate = (parts: GuardrailRecordedTestParts): Route => ({
@@ -73,7 +76,7 @@ export const guardrailRecordedTestsCreate = (parts: GuardrailRecordedTestParts):
   },
 })
 
-/** One entry names all that is read, before it is. */
+/** One entry names everything that is read, and is written before it is read. */
 const readingOf = ({ chosen }: Chosen, guardrailId: string | undefined) => ({
   action: 'screened',
   objectType: 'generation_content' as const,

@@ -1,4 +1,4 @@
-/** Guardrails tried on a text: nothing is sent, charged or recorded (docs/contract/guardrails.md#tests). */
+/** Tries guardrails on a text: nothing is sent, charged or recorded (docs/contract/guardrails.md#tests). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -52,7 +52,7 @@ export const guardrailTestsCreate = (parts: GuardrailTestParts): Route => ({
   },
 })
 
-/** The rules that a body names, and the workspace whose they are. */
+/** The rules that a body names, and the workspace to which they belong. */
 export const triedRules = async (
   request: RouteRequest,
   asked: TriedRules,

@@ -1,4 +1,4 @@
-/** The three inference interfaces: one path, three dialects. */
+/** The three inference interfaces: each path is a dialect of the same operation. */
 import { z } from 'zod'
 
 import type { ClientDialect } from '../../canonical/call.ts'

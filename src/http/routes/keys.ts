@@ -1,4 +1,4 @@
-/** Management of API keys, and what a key may know of itself (docs/contract/keys-and-workspaces.md#key-resource). */
+/** Management of API keys, and what a key may read about itself (docs/contract/keys-and-workspaces.md#key-resource). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -33,7 +33,7 @@ export interface KeyRouteParts {
   readonly onceness: Onceness
   readonly clock: Clock
   readonly cursors: SealedCursors
-  /** Resolves when what was answered before is counted. */
+  /** Resolves when everything that was answered before is counted. */
   readonly flush: () => Promise<void>
   readonly figures: Ledger['figures']
 }
@@ -76,7 +76,7 @@ export const keysCreate = ({ keys, workspaces, onceness }: Pick<KeyRouteParts, '
     const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
     const { userId } = callerOf(request)
     const creatorUserId = body.creator_user_id ?? userId
-    // The owner of a key determines what it may spend and use, so only a member of the workspace can be named.
+    // A key's owner determines what it may spend and use, so only a member of the workspace can be named.
     if (creatorUserId !== userId) await workspaces.requireMember(workspaceId, creatorUserId)
     const made: NewKey = {
       kind: body.kind,

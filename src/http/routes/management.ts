@@ -1,4 +1,4 @@
-/** The objects that management keys manage beside presets and guardrails. */
+/** The objects that management keys manage in addition to presets and guardrails. */
 import type { ProviderKeys } from '../../byok/provider-keys.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Budgets } from '../../ledger/budgets.ts'
@@ -32,13 +32,13 @@ export interface ManagementParts {
   /** Called with a failure that can no longer be reported to the client. */
   readonly onError: (thrown: unknown) => void
   readonly figures: Ledger['figures']
-  /** Resolves when what was answered before is counted. */
+  /** Resolves when everything that was answered before is counted. */
   readonly flush: () => Promise<void>
   readonly providerName: (slug: string) => string
-  /** Nano-dollars that the keys of a workspace have spent, up to this moment. */
+  /** Nano-dollars that the keys of a workspace have spent up to now. */
   readonly spent: (workspaceId: string) => Promise<number>
   readonly readWorkspaceFigures: ReadWorkspaceFigures
-  /** For what is created once. */
+  /** For operations that create something once. */
   readonly onceness: Onceness
 }
 

@@ -67,14 +67,14 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
   },
 })
 
-/** The query of the next page: all that was asked for, from there on. */
+/** The query of the next page: the same parameters with a new offset. */
 const nextQuery = (query: URLSearchParams, offset: number): string => {
   const next = new URLSearchParams(query)
   next.set('offset', String(offset))
   return next.toString()
 }
 
-/** The client that reads this shape pages by ids (docs/contract/models.md#list). */
+/** Clients that read this form page by ids (docs/contract/models.md#list). */
 const anthropicList = (models: readonly ModelResource[], query: URLSearchParams): object => {
   const { items, hasMore } = cursorPage(models, query)
   return { data: items.map(anthropicModel), has_more: hasMore, first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
@@ -110,7 +110,7 @@ const RETRIEVALS = {
   '/models/:id': { operation: 'retrieveModel', params: { id: z.string() } },
 } as const
 
-/** Clients encode the slashes of an id, so that it is one segment; the second path reads any number of segments. People type the first. */
+/** Clients encode the slashes of an id, so that it is one segment; the second path takes any number of segments. People type the first. */
 export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Route => ({
   method: 'GET',
   path,
@@ -150,7 +150,10 @@ export const modelGet = (parts: ModelParts): Route => ({
 
 const PRESET_PREFIX = '@preset/'
 
-/** As inference finds it: an id, a preset, or a vendor's own name (docs/contract/routing.md#vendor-names). Throws `not_found`. */
+/**
+ * Finds the model as inference does: by an id, a preset, or a vendor's own name
+ * (docs/contract/routing.md#vendor-names). Throws `not_found`.
+ */
 const retrieve = async (request: RouteRequest, { models, presets, listed, clock }: ModelParts): Promise<ModelResource> => {
   const { author = '', slug = '', id = `${author}/${slug}` } = request.params
   const caller = callerOf(request)
@@ -201,7 +204,7 @@ export const modelsEndpoints = ({ models, listed, clock, health }: ModelParts & 
   },
 })
 
-/** The one that its requests ask first. Throws `not_found`. */
+/** The model that the preset's requests ask first. Throws `not_found`. */
 const modelOfPreset = async (id: string, caller: Caller, listed: ListedModels): Promise<Model> => {
   const { model } = await presetNamed(id, caller, listed)
   if (model.endpoints.length > 0) return model

@@ -1,4 +1,4 @@
-/** Applications get a key of a person who allows it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
+/** Applications get a key from a person who allows it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
 import { z } from 'zod'
 
 import { authCode, consentQuery, createCodeBody, exchangeBody, exchangedKey } from '../../contract/oauth.ts'
@@ -26,14 +26,14 @@ export interface OauthRouteParts {
   readonly keys: Pick<Keys, 'get'>
   readonly guardrails: Pick<Guardrails, 'effective'>
   readonly ids: IdSource
-  /** The path that a proxy takes away before it asks us: '' or `/patchbay`. */
+  /** The path prefix that a proxy strips before it forwards to us: '' or `/patchbay`. */
   readonly prefix: string
 }
 
 const shared = { tag: 'Sign-in', surface: 'management' } as const
 const NO_STORE = { 'cache-control': 'no-store' }
 
-/** Below the root: what a browser is sent to. */
+/** Routes below the root, to which a browser is sent. */
 export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts): readonly Route[] => [
   {
     ...shared,
@@ -83,7 +83,7 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
   {
     ...shared,
     policy: 'any-key',
-    // The person is known by the cookie, and did not press Allow on our page: that is no consent (RFC 6749, 10.12).
+    // A person identified by the cookie alone did not press Allow on our page: that is no consent (RFC 6749, 10.12).
     unproven: 'permission_denied',
     method: 'POST',
     path: '/auth/keys/code',
@@ -136,13 +136,13 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
   },
 ]
 
-/** The page could show one of two values while its script acts on the other. */
+/** With a repeated parameter, the page could show one value while its script uses the other. */
 const requireEachOnce = (query: URLSearchParams): void => {
   const repeated = Object.keys(consentQuery).filter((name) => query.getAll(name).length > 1)
   if (repeated.length > 0) throw invalidRequest(repeated.map((path) => ({ path, message: 'Name it once.' })))
 }
 
-/** A key with bounds of its own must not make one without them. */
+/** A key with restrictions of its own must not create a key without them. */
 const requireUnbounded = async (caller: Caller, { keys, guardrails }: Pick<OauthRouteParts, 'keys' | 'guardrails'>): Promise<void> => {
   if (isPerson(caller)) return
   if (caller.isReplaced) {

@@ -1,4 +1,4 @@
-/** Sign-in at an identity provider: away to it, and back (docs/contract/sign-in.md#openid-connect). */
+/** Sign-in at an identity provider: the redirect to it, and the way back (docs/contract/sign-in.md#openid-connect). */
 import { timingSafeEqual } from 'node:crypto'
 
 import { z } from 'zod'
@@ -16,12 +16,12 @@ export interface OidcRouteParts {
   readonly provider: IdentityProvider
   readonly links: LoginLinks
   readonly ownOrigin: OwnOrigin
-  /** Where people reach the service: without a slash at its end. */
+  /** The address under which people reach the service, without a slash at its end. */
   readonly publicUrl: (headers: Headers) => string
-  /** Under which what a browser keeps meanwhile is signed. */
+  /** They sign what the browser keeps meanwhile. */
   readonly peppers: Peppers
   readonly instanceId: string
-  /** Where people sign in to. */
+  /** The workspace to which people sign in. */
   readonly workspaceId: string
   readonly clock: Clock
 }
@@ -37,7 +37,7 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
   const { provider, links, ownOrigin, publicUrl, peppers, clock, workspaceId } = parts
   const cookieName = `pb_oidc_${parts.instanceId}`
   const redirectUri = ({ headers }: RouteRequest): string => `${publicUrl(headers)}/auth/oidc/callback`
-  // The provider's page leads back here, which a strict cookie would not survive.
+  // The provider's page leads back here by a cross-site redirect, on which a strict cookie would not be sent.
   const cookie = ({ headers }: RouteRequest, value: string, seconds: number): string =>
     `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${ownOrigin.isSecure(headers) ? '; Secure' : ''}`
   const redirect = (location: string, setCookie: string): Response =>

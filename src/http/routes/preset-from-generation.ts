@@ -1,4 +1,7 @@
-/** POST /presets/{slug}/from-generation: a preset, or its next version, from a request that was answered (docs/contract/presets.md#from-a-request). */
+/**
+ * POST /presets/{slug}/from-generation: makes a preset, or its next version, from a request that was
+ * answered (docs/contract/presets.md#from-a-request).
+ */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -78,7 +81,7 @@ interface Found {
   readonly warnings: readonly string[]
 }
 
-/** The request that was sent, where it is kept; the settings of the record say what it came to with the preset that it named. */
+/** The request that was sent, if it is kept; the settings in the record show the result of merging it with the preset that it named. */
 const bodyOf = async (id: string, request: RouteRequest, parts: PresetFromGenerationParts): Promise<Found> => {
   const reach = reachOf(request)
   await parts.generations.flush()
@@ -107,7 +110,7 @@ const presetTexts = ({ record }: StoredGeneration): readonly string[] =>
     ? [`The request used the preset ${record['preset_slug']}, whose own system prompt is not taken.`]
     : []
 
-/** Read by somebody who manages the workspace, so it is an entry of the audit log. */
+/** The content is read by somebody who manages the workspace, so the read is recorded in the audit log. */
 const contentOf = async (
   { id, workspaceId }: StoredGeneration,
   request: RouteRequest,
@@ -118,7 +121,7 @@ const contentOf = async (
   const sent = found === null ? null : storedRequest.parse(found.content).request
   if (sent === null) return null
   const entry = { workspaceId, action: 'read', objectType: 'generation_content' as const, objectId: id, before: null, after: null }
-  // The other entry of the request is that of the saved version.
+  // The request's other entry is that of the saved version.
   await parts.auditLog.note(entry, besides(changedBy(request), 'content'), isoTimestamp(parts.clock.now()))
   return sent
 }

@@ -1,4 +1,4 @@
-/** Inputs that are kept to try a preset with (docs/contract/presets.md#tests). */
+/** Inputs that are stored for trying a preset (docs/contract/presets.md#tests). */
 import { z } from 'zod'
 
 import { onceHeaders } from '../../contract/idempotency.ts'

@@ -1,4 +1,4 @@
-/** The recent use of presets, for their list (docs/contract/presets.md#access). */
+/** The recent usage of presets, for their list (docs/contract/presets.md#access). */
 import { scopeOf } from '../../canonical/reach.ts'
 import type { ListedPresetResource } from '../../contract/preset-query.ts'
 import type { PresetResource } from '../../contract/preset.ts'
@@ -18,7 +18,7 @@ interface PresetUsageParts {
 const HOUR_MS = 60 * 60 * 1000
 const HOURS = 24
 
-/** Members have what was used with their own keys. */
+/** Members see the usage of their own keys. */
 export const createPresetUsage = ({ generations: { usage, flush }, clock }: PresetUsageParts): PresetUsage => {
   const reads = createPacedReads(clock)
   return async (request, presets) => {

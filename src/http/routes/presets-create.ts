@@ -1,4 +1,4 @@
-/** POST /presets/{slug}/{interface}: a preset, or its next version, from an inference request body. */
+/** POST /presets/{slug}/{interface}: makes a preset, or its next version, from the body of an inference request. */
 import { z } from 'zod'
 
 import type { ClientDialect } from '../../canonical/call.ts'
@@ -93,8 +93,8 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
 const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
 
 /**
- * Says whether the preset serves the draft in this answer, as it does a first version. The answer may be megabytes long, so it is not
- * parsed: the number stands before its content, and in a name or a description the quotes are escaped.
+ * True if the preset serves the draft in this answer, as it does a first version. The answer may be megabytes long, so it is not parsed:
+ * the number stands before the content, and in a name or a description quotes are escaped.
  */
 const isServed = (answer: string): boolean => LATEST.exec(answer)?.[1] === '1'
 
@@ -102,5 +102,5 @@ const LATEST = /"latest_version":(\d+)/
 
 const HEADER_MAX = 1000
 
-/** A header is ASCII on one line, whatever a body's tool names hold. */
+/** A header is ASCII on one line, whatever a body's tool names contain. */
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, HEADER_MAX)

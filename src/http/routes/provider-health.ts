@@ -1,4 +1,4 @@
-/** How the providers fare: what the requests of all processes saw of them in a day, and what this process knows now. */
+/** The state of the providers: what the requests of all processes saw in the last day, and what this process knows now. */
 import { z } from 'zod'
 
 import { providerHealth } from '../../contract/provider-health.ts'
@@ -60,7 +60,7 @@ interface Seen {
   readonly nowMs: number
 }
 
-/** A failure that nothing good has followed counts for so long. */
+/** A failure that no success has followed counts for this long. */
 const FRESH_MS = 10 * 60 * 1000
 
 const endpointResource = (
@@ -121,7 +121,7 @@ const providerResource = (provider: Provider, endpoints: readonly EndpointResour
   }
 }
 
-/** A provider is down where all that was asked of it is, and degraded where some of it fails. */
+/** A provider is down if everything that was used of it is down, and degraded if some of it fails. */
 const worst = (statuses: readonly Resource['status'][]): Resource['status'] => {
   const used = statuses.filter((status) => status !== 'unused')
   if (used.length === 0) return 'unused'

@@ -1,4 +1,4 @@
-/** POST /providers/{slug}/test: asks a provider for one token, as a request would, and reports what came of it. */
+/** POST /providers/{slug}/test: asks a provider for one token, as a request would, and reports the result. */
 import { z } from 'zod'
 
 import { providerSlug, providerTest, providerTestBody } from '../../contract/provider-test.ts'
@@ -81,7 +81,7 @@ export const providerTestCreate = ({ models, makeRequest, keys, clock }: Provide
           total_ms: rounded(answer.totalMs),
           cost_usd: dollars(answer.costNanos),
           generation_id: answer.generationId,
-          // Who may test a provider may read its records, which keep the provider's own sentence.
+          // A caller who may test a provider may also read its records, which contain the provider's own message.
           ...(error === null ? {} : { error: { type: error.type, message: error.message } }),
         },
       })
@@ -121,6 +121,6 @@ const modelFor = (models: Models, slug: string, named: string | undefined): stri
 const isFit = (model: Model, { provider, serviceTier }: ModelEndpoint, slug: string): boolean =>
   provider.slug === slug && serviceTier === null && model.outputModalities.includes('text')
 
-/** A model without a price is asked last. */
+/** A model without a price is tried last. */
 const priceOf = ({ prices }: ModelEndpoint): number =>
   prices === null ? Number.POSITIVE_INFINITY : (prices.prompt ?? 0) + (prices.completion ?? 0)

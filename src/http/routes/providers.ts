@@ -24,7 +24,7 @@ export const providersList = (models: Models): Route => ({
     }),
 })
 
-/** The catalogue holds how to reach a provider, and nothing of its papers. */
+/** The catalogue says how to reach a provider, but nothing about its policies. */
 const UNREPORTED = {
   privacy_policy_url: null,
   terms_of_service_url: null,

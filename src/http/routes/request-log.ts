@@ -1,4 +1,4 @@
-/** The reads of people over all requests: the list, what comes as it comes, and the sums. */
+/** The queries of people over all requests: the list, the stream of new requests, and the sums. */
 import type { Clock } from '../../lib/clock.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { ContentStore } from '../../storage/content-store.ts'

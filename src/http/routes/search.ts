@@ -1,4 +1,4 @@
-/** The text that a person pastes or types, found wherever it may be: an id, a name, the last four of a key. */
+/** Searches for a text that a person pastes or types: an id, a name, the last four characters of a key. */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -24,7 +24,7 @@ export interface SearchRouteParts {
   readonly searching: SearchStore
   readonly models: Pick<Models, 'list'>
   readonly reads: PacedReads
-  /** Resolves when what was answered before is written. */
+  /** Resolves when everything that was answered before is written. */
   readonly generations: { readonly flush: () => Promise<void> }
 }
 
@@ -54,7 +54,7 @@ export const searchRoute = (parts: SearchRouteParts): Route => ({
   },
 })
 
-/** Some of each kind, where there is not room for all: one kind of many does not hide the others. */
+/** If there is not room for all, takes some of each kind, so that a kind with many hits does not hide the others. */
 const mixed = <Hit extends { readonly type: string }>(hits: readonly Hit[]): readonly Hit[] => {
   const kinds = [...Map.groupBy(hits, ({ type }) => type).values()]
   const taken = new Set<Hit>()

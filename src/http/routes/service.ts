@@ -19,7 +19,7 @@ export const healthLive = (): Route => ({
   handle: () => jsonResponse({ status: 'live' }),
 })
 
-/** `ready` answers null, or the reason why not, in a word. */
+/** `ready` resolves to null, or to a word that says why the service is not ready. */
 export const healthReady = (ready: () => Promise<string | null>): Route => ({
   ...shared,
   path: '/health/ready',
@@ -70,7 +70,7 @@ export const docsPage = (page: () => Promise<string>): Route => ({
     }),
 })
 
-/** A person who opens the address in a browser finds the page for people. */
+/** A person who opens the address in a browser is sent to a page for people. */
 export const welcome = (location: '/dashboard' | '/docs'): Route => ({
   ...shared,
   path: '/',

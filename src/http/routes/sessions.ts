@@ -39,9 +39,9 @@ export interface SessionRouteParts {
   readonly attempts: Attempts
   readonly workspaces: Workspaces
   readonly onceness: Onceness
-  /** Where people reach the service: without a slash at its end. */
+  /** The address under which people reach the service, without a slash at its end. */
   readonly publicUrl: (headers: Headers) => string
-  /** The identity provider, as it names itself; null where there is none. */
+  /** The identity provider's issuer name; null if there is none. */
   readonly oidcIssuer: string | null
 }
 
@@ -78,7 +78,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
       errors: [401, 403, 429],
       async handle(request) {
         const { token, key } = validate(openSessionBody, readJsonObject(await request.text()))
-        // Before anything is used up by a request that cannot keep the cookie.
+        // Checked before a request that cannot keep the cookie uses anything up.
         door.requireSignInFromHere(request.headers)
         parts.attempts.require(request.address())
         const opening = { requestId: request.requestId, userAgent: request.headers.get('user-agent') }
@@ -195,7 +195,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
   ]
 }
 
-/** A member's own sessions; an admin's, those of the workspace. */
+/** For a member, their own sessions; for an admin, those of the workspace. */
 const scopeOf = (request: RouteRequest): SessionScope => {
   const { workspaceId, everywhere, onlyUserId } = reachOf(request)
   return { workspaceId: everywhere ? null : workspaceId, userId: onlyUserId }

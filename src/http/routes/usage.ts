@@ -1,4 +1,4 @@
-/** The use of models, for charts and bills (docs/contract/management.md#usage). */
+/** The usage of models, for charts and bills (docs/contract/management.md#usage). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
@@ -30,14 +30,14 @@ export interface UsageRouteParts {
   readonly list: Pick<GenerationList, 'presetIds'>
   readonly reads: PacedReads
   readonly clock: Clock
-  /** Resolves when what was answered before is counted. */
+  /** Resolves when everything that was answered before is counted. */
   readonly flush: () => Promise<void>
 }
 
 type Dimension = z.output<typeof usageDimension>
 
 const TOP = 8
-/** How long a range may be, so that no answer has more points than a chart. */
+/** The longest range in days, so that no answer has more points than a chart. */
 const DAYS_MAX: Readonly<Record<UsageInterval, number>> = { minute: 0.25, hour: 31, day: 400, month: 3660 }
 const querySchema = z.object(usageQuery)
 
@@ -115,7 +115,7 @@ const HOUR_MS = 60 * 60 * 1000
 const defaultRange = (interval: UsageInterval): { readonly fromDefaultMs?: number } =>
   interval === 'minute' ? { fromDefaultMs: HOUR_MS } : {}
 
-/** Sums are of whole hours, and of whole minutes where these are asked for. */
+/** Sums are of whole hours, or of whole minutes if the interval is a minute. */
 const wholeIntervals = (
   { from, to }: { readonly from: string; readonly to: string | null },
   interval: UsageInterval,
@@ -129,7 +129,7 @@ const wholeIntervals = (
   }
 }
 
-/** The values of a group by their names, with what people call them; null stands for none, and for all others. */
+/** The values of a group by dimension, with their display names; null if there is none, and for the group of all others. */
 const valuesOf = (
   groupBy: readonly Dimension[],
   group: UsageGroup,
@@ -184,7 +184,7 @@ export const amountsOf = (sums: UsageSums) => ({
   total_p99: sums.totalP99,
 })
 
-/** Amounts in a table are exact: they are the digits of what is stored. */
+/** Amounts in a table are exact: they are the stored digits. */
 const AMOUNTS: readonly (readonly [column: string, cell: (sums: UsageSums) => CsvCell])[] = [
   ['requests', ({ requests }) => requests],
   ['errors', ({ errors }) => errors],
@@ -203,7 +203,7 @@ const AMOUNTS: readonly (readonly [column: string, cell: (sums: UsageSums) => Cs
   ['ttft_p95_ms', ({ ttftP95 }) => ttftP95],
   ['total_p50_ms', ({ totalP50 }) => totalP50],
   ['total_p95_ms', ({ totalP95 }) => totalP95],
-  // They are the last columns, since a program may read those before them by their places.
+  // Added as the last columns, since a program may read the earlier ones by position.
   ['ttft_p99_ms', ({ ttftP99 }) => ttftP99],
   ['total_p99_ms', ({ totalP99 }) => totalP99],
 ]

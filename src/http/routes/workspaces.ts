@@ -29,13 +29,13 @@ const params = { id: workspaceRef }
 
 export interface WorkspaceRouteParts {
   readonly workspaces: Workspaces
-  /** The members of the list in whose budgets customers' own provider keys count. */
+  /** Those of the workspaces whose budgets count customers' own provider keys. */
   readonly countingByok: (workspaceIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly figuresOf: FiguresOf
   readonly onceness: Onceness
 }
 
-/** The workspace of the path, if the caller reaches it. */
+/** The workspace in the path. Throws if the caller may not reach it. */
 export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceRecord> =>
   workspaces.reach(callerOf(request), validate(workspaceRef, request.params['id'], ['id']))
 
@@ -79,7 +79,7 @@ export const workspaceRoutes = ({ workspaces, countingByok, figuresOf, onceness 
           { request, operation: 'createWorkspace', asked: () => bodyText },
           onceness,
           (once) => workspaces.create(callerOf(request), body, changedBy(request), once),
-          // A new one has no budgets yet.
+          // A new workspace has no budgets yet.
           (record) => ({ data: workspaceResource(record, false) }),
         )
       },

@@ -1,10 +1,13 @@
-/** Bytes of a text as text: by the charset that its host names, that the page itself names, or as UTF-8. */
+/**
+ * Decodes the bytes of a page: by their byte order mark, else by the charset that the host names,
+ * else by the one that the page names, else as UTF-8.
+ */
 export const bytesToText = (bytes: Uint8Array, charset: string | null): string => {
   const label = markOf(bytes) ?? charset ?? META_CHARSET.exec(new TextDecoder('latin1').decode(bytes.subarray(0, HEAD_BYTES)))?.[1]
   return decoderOf(label ?? 'utf-8').decode(bytes)
 }
 
-/** As far as a browser looks for it. */
+/** Browsers look no further for a charset either. */
 const HEAD_BYTES = 1024
 const META_CHARSET = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?([\w-]{1,40})/i
 
@@ -15,7 +18,7 @@ const decoderOf = (label: string): TextDecoder => {
   try {
     return new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0])
   } catch {
-    // The name is not known: nearly every page is UTF-8.
+    // The name is unknown: nearly every page is UTF-8.
     return new TextDecoder()
   }
 }

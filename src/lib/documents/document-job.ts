@@ -1,11 +1,11 @@
-/** The messages to the process of a document, and its answers: both as JSON. */
+/** The messages to the process that reads a document, and its answers; both are JSON. */
 import type { PageText } from './html-to-markdown.ts'
 
 export type DocumentJob =
   | { readonly kind: 'html'; readonly url: string; readonly charset: string | null; readonly maxCharacters: number }
   | { readonly kind: 'pdf'; readonly maxPages: number; readonly maxCharacters: number }
 
-/** `encrypted` and `broken` are said of PDFs. */
+/** In this answer, the faults `encrypted` and `broken` occur only with PDFs. */
 export type DocumentAnswer =
-  | (PageText & { readonly fault: null; /** A fault of a PDF. */ readonly pages?: number })
+  | (PageText & { readonly fault: null; /** Only for a PDF. */ readonly pages?: number })
   | { readonly fault: 'encrypted' | 'broken' }

@@ -1,6 +1,6 @@
 /**
- * A process that reads one document and ends: its bytes come in, its text goes out. It has no environment and no work beside,
- * so that a document which takes all its time or memory, or finds a hole in a parser, is alone with itself.
+ * A process that reads one document and ends: the bytes come in, the text goes out. It has no environment and no other work, so that a
+ * document that takes all its time or memory, or exploits a hole in a parser, harms nothing else.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 
@@ -10,7 +10,7 @@ import type { DocumentAnswer, DocumentJob } from './document-job.ts'
 const readInput = async (): Promise<Uint8Array> => {
   const pieces: Buffer[] = []
   for await (const piece of process.stdin as AsyncIterable<Buffer>) pieces.push(piece)
-  // A copy of its own: pdf.js takes the memory over.
+  // A copy, because pdf.js takes ownership of the memory.
   return new Uint8Array(Buffer.concat(pieces))
 }
 
@@ -28,7 +28,7 @@ const answer = async (job: DocumentJob, bytes: Uint8Array): Promise<DocumentAnsw
 }
 
 const main = async (): Promise<void> => {
-  // Where the machine runs out of memory, this process is the first to go.
+  // If the machine runs out of memory, this process is killed first.
   if (existsSync(OOM_SCORE)) writeFileSync(OOM_SCORE, '1000')
   const job = JSON.parse(process.argv[2] ?? '') as DocumentJob
   const said = JSON.stringify(await answer(job, await readInput()))

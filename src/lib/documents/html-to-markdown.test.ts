@@ -85,13 +85,13 @@ describe('what a reader is not shown is gone', () => {
   })
 })
 
-/** Pieces of pages. */
+/** Well-formed pieces of pages. */
 const WHOLE = [
   '<p> </p> <div> </div> <i> </i> <b> </b> <a> </a> <ul> <ol> <li> </ul> </ol> <table> <tr> <td> </td> </tr> </table>'.split(' '),
   '<pre> </pre> <blockquote> </blockquote> <main> </main> <svg> </svg> <math> <br> <h1> </h1> <code> word &amp'.split(' '),
   ['<a href="/x">', '<img alt="x">', '<p hidden>', ' ', '\n', '\u200b'],
 ].flat()
-/** Pieces that leave a reader in the middle of something. */
+/** Pieces that leave a parser in the middle of something. */
 const BROKEN = [
   `< > & &#x &#0; " ' <!-- --> <! <? <![CDATA[ ]]> </ <script> <title> <textarea> <plaintext>`.split(' '),
   ['\0', '< p', '<p a=', '<p "', '<p a="', '<p style="', '<p style="/*">', '/*', '0', '\ud800'],

@@ -1,7 +1,7 @@
 /**
- * The text of a page as Markdown, in one pass and without a tree. What a reader is not shown, and what is no part of the text,
- * is passed over; text within `main` or `article` is kept apart, and is the page where there is enough of it. Work and memory
- * grow with the length of the page, and the text is bounded.
+ * Turns a page into Markdown in one pass, without building a tree. It skips what a reader does not see and what is not part of
+ * the text. Text within `main` or `article` is collected separately, and is the result if there is enough of it. Work and
+ * memory grow with the length of the page, and the text is bounded.
  */
 import { Parser } from 'htmlparser2'
 
@@ -12,12 +12,12 @@ import { Line, MarkdownWriter, type Nesting } from './markdown-writer.ts'
 export interface PageText {
   readonly title: string | null
   readonly text: string
-  /** There was more than was wanted. */
+  /** The page or document had more text than was asked for. */
   readonly cut: boolean
 }
 
 export interface PageLimits {
-  /** The page's address, by which its links become absolute. */
+  /** The page's address, used to make its links absolute. */
   readonly url: string
   readonly maxCharacters: number
 }
@@ -38,9 +38,9 @@ export const htmlToMarkdown = (html: string, limits: PageLimits): PageText => {
 
 interface OpenElement {
   readonly name: string
-  /** The state before it. */
+  /** The state before the element. */
   readonly before: Place
-  /** Where in the line it begins. */
+  /** The place in the line at which the element begins. */
   readonly from: number
   readonly href: string | null
 }
@@ -49,20 +49,20 @@ interface OpenElement {
 interface Place extends Nesting {
   readonly isDropped: boolean
   readonly isMain: boolean
-  /** White space is kept. */
+  /** White space is kept as it is. */
   readonly isRaw: boolean
   readonly isLink: boolean
-  /** The row that it is in; null outside of tables. */
+  /** The current row; null outside of tables. */
   readonly table: { rows: number; cells: number } | null
   readonly isCell: boolean
 }
 
-/** A browser nests no deeper either, and the parser's work on a tag grows with the depth. */
+/** Browsers nest no deeper either, and the parser's work on a tag grows with the depth. */
 const DEPTH_MAX = 512
 const NESTING_MAX = 8
 const COLUMNS_MAX = 100
 const TITLE_MAX = 300
-/** A page with less text than this in `main` and `article` has its text elsewhere. */
+/** If `main` and `article` hold less text than this, the page's text is elsewhere. */
 const MAIN_MIN = 200
 
 const walkPage = ({ url, maxCharacters }: PageLimits) => {
@@ -95,7 +95,7 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
     bullet = ''
   }
 
-  /** Between two blocks. Within a cell or among kept white space there is no room for blocks. */
+  /** Separates two blocks. There can be no blocks within a cell or in preformatted text. */
   const part = (): void => {
     if (place.isDropped) return
     if (place.isRaw) line.put('\n')
@@ -130,7 +130,7 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
   }
 
   return {
-    /** False: nothing more of the page is wanted. */
+    /** Returns false if nothing more of the page is wanted. */
     open(name: string, attributes: Attributes): boolean {
       if (elements.length >= DEPTH_MAX || main.isFull) {
         isCut = true
@@ -151,7 +151,7 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
         quotes: Math.min(place.quotes + (name === 'blockquote' ? 1 : 0), NESTING_MAX),
         lists: isList ? [...place.lists, { last: name === 'ol' ? 0 : null }] : place.lists,
         table,
-        // A table in a cell is one of its own: pages of old are laid out so.
+        // A table within a cell is a table of its own: old pages use tables for layout.
         isCell: !startsTable && (place.isCell || (table !== null && CELLS.has(name))),
         isTight: table !== null,
       }
@@ -214,7 +214,7 @@ const BLOCKS = words(
   'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody tfoot thead tr ul',
 )
 
-/** They are no text, are not shown where scripts run, or stand around the text. */
+/** These elements hold no text, are hidden when scripts run, or stand around the main text. */
 const DROPPED = words(
   'applet aside audio base button canvas datalist dialog embed footer frame frameset iframe input link map meta nav noembed noframes noscript object optgroup option progress script select style svg template textarea title video',
 )
@@ -229,7 +229,7 @@ const isDropped = (name: string, attributes: Attributes): boolean =>
 
 const hides = (style: string): boolean => HIDING.test(withoutComments(style).replace(CSS_ESCAPE, unescaped))
 
-/** By hand: an expression would look for the end of each of very many beginnings. */
+/** Written by hand: a regular expression would search for the end of each of very many comment openings. */
 const withoutComments = (style: string): string => {
   let kept = ''
   let from = 0
@@ -242,7 +242,7 @@ const withoutComments = (style: string): string => {
   return kept + style.slice(from)
 }
 
-/** A letter may be written as its number, and any sign with a backslash in front. */
+/** In CSS a letter may be written as its number, and any character with a backslash before it. */
 const CSS_ESCAPE = /\\(?:([0-9a-f]{1,6})\s?|([^\n]))/gi
 const unescaped = (_: string, hex: string | undefined, sign: string): string =>
   hex === undefined ? sign : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), LAST_CHARACTER))
@@ -251,7 +251,7 @@ const LAST_CHARACTER = 0x10ffff
 const HIDING =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*(?:0+(?:\.0*)?|\.0+)(?:%|[a-z]{1,4})?\s*(?:;|!|$))/i
 
-/** Signs of a table's layout, and lines without words. */
+/** Lines that hold only white space or the `|` of a table's layout. */
 const BLANK = /^[\s|]*$/
 
 const nextBullet = (list: { last: number | null } | undefined): string => {
@@ -260,7 +260,7 @@ const nextBullet = (list: { last: number | null } | undefined): string => {
   return `${list.last}. `
 }
 
-/** Null for what leads nowhere: scripts, places within the page, addresses that are none. */
+/** Null if the link leads nowhere useful: scripts, anchors within the page, and invalid or overlong addresses. */
 const linkOf = (href: string | undefined, base: string): string | null => {
   const target = href?.trim() ?? ''
   const url = target === '' || target.length > LINK_MAX || target.startsWith('#') ? null : URL.parse(target, base)

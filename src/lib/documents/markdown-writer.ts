@@ -1,11 +1,11 @@
-/** Writes blocks of Markdown, of a bounded length in all: lists, quotes and tables around lines that are put together of pieces. */
+/** Writes Markdown blocks of bounded total length: lists, quotes and tables around lines that are assembled from pieces. */
 
-/** The blocks in which a line stands. */
+/** The blocks that a line is nested in. */
 export interface Nesting {
   readonly quotes: number
-  /** One entry a list: the number of its last item, null where it has bullets. */
+  /** One entry per list: the number of its last item, or null if the list has bullets. */
   readonly lists: readonly { last: number | null }[]
-  /** Its blocks follow each other line by line: rows of a table. */
+  /** The blocks follow each other without blank lines, as the rows of a table do. */
   readonly isTight: boolean
 }
 
@@ -13,14 +13,13 @@ export class MarkdownWriter {
   readonly #maxCharacters: number
   readonly #blocks: string[] = []
   #isTight = false
-  /** Characters so far. */
   length = 0
 
   constructor(maxCharacters: number) {
     this.#maxCharacters = maxCharacters
   }
 
-  /** Nothing more is taken. */
+  /** The limit is reached; further blocks are dropped. */
   get isFull(): boolean {
     return this.length >= this.#maxCharacters
   }
@@ -29,7 +28,7 @@ export class MarkdownWriter {
     return this.#blocks.join('')
   }
 
-  /** `bullet` is empty behind the first line of an item. */
+  /** `bullet` is empty after the first line of an item. */
   add(said: string, { quotes, lists, isTight: isRow }: Nesting, bullet: string): void {
     if (this.isFull) return
     const outer = '> '.repeat(quotes) + '  '.repeat(Math.max(0, lists.length - 1))
@@ -44,7 +43,7 @@ export class MarkdownWriter {
   }
 }
 
-/** One line, as pieces, so that a link or a stress around the last of them costs no more than they do. */
+/** One line, kept as pieces, so that putting a link or emphasis around the last pieces costs no more than those pieces. */
 export class Line {
   #pieces: string[] = []
   length = 0
@@ -59,14 +58,14 @@ export class Line {
     this.length += piece.length
   }
 
-  /** Text in which any white space is one space, also across pieces. */
+  /** Adds text and turns each run of white space into one space, also across pieces. */
   putWords(text: string): void {
     const plain = text.replace(/\s+/g, ' ')
     const last = this.#pieces.at(-1)?.at(-1)
     this.put((last === undefined || last === ' ' || last === '\n') && plain.startsWith(' ') ? plain.slice(1) : plain)
   }
 
-  /** Around what was put since `place`: nothing, where that is blank or its line has ended. */
+  /** Wraps what was put since `place`. Does nothing if that is blank or the line was taken since. */
   wrap(place: number, before: string, behind: string): void {
     if (place >= this.#pieces.length) return
     const inner = this.#pieces.splice(place).join('')
@@ -76,7 +75,7 @@ export class Line {
     else this.put(`${inner.startsWith(said) ? '' : ' '}${before}${said}${behind}${inner.endsWith(said) ? '' : ' '}`)
   }
 
-  /** The characters that were put while the line is empty. */
+  /** Returns the line's text and empties the line. */
   take(): string {
     const said = this.#pieces.join('')
     this.#pieces = []

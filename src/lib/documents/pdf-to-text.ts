@@ -1,4 +1,4 @@
-/** The text layer of a PDF, page by page. Nothing in it is run, and nothing that it names is fetched. */
+/** Extracts the text layer of a PDF, page by page. Nothing in it is executed, and nothing that it references is fetched. */
 import { getDocumentProxy } from 'unpdf'
 
 import { cutText } from '../cut-text.ts'
@@ -14,7 +14,7 @@ export interface PdfText extends PageText {
   readonly pages: number
 }
 
-/** `cut` where there are more pages, or more text. Throws what pdf.js says: a `PasswordException` of an encrypted one. */
+/** `cut` is true if there are more pages or more text. Throws the errors of pdf.js: a `PasswordException` for an encrypted PDF. */
 export const pdfToText = async (bytes: Uint8Array, { maxPages, maxCharacters }: PdfLimits): Promise<PdfText> => {
   const document = await getDocumentProxy(bytes, { isEvalSupported: false, disableFontFace: true, stopAtErrors: false, verbosity: 0 })
   const pages: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Reads a document of somebody else's in a process of its own, within bounds of time, memory and text. What goes wrong there is
- * a value here, and disturbs nothing else (decisions/0048).
+ * Reads an untrusted document in a process of its own, with limits on time, memory and text. Failures there are
+ * returned as values and disturb nothing else (decisions/0048).
  */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -13,9 +13,9 @@ export type ReadAnswer = DocumentAnswer | { readonly fault: 'too_slow' | 'too_la
 
 export interface ReadLimits {
   readonly timeoutMs: number
-  /** Who wants it, so that one holder does not take every place. Absent: no holder in particular. */
+  /** The holder on whose behalf it is read, so that one holder cannot take every place. Absent: no holder in particular. */
   readonly holder?: string
-  /** Stops it: the answer is `too_slow`, and is no longer read. */
+  /** Stops the read: the answer is then `too_slow`. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -23,20 +23,20 @@ export type ReadDocument = (job: DocumentJob, bytes: Uint8Array, limits: ReadLim
 
 export interface DocumentReaderParts {
   readonly clock: Clock
-  /** The program that reads; absent: ours. */
+  /** The program that reads; by default our own. */
   readonly program?: string
   readonly maxResidentBytes?: number
 }
 
-/** Processes at once: each takes a core for itself. */
+/** Processes at once: each keeps a core busy. */
 const PARALLEL = 4
-/** So many of them for one holder, whose documents may all take their whole time. */
+/** Processes at once for one holder, whose documents may all take the whole time limit. */
 const PARALLEL_EACH = 3
 const WAITING_MAX = 64
 const WAITING_EACH = 32
 const RESIDENT_MAX = 768 * 1024 * 1024
 const POLL_MS = 50
-/** JSON of a text may be six times as long as it is. */
+/** Escaped in JSON, a text may be up to six times as long. */
 const ANSWER_BYTES_PER_CHARACTER = 6
 
 export const createReadDocument = ({
@@ -56,7 +56,7 @@ export const createReadDocument = ({
     running.set(holder, (running.get(holder) ?? 0) + 1)
   }
 
-  /** Resolves when it is this one's turn; false: time was over before, or too many wait. */
+  /** Resolves with true when it is this holder's turn, or with false if time ran out first or too many are waiting. */
   const turn = async (holder: string | undefined, late: Promise<unknown>): Promise<boolean> => {
     if (mayBegin(holder)) {
       begin(holder)
@@ -70,7 +70,7 @@ export const createReadDocument = ({
     const isMine = await Promise.race([promise, late.then(() => false)])
     if (isMine) return true
     const at = waiting.indexOf(mine)
-    // The turn may have come meanwhile: then it is the next one's.
+    // If the turn came meanwhile, it is passed on to the next one.
     if (at === -1) done(holder)
     else waiting.splice(at, 1)
     return false
@@ -114,7 +114,7 @@ interface Waiting {
 
 const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Required<DocumentReaderParts>): Promise<ReadAnswer> =>
   new Promise((resolve) => {
-    // Neither keys nor settings: it has no environment, and reads no `.env` where it runs.
+    // The process gets neither keys nor settings: it has no environment, and it finds no `.env` in its working directory.
     const child = spawn(process.execPath, [parts.program, JSON.stringify(job)], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] })
     let cancelPoll = (): void => {}
     let fault: 'too_slow' | 'too_large' | 'broken' = 'broken'
@@ -136,7 +136,7 @@ const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Re
       if (length > job.maxCharacters * ANSWER_BYTES_PER_CHARACTER + 4096) kill('too_large')
       else pieces.push(piece)
     })
-    // One that ends before it has read all closes the pipe: its end says why.
+    // A process that ends before it has read everything closes the pipe: its exit code says why.
     child.stdin.on('error', () => {})
     child.once('error', () => resolve({ fault }))
     child.once('close', (code) => {
@@ -146,7 +146,7 @@ const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Re
     child.stdin.end(bytes)
   })
 
-/** Null where a parser put words of its own before its answer, or died within it. */
+/** Null if a parser printed something before the answer, or died while writing it. */
 const answerIn = (said: string): DocumentAnswer | null => {
   try {
     return JSON.parse(said) as DocumentAnswer
@@ -155,7 +155,7 @@ const answerIn = (said: string): DocumentAnswer | null => {
   }
 }
 
-/** Zero for a process that has ended, and where the system does not report it: there, only time is bounded. */
+/** Zero for a process that has ended, and on systems that do not report it: there only time is bounded. */
 const residentBytes = (pid: number | undefined): number => {
   try {
     const [, kilobytes = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []

@@ -1,19 +1,19 @@
-/** Says whether any of many patterns matches a text: one pass for all of them, so that the text in which none does costs next to nothing. */
+/** Tests whether any of many patterns matches a text, in one pass for all of them, so that text without a match costs next to nothing. */
 import { ACCEPTS, Automaton, MOVE_SHIFT } from './automaton.ts'
 import { compileAny } from './compile.ts'
 import type { Regex } from './finder.ts'
 
 /**
- * A text for which the table begins anew more than once, and again for so many units, leads through more states than it is
+ * If a text clears the table more than once, and again for each further run of this many units, it leads through more states than it is
  * long: for such a text the first pass costs more than it saves.
  */
 const UNITS_FOR_CLEARING = 100_000
 
-/** One text on its way: `true` may be wrong, for a text that is too many-sided for one table; `false` never is. */
+/** The match of one text. `true` may be wrong if a text needs too many states for one table; `false` is never wrong. */
 export interface Matcher {
-  /** Says whether something has matched. */
+  /** Takes more text; returns true if something has matched. */
   push(text: string): boolean
-  /** Says whether something has, or does if the text ends here. */
+  /** Returns true if something has matched, or matches because the text ends here. */
   end(): boolean
 }
 
@@ -24,7 +24,7 @@ export const createAnyMatch = (regexes: readonly Regex[]): (() => Matcher) => {
   return () => {
     let state = automaton.idle(edge)
     let row = automaton.rowOf(state)
-    /** Others read with the same table: where it began anew since, the row is another state's. */
+    /** Other matchers share the table: if it was cleared since, the row belongs to another state. */
     let { clearings } = automaton
     let cleared = 0
     let length = 0

@@ -1,44 +1,44 @@
 /**
- * A program's states, built as texts lead to them: one table look-up a unit. It searches from every place at once, so it
- * shows that something matches and where it ends, not where it begins. Bounded: a text that leads through too many states
- * makes it begin anew.
+ * The states of a program, built as texts lead to them, so that each unit costs one table look-up. It searches from every
+ * place at once, so it finds that something matches and where the match ends, but not where it begins. Memory is bounded: a
+ * text that leads through too many states clears the table.
  */
 import type { Program } from './compile.ts'
 import { createReach, type Reach } from './reach.ts'
 
 export interface State {
-  /** Steps that wait for the next unit; without any, nothing is under way. */
+  /** Steps that wait for the next unit; if there are none, no match is in progress. */
   readonly waiting: readonly number[]
-  /** Class of the unit before; 0 where no step asserts. */
+  /** The class of the previous unit; 0 if no step asserts anything. */
   readonly before: number
 }
 
-/** The entry of the table for a class: 0 where it is not built yet. The next row is `move >>> MOVE_SHIFT`. */
+/** A table entry is a move, or 0 if it is not built yet. The next row is `move >>> MOVE_SHIFT`. */
 export const MOVE_SHIFT = 2
 /** A match ends before the unit. */
 export const ACCEPTS = 1
-/** Behind it nothing is under way. */
+/** After the move, no match is in progress. */
 export const IDLE = 2
 
 const STATES_MAX = 2000
 /** Four bytes each. */
 const ENTRIES_MAX = 4_000_000
-/** The steps that all its states wait at. */
+/** The most waiting steps in all states together. */
 const WAITING_MAX = 1_000_000
 
 export class Automaton {
   readonly program: Program
-  /** Shared by all that walk the same program: it is used for the length of a call. */
+  /** Shared by all matchers of the program: each uses it only for the length of a call. */
   readonly reach: Reach
   /** Rows of the table: `table[row + class]` is a move. Replaced as it grows. */
   table: Int32Array
   readonly #width: number
-  /** How often the table began anew. */
+  /** How often the table was cleared. */
   clearings = 0
   #states: State[] = []
   #waiting = 0
   #rows = new Map<string, number>()
-  /** The same by the state itself, of those that callers hold. */
+  /** The rows by the state object itself, for states that callers hold. */
   #known = new Map<State, number>()
   readonly #idle = new Map<number, State>()
 
@@ -63,7 +63,7 @@ export class Automaton {
     return this.#states[row / this.#width] ?? this.idle(0)
   }
 
-  /** The row of a state that came from here. It is the same row for as long as the table does not begin anew. */
+  /** The row of a state that this automaton created. It stays the same until the table is cleared. */
   rowOf(state: State): number {
     let row = this.#known.get(state)
     if (row === undefined) {
@@ -90,7 +90,7 @@ export class Automaton {
     return row
   }
 
-  /** The move from `row` on a unit of the class, which the table lacks. */
+  /** Builds the missing move from `row` on a unit of the class. */
   build(row: number, behind: number): number {
     const state = this.stateOf(row)
     const { reach, program } = this
@@ -101,7 +101,7 @@ export class Automaton {
     const waiting = reach.taken(behind).toSorted((left, right) => left - right)
     const next = this.#rowOf({ waiting, before: program.hasAssertions ? behind : 0 })
     const move = (next << MOVE_SHIFT) | accepts | (waiting.length === 0 ? IDLE : 0)
-    // Where the table began anew, the row is another state's.
+    // If the table was cleared, the row belongs to another state.
     if (this.stateOf(row) === state) this.table[row + behind] = move
     return move
   }

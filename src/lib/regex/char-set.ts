@@ -39,11 +39,13 @@ export const SPACE: CharSet = unitsOf(
 )
 export const LINE_ENDS: CharSet = unitsOf('\n\r\u2028\u2029')
 
-/** With both cases of every letter. Letters beyond Latin are few in patterns, so that one by one is fast enough. */
+/**
+ * The set with both cases of every letter. Patterns rarely contain letters beyond Latin, so going through them one by one is fast enough.
+ */
 export const bothCases = (set: CharSet): CharSet => {
   const more: (readonly [number, number])[] = [...set]
   for (const [first, last] of set) {
-    // A complement holds both cases already, but for the few that it leaves out.
+    // A complement already contains both cases, except for the few units that it leaves out.
     for (let unit = first; unit <= Math.min(last, LAST_CASED); unit += 1) {
       const character = String.fromCharCode(unit)
       for (const other of [character.toLowerCase(), character.toUpperCase()]) {

@@ -1,9 +1,9 @@
-/** A pattern as a small program (Thompson's construction): its size bounds what one unit of text can cost. */
+/** Compiles a pattern into a small program (Thompson's construction); its size bounds what one unit of text can cost. */
 import { type CharSet, LAST_UNIT, WORD } from './char-set.ts'
 import { measure } from './measure.ts'
 import { type Assertion, type RegexNode, RegexRefused } from './parse.ts'
 
-/** Units that no part of a pattern distinguishes are one class; `edge` stands for the text's beginning and end. */
+/** Units that no part of a pattern distinguishes form one class; `edge` is the class of the text's beginning and end. */
 export interface Classes {
   readonly count: number
   readonly edge: number
@@ -15,10 +15,10 @@ export interface Classes {
 export type Step =
   /** Takes one unit of these classes. */
   | { readonly op: 'take'; readonly classes: ClassRanges; readonly next: number }
-  /** Takes one unit, whose class says where it leads. */
+  /** Takes one unit; its class decides the next step. */
   | { readonly op: 'fork'; readonly next: ReadonlyMap<number, number> }
   | { readonly op: 'split'; readonly next: readonly number[] }
-  /** May be passed between units of some classes. */
+  /** Takes no unit: passes if the condition holds for the classes of the units before and after. */
   | { readonly op: 'assert'; readonly holds: (before: number, behind: number) => boolean; readonly next: number }
   | { readonly op: 'accept' }
 
@@ -40,17 +40,17 @@ export interface Program {
   readonly steps: readonly Step[]
   readonly start: number
   readonly classes: Classes
-  /** Some step asks for the units around it. */
+  /** Some step depends on the units around it. */
   readonly hasAssertions: boolean
 }
 
-/** One unit of text follows at most so many steps; the lazily built automaton makes it one, nearly always. */
+/** One unit of text follows at most this many steps; the lazily built automaton nearly always makes it one. */
 const WIDTH_MAX = 2000
-/** A short pattern may say much; a long one takes memory by its length. */
+/** A short pattern may have a large program; for a long pattern the bound grows with its length. */
 const STEPS_MAX = 2000
 const STEPS_PER_CHARACTER = 2
 
-/** `node` is factored, and `characters` is the length of the pattern. Throws RegexRefused. */
+/** `node` must be factored, and `characters` is the length of the pattern. Throws RegexRefused. */
 export const compileRegex = (node: RegexNode, characters: number): Program => {
   const { steps, width, longest } = measure(node)
   if (longest === 0) throw new RegexRefused('the pattern matches no text, only places between')
@@ -60,7 +60,7 @@ export const compileRegex = (node: RegexNode, characters: number): Program => {
   return compileNode(node)
 }
 
-/** One program that matches what any of several does. */
+/** One program that matches whatever any of the nodes matches. */
 export const compileAny = (nodes: readonly RegexNode[]): Program => compileNode({ type: 'choice', of: nodes })
 
 const compileNode = (node: RegexNode): Program => {
@@ -73,7 +73,7 @@ const compileNode = (node: RegexNode): Program => {
 class Builder {
   readonly steps: Step[] = []
   readonly #classes: Classes
-  /** Most of a long pattern are letters, of which each has one set. */
+  /** Most of a long pattern consists of letters, and each letter has one shared set. */
   readonly #ranges = new Map<CharSet, ClassRanges>()
 
   constructor(classes: Classes) {
@@ -85,7 +85,7 @@ class Builder {
     return this.steps.length - 1
   }
 
-  /** The step with which `node` begins, when `next` follows it. */
+  /** Returns the step with which `node` begins if `next` follows it. */
   add(node: RegexNode, next: number): number {
     switch (node.type) {
       case 'units':
@@ -122,7 +122,7 @@ class Builder {
     return start
   }
 
-  /** A class lies in the set or outside it as a whole, so that the units at the ends of a range decide. */
+  /** A class lies either wholly inside or wholly outside the set, so the classes of a range's two ends are enough. */
   #rangesOf(set: CharSet): ClassRanges {
     const ranges = this.#ranges.get(set) ?? set.flatMap(([first, last]) => [this.#classes.of(first), this.#classes.of(last)])
     this.#ranges.set(set, ranges)

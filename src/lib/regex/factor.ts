@@ -1,11 +1,14 @@
 /**
- * Alternatives that begin alike share their beginning, and those that begin with different characters are told apart by one look at the
- * character: to a text, a list of thousands of words costs what a few of them do.
+ * Alternatives with a common beginning share it, and alternatives that begin with different characters are told apart by one look at the
+ * character: matching a list of thousands of words costs no more than matching a few.
  */
 import type { CharSet } from './char-set.ts'
 import type { RegexNode } from './parse.ts'
 
-/** The same matches. Each is reported, whichever alternative comes first, so their order is of no account. */
+/**
+ * Returns a node with the same matches. All matches are reported, whichever alternative comes
+ * first, so the order of alternatives does not matter.
+ */
 export const factor = (node: RegexNode): RegexNode => {
   switch (node.type) {
     case 'sequence':
@@ -21,7 +24,7 @@ export const factor = (node: RegexNode): RegexNode => {
   }
 }
 
-/** One after the other, each with a text that is the same for the same item. */
+/** The items of a branch in order, each with a key that is the same for equal items. */
 type Branch = readonly { readonly node: RegexNode; readonly key: string }[]
 
 const branchOf = (node: RegexNode): Branch =>
@@ -30,7 +33,7 @@ const branchOf = (node: RegexNode): Branch =>
     return { node: factored, key: factored.type === 'units' ? keyOfSet(factored.set) : JSON.stringify(factored) }
   })
 
-/** Sets of single units are the same objects wherever they stand. */
+/** The sets of single units are shared objects, so their keys are cached. */
 const KEYS = new WeakMap<CharSet, string>()
 
 const keyOfSet = (set: CharSet): string => {
@@ -39,7 +42,7 @@ const keyOfSet = (set: CharSet): string => {
   return key
 }
 
-/** The rest of the branches from their item number `from` on, before which they are the same. */
+/** The branches from item number `from` on; all items before it are the same in all of them. */
 const merge = (branches: readonly Branch[], from: number): RegexNode => {
   const alike = Map.groupBy(branches, (branch) => branch[from]?.key ?? END)
   const alternatives = [...alike].map(([key, group]): readonly RegexNode[] => {
@@ -53,7 +56,7 @@ const merge = (branches: readonly Branch[], from: number): RegexNode => {
   return alternatives.length === 1 && only !== undefined ? sequence(only) : tellApart(alternatives)
 }
 
-/** No item has this key: an empty set has the empty one. */
+/** No item has this key: even an empty set has the key ''. */
 const END = 'end'
 
 const sharedEnd = (branches: readonly Branch[], from: number): number => {
@@ -65,7 +68,7 @@ const sharedEnd = (branches: readonly Branch[], from: number): number => {
   }
 }
 
-/** More characters than that are a class, and classes overlap. */
+/** A larger set is a character class, and classes overlap. */
 const APART_MAX = 8
 
 const tellApart = (alternatives: readonly (readonly RegexNode[])[]): RegexNode => {
@@ -87,7 +90,7 @@ const tellApart = (alternatives: readonly (readonly RegexNode[])[]): RegexNode =
   return others.length === 0 ? fork : { type: 'choice', of: [fork, ...others] }
 }
 
-/** Null where there are many. */
+/** Null if there are more than APART_MAX. */
 const fewUnitsOf = (set: CharSet): readonly number[] | null => {
   const count = set.reduce((sum, [first, last]) => sum + last - first + 1, 0)
   return count > APART_MAX ? null : set.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, at) => first + at))

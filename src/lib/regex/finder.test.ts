@@ -16,11 +16,11 @@ const spansIn = (pattern: string, pieces: readonly string[], options?: RegexOpti
   return spans
 }
 
-/** Which units matches cover. */
+/** The units that matches cover. */
 const covered = (spans: readonly Span[], length: number): string =>
   Array.from({ length }, (_, at) => (spans.some(([start, end]) => start <= at && at < end) ? '#' : '.')).join('')
 
-/** By JavaScript's own engine: every stretch of the text that matches as a whole. */
+/** With JavaScript's own engine: every part of the text that matches as a whole. */
 const coveredByJavaScript = (pattern: string, text: string): string => {
   const whole = new RegExp(`^(?:${pattern})$`)
   const spans: Span[] = []

@@ -1,9 +1,9 @@
 /**
- * Finds matches in a text that arrives in pieces, in time linear in its length, whatever the text. Where matches overlap
- * all of them are reported: their union is what the pattern covers, and it is the same however the text was cut into pieces.
+ * Finds matches in a text that arrives in pieces, in time linear in its length, whatever the text. Overlapping matches are all reported:
+ * their union is what the pattern covers, and it does not depend on how the text was cut into pieces.
  *
- * The automaton reads on until something matches; only then the threads, which know where each match began, read the
- * stretch again that the automaton was under way in.
+ * The automaton reads on until something matches. Only then the threads, which know where each match began, read again the part
+ * of the text in which the automaton had a match in progress.
  */
 import { ACCEPTS, Automaton, IDLE, MOVE_SHIFT, type State } from './automaton.ts'
 import { compileRegex } from './compile.ts'
@@ -27,18 +27,18 @@ export const createRegex = (pattern: string, options?: RegexOptions): Regex => {
 
 export interface Finder {
   push(text: string): void
-  /** Also reports what matches if the text ends here. The text may go on all the same. */
+  /** Also reports what matches if the text ends here. More text may follow all the same. */
   pause(): void
-  /** A unit before this offset will be part of no match that is still under way. */
+  /** No unit before this offset will be part of a match that is still in progress. */
   readonly settled: number
-  /** A finder that has read the same and reports its own matches: the two may go on with different texts. */
+  /** A finder that has read the same text and reports its own matches: the two may continue with different texts. */
   fork(found: Found): Finder
 }
 
-/** Offsets count from the beginning of the text; `match` is what matched, or its end where it is very long. */
+/** Offsets count from the beginning of the text; `match` is the matched text, or only its end if it is very long. */
 export type Found = (start: number, end: number, match: string) => void
 
-/** More of a match under way than this is not kept: its length is known, its words are not. */
+/** No more than this is kept of a match in progress: of a longer one the length is known, but not the whole text. */
 const KEPT_MAX = 65_536
 
 export const createFinder = ({ automaton }: Regex, found: Found): Finder => new TextFinder(automaton, found)
@@ -46,17 +46,16 @@ export const createFinder = ({ automaton }: Regex, found: Found): Finder => new 
 class TextFinder implements Finder {
   readonly #automaton: Automaton
   readonly #found: Found
-  /** The automaton's state, while there are no threads. */
+  /** The automaton's state, used while there are no threads. */
   #state: State
-  /** The length of all text so far. */
   #length = 0
-  /** Where what is under way may have begun; and the class before it. */
+  /** The offset at which the match in progress may have begun, and the class of the unit before it. */
   #since = 0
   #before: number
-  /** The text from `#keptFrom` on, at least from `#since`. */
+  /** The text from `#keptFrom` on, which covers everything from `#since` on. */
   #kept = ''
   #keptFrom = 0
-  /** From the end of a match until nothing is under way any more. */
+  /** Set from the end of a match until no match is in progress any more. */
   #threads: Threads | null = null
 
   constructor(automaton: Automaton, found: Found) {
@@ -105,13 +104,16 @@ class TextFinder implements Finder {
     if (start !== null) this.#report(start)
   }
 
-  /** The fast way, to the end of the text, or to the returned offset: a match ends before its unit, and threads go on there. */
+  /**
+   * The fast path. Runs to the end of the text, or to the returned offset if a match ends
+   * before the unit there; threads continue from it.
+   */
   #run(text: string, from: number): number {
     const automaton = this.#automaton
     const { ascii, of } = automaton.program.classes
     let table = automaton.table
     let row = automaton.rowOf(this.#state)
-    // The unit behind which nothing was under way, where there was one.
+    // The last unit after which no match was in progress, if there was one.
     let idleAt = from - 1
     let at = from
     let accepts = false
@@ -140,7 +142,7 @@ class TextFinder implements Finder {
     return at
   }
 
-  /** The matches under way, with where they began. */
+  /** The matches in progress, with their beginnings. */
   #readAgain(): Threads {
     const { classes } = this.#automaton.program
     const threads = new Threads(this.#automaton, this.#before)
@@ -168,7 +170,7 @@ class TextFinder implements Finder {
   #keep(text: string): void {
     const { settled } = this
     if (settled < this.#length) {
-      // Threads need no text: what is cut off they have read.
+      // Threads do not need the text: they have already read what is cut off.
       if (this.#length - settled > KEPT_MAX) this.#threads ??= this.#readAgain()
       const from = Math.max(settled, this.#length - KEPT_MAX)
       this.#kept = this.#kept.slice(from - this.#keptFrom) + text

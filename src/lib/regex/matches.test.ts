@@ -24,7 +24,7 @@ test("property: it matches where JavaScript's own engine does, with or without a
       try {
         expect(matches(createRegex(source), given)).toBe(new RegExp(source).test(given))
       } catch (thrown) {
-        // A pattern of places alone.
+        // A pattern that matches no characters, only places.
         if (!(thrown instanceof RegexRefused)) throw thrown
       }
     }),

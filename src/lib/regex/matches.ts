@@ -1,19 +1,19 @@
 /**
- * Says whether a pattern matches anywhere in a whole text, as JavaScript's own `test` does: a match without length counts,
- * so that `^[a-z]*$` matches the empty text.
+ * Tests whether a pattern matches anywhere in a whole text, like JavaScript's own `test`: an empty
+ * match counts, so `^[a-z]*$` matches the empty text.
  */
 import { spend, type Work } from '../work.ts'
 import { ACCEPTS, type Automaton, MOVE_SHIFT } from './automaton.ts'
 import type { Classes, Program } from './compile.ts'
 import type { Regex } from './finder.ts'
 
-/** `work`: what it may cost, for patterns of people who are not trusted with the time of others. Throws TooMuchWork. */
+/** `work` limits the cost, for patterns of people who are not trusted with other people's time. Throws TooMuchWork. */
 export const matches = ({ automaton }: Regex, text: string, work?: Work): boolean => {
   if (work !== undefined) spend(work, CALL_STEPS + text.length)
   return matchesPlace(automaton, text) || matchesUnits(automaton, text, work)
 }
 
-/** Steps of work: to begin, and to follow each step of the pattern where a unit leads to a new state. */
+/** Steps of work: for the call itself, and for each step of the pattern that is followed when a unit leads to a new state. */
 const CALL_STEPS = 200
 const REACHED_STEPS = 16
 
@@ -33,7 +33,7 @@ const matchesUnits = (automaton: Automaton, text: string, work: Work | undefined
   return false
 }
 
-/** The automaton does not report a match that takes no unit. Hardly any pattern has one. */
+/** The automaton does not report an empty match. Hardly any pattern has one. */
 const matchesPlace = ({ program, reach }: Automaton, text: string): boolean => {
   if (!mayTakeNothing(program)) return false
   if (!program.hasAssertions) return true
@@ -60,7 +60,7 @@ const classAt = ({ ascii, edge, of }: Classes, text: string, at: number): number
   return unit < 128 ? (ascii[unit] as number) : of(unit)
 }
 
-/** Says whether the end can be reached past assertions alone. */
+/** True if the end can be reached through assertions alone. */
 const mayTakeNothing = ({ steps, start }: Program): boolean => {
   const seen = new Set<number>()
   const stack = [start]

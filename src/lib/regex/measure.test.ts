@@ -7,7 +7,7 @@ import { measure } from './measure.ts'
 import { parseRegex, RegexRefused } from './parse.ts'
 import { createReach } from './reach.ts'
 
-/** The most steps that wait for one unit of the text. */
+/** The most steps that wait for any one unit of the text. */
 const waitingIn = (source: string, text: string): number => {
   const { program } = createRegex(source).automaton
   const { of, edge } = program.classes
@@ -45,10 +45,10 @@ test('no text makes more steps of a pattern wait than its measure says, and its 
       const { width, steps } = measure(factor(parseRegex(source)))
       try {
         expect(waitingIn(source, text)).toBeLessThanOrEqual(width)
-        // One step more accepts.
+        // One more step accepts.
         expect(createRegex(source).automaton.program.steps.length).toBeLessThanOrEqual(steps + 1)
       } catch (thrown) {
-        // A pattern of places alone.
+        // A pattern that matches no characters, only places.
         if (!(thrown instanceof RegexRefused)) throw thrown
       }
     }),

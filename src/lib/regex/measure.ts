@@ -1,19 +1,18 @@
-/** The cost of a pattern, before it is compiled: bounds by its form, whatever the text. */
+/** Measures the cost of a pattern before it is compiled: bounds that follow from its form, whatever the text. */
 import type { RegexNode } from './parse.ts'
 
 export interface Measure {
-  /** The size of the program. */
   readonly steps: number
-  /** Steps that may wait for the same unit of a text, with a match begun at each unit before it. */
+  /** Steps that may wait for the same unit of a text if a match begins at each unit before it. */
   readonly width: number
-  /** Steps that may wait, with a match begun at one place alone. */
+  /** Steps that may wait if a match begins at one place only. */
   readonly widthOfOne: number
-  /** Units of a match. */
+  /** The lengths of a match, in units. */
   readonly shortest: number
   readonly longest: number
 }
 
-/** Long patterns are mostly these. */
+/** Shared, because long patterns consist mostly of single units. */
 const UNIT: Measure = { steps: 1, width: 1, widthOfOne: 1, shortest: 1, longest: 1 }
 const PLACE: Measure = { steps: 1, width: 0, widthOfOne: 0, shortest: 0, longest: 0 }
 
@@ -31,7 +30,7 @@ export const measure = (node: RegexNode): Measure => {
     }
     case 'fork': {
       const { widthsOfOne, ...found } = either(node.of.map(({ rest }) => rest))
-      // The unit that tells them apart comes first.
+      // The unit that tells the alternatives apart comes first.
       return bounded({
         steps: found.steps,
         width: found.width + 1,
@@ -45,7 +44,7 @@ export const measure = (node: RegexNode): Measure => {
   }
 }
 
-/** Each match under way began at one of the units that it is long. */
+/** Each match in progress began at one of the last `longest` units. */
 const bounded = (found: Measure): Measure => ({
   ...found,
   width: Math.min(found.width, found.longest === 0 ? 0 : found.widthOfOne * found.longest),
@@ -53,7 +52,7 @@ const bounded = (found: Measure): Measure => ({
 
 const following = (nodes: readonly RegexNode[]): Measure => {
   let [steps, width, shortest, longest, greatestOfOne] = [0, 0, 0, 0, 0]
-  // Behind items of one length a match goes on at one unit, so that it is in one item at a time; behind any other at many.
+  // After items of fixed length, a match continues at one unit, so it is in one item at a time; after any other item, at many.
   let isInOne = true
   for (const node of nodes) {
     isInOne &&= shortest === longest

@@ -1,6 +1,6 @@
 /**
- * The part of JavaScript's regular expressions that can be matched in one pass, whatever the text (no look-around, no
- * back-references). A pattern outside it is refused with a sentence for its author.
+ * Parses the part of JavaScript's regular expressions that can be matched in one pass, whatever the text (no look-around, no
+ * back-references). Any other pattern is refused with a sentence for its author.
  */
 import { bothCases, charSet, type CharSet, complement, DIGITS, LAST_UNIT, LINE_ENDS, SPACE, WORD } from './char-set.ts'
 
@@ -9,10 +9,13 @@ export type RegexNode =
   | { readonly type: 'sequence' | 'choice'; readonly of: readonly RegexNode[] }
   | { readonly type: 'repeat'; readonly of: RegexNode; readonly min: number; readonly max: number }
   | { readonly type: 'assert'; readonly kind: Assertion }
-  /** Alternatives whose sets of first units do not overlap; no pattern is read as one (factor.ts). */
+  /** Alternatives whose sets of first units do not overlap. The parser never creates it (factor.ts does). */
   | { readonly type: 'fork'; readonly of: readonly { readonly set: CharSet; readonly rest: RegexNode }[] }
 
-/** The conditions that must hold between two units. `set`s are of the unit before or behind, of which there is none at the text's edges. */
+/**
+ * Conditions that must hold between two units. `set` applies to the unit before (`not-before`) or after
+ * (`not-behind`); there is none at the text's edges.
+ */
 export type Assertion =
   | { readonly type: 'start' | 'end' | 'word-edge' | 'no-word-edge' }
   | { readonly type: 'not-before' | 'not-behind'; readonly set: CharSet }
@@ -23,11 +26,11 @@ export class RegexRefused extends Error {
 
 export interface RegexOptions {
   readonly ignoreCase?: boolean
-  /** For patterns of our own: `(?![…])` and `(?<![…])` of one class each, which cost nothing here. */
+  /** For our own patterns: allows `(?![…])` and `(?<![…])` with a single class, which cost nothing here. */
   readonly edges?: boolean
 }
 
-/** Characters. What a pattern may cost is bounded too (compile.ts). */
+/** In characters. The cost of a pattern is bounded too (compile.ts). */
 export const PATTERN_MAX = 100_000
 const REPEAT_MAX = 1000
 const DEPTH_MAX = 50
@@ -38,7 +41,7 @@ export const parseRegex = (pattern: string, options: RegexOptions = {}): RegexNo
   return new Parser(pattern, options).whole()
 }
 
-/** The sets of single units, which most of a pattern are; and with their other case. */
+/** The shared sets of single units, which make up most of a pattern; `CASED` holds them with their other case. */
 const SINGLE = new Map<number, CharSet>()
 const CASED = new Map<number, CharSet>()
 
@@ -90,7 +93,7 @@ class Parser {
     const bounds = this.#bounds()
     if (bounds === null) return item
     if (item.type === 'assert') this.#refuse('a quantifier behind an assertion')
-    // Lazy or greedy is the same here: what matches is found whole.
+    // Lazy and greedy are the same here, since all matches are found.
     this.#take('?')
     if (this.#bounds() !== null) this.#refuse('a quantifier behind a quantifier')
     return { type: 'repeat', of: item, ...bounds }
@@ -175,7 +178,7 @@ class Parser {
     return typeof set === 'number' ? this.#unit(set) : this.#units(set)
   }
 
-  /** Behind a backslash: a class, or one unit. */
+  /** Reads what follows a backslash: a class, or one unit. */
   #escapedSet(): CharSet | number {
     const character = this.#next()
     if (character === 'p' || character === 'P') this.#refuse('a Unicode property; write its ranges, such as [\\u00C0-\\u024F]')

@@ -1,15 +1,18 @@
-/** The steps that others of a program lead to without taking a unit. Its memory is made once, and begun anew for each use. */
+/** Collects the steps that are reached from other steps without taking a unit. Its memory is allocated once and reused. */
 import { holdsClass, type Program, type Step } from './compile.ts'
 
 export interface Reach {
-  /** Between units of these classes. */
+  /** Starts anew, between units of these classes. */
   begin(before: number, behind: number): void
-  /** Follows everything that takes no unit. */
+  /** Follows all steps from `step` that take no unit. */
   from(step: number): void
   readonly accepted: boolean
   /** How many steps that take a unit were reached. */
   readonly reached: number
-  /** The steps behind those of them that take one of the class, each once; `skip`: without so many that were asked for before. */
+  /**
+   * The steps that follow those reached steps that take a unit of the class, each once. `skip` leaves out that
+   * many of the reached steps, which were asked for before.
+   */
   taken(behind: number, skip?: number): number[]
 }
 

@@ -1,10 +1,10 @@
-/** Every way to match that is under way, with where it began: one for each step of the program, the earliest. */
+/** All matches in progress, with their beginnings: one for each step of the program, the earliest. */
 import type { Automaton } from './automaton.ts'
 
 export class Threads {
   readonly #automaton: Automaton
   #before: number
-  /** Parallel; ascending by start. */
+  /** Parallel arrays, in ascending order of start. */
   #steps: readonly number[] = []
   #starts: readonly number[] = []
 
@@ -20,12 +20,12 @@ export class Threads {
     return other
   }
 
-  /** Where the earliest began; `length` where none is under way. */
+  /** Where the earliest match in progress began; `length` if there is none. */
   since(length: number): number {
     return this.#starts[0] ?? length
   }
 
-  /** Where the earliest match began that ends before a unit of this class; null where none does. */
+  /** Where the earliest match began that ends before a unit of this class; null if none ends there. */
   accepts(behind: number): number | null {
     const { reach } = this.#automaton
     reach.begin(this.#before, behind)
@@ -36,7 +36,7 @@ export class Threads {
     return null
   }
 
-  /** As `accepts`, and goes on behind the unit, which stands at `offset`. */
+  /** Like `accepts`, and then takes the unit, which stands at `offset`. */
   take(behind: number, offset: number): number | null {
     const { reach, program } = this.#automaton
     reach.begin(this.#before, behind)

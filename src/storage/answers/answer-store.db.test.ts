@@ -1,4 +1,4 @@
-/** Kept answers in memory and in Redis: found until their time is over, and never in anybody's way. */
+/** Cached answers in memory and in Redis: found until they expire, and never blocking a request. */
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-/** Kept answers in this process: beyond `maxBytes` those go that were not asked for longest. */
+/** Cached answers in this process: above `maxBytes`, the least recently used ones are dropped. */
 import type { Clock } from '../../lib/clock.ts'
 import type { AnswerStore } from './answer-store.ts'
 
@@ -14,11 +14,11 @@ export interface MemoryAnswers extends AnswerStore {
   readonly bytes: number
 }
 
-/** The bytes that an entry takes beside its texts. */
+/** The bytes that an entry takes in addition to its texts. */
 const ENTRY_BYTES = 200
 
 export const createMemoryAnswers = (maxBytes: number, clock: Pick<Clock, 'monotonicMs'>): MemoryAnswers => {
-  /** The one that was asked for last is the last. */
+  /** In order of use: the most recently used entry is the last. */
   const entries = new Map<string, Entry>()
   let held = 0
 

@@ -1,6 +1,6 @@
 /**
- * Kept answers of all nodes in Redis or Valkey, which forgets them when their time is over. While it is away there are none, and
- * no request waits for it: the first one after a moment tries it again.
+ * Cached answers of all nodes in Redis or Valkey, which deletes them when they expire. While the server is away there are no cached
+ * answers, and no request waits for it: after a while, the next request starts another attempt to connect.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { inTime } from '../../lib/in-time.ts'
@@ -9,17 +9,17 @@ import type { AnswerStore } from './answer-store.ts'
 
 export interface RedisAnswersParts {
   readonly url: string
-  /** Begins every name, so that services that are not nodes of one another may share a server. */
+  /** Begins every name, so that unrelated services may share a server. */
   readonly prefix: string
   readonly clock: Pick<Clock, 'after' | 'monotonicMs'>
-  /** Who does not answer within this time is away. */
+  /** A server that does not answer within this time counts as away. */
   readonly timeoutMs: () => number
-  /** Called when it goes away, with the reason, and with null when it is back. */
+  /** Called with the reason when the server goes away, and with null when it is back. */
   readonly onAway: (thrown: unknown) => void
 }
 
 const RETRY_MS = 1000
-/** A connection takes longer than an answer: it may need a name, and TLS. */
+/** Connecting takes longer than an answer: it may need a DNS lookup and TLS. */
 const CONNECT_MS = 2000
 
 export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: RedisAnswersParts): AnswerStore => {
@@ -40,14 +40,14 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
     const opening = openRedis(url)
     try {
       const opened = await inTime(opening, CONNECT_MS, clock)
-      // A replica, and one whose disk or memory is full, greet and read, and take nothing.
+      // A replica, or a server whose disk or memory is full, accepts connections and reads but no writes.
       await inTime(opened.send('SET', [`${prefix}written`, '', 'PX', '1']), timeoutMs(), clock)
       client = opened
       if (isClosed) client.close()
       if (isAway) onAway(null)
       isAway = false
     } catch (thrown) {
-      // It may come after all, when it is no longer wanted, or is there and takes nothing.
+      // The connection may still open when it is no longer wanted, or be open but refuse writes.
       opening.then(
         (late) => late.close(),
         () => undefined,
@@ -59,7 +59,7 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
 
   const connect = (): Promise<void> => (connecting ??= open())
 
-  /** Null while it is away. */
+  /** Resolves to null while the server is away. */
   const send = async (command: string, args: string[]): Promise<unknown> => {
     const using = client
     if (using === null) {
@@ -69,7 +69,7 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
     try {
       return await inTime(using.send(command, args), timeoutMs(), clock)
     } catch (thrown) {
-      // Others may have noticed already. Everything else that waits on the connection is given up with it.
+      // Another caller may have noticed already. Everything else that waits on the connection fails with it.
       if (client === using && !isClosed) {
         goneAway(thrown)
         using.close()

@@ -30,7 +30,7 @@ const suite = (open: Open): void => {
     const asked = claim(newKey(), { requestsPerMinute: 60 })
     const outcomes = await Promise.all(Array.from({ length: 180 }, async (_, index) => nodes[index % 3]?.enter(asked)))
     const refused = outcomes.filter((outcome) => outcome !== null)
-    // While they were asked, at one a second, some came back.
+    // While they were asked, a few became available again, at one per second.
     expect(refused.length).toBeLessThanOrEqual(120)
     expect(refused.length).toBeGreaterThan(110)
     const [first] = refused
@@ -75,7 +75,7 @@ const suite = (open: Open): void => {
     )
     expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(10)
     expect(outcomes.find((outcome) => outcome !== null)).toMatchObject({ bound: 'concurrency' })
-    // One node ends all of its requests: the other may have as many more.
+    // If one node ends all its requests, the other may have that many more.
     await nodes[0]?.correct([{ ...claim(hash, { concurrency: 10, running: 0 }), usedTokens: 0, usedRequests: 0 }])
     expect(await nodes[1]?.enter(claim(hash, { concurrency: 10, running: 6 }))).toBeNull()
     expect(await nodes[0]?.enter(claim(hash, { concurrency: 10, running: 5 }))).toMatchObject({ bound: 'concurrency' })
@@ -97,7 +97,7 @@ const suite = (open: Open): void => {
     expect(await other.exchangePlaces('second')).toEqual(['early'])
     expect(await one.exchangePlaces(reported)).toEqual(['second'])
     expect((await third.exchangePlaces('third')).toSorted()).toEqual(['second', reported].toSorted())
-    // Many at once: none waits for another, and none is lost.
+    // Many exchanges at once: none waits for another, and none is lost.
     const rounds = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => [one, other, third][index % 3]?.exchangePlaces('again')),
     )

@@ -1,6 +1,6 @@
-/** Counters of limits that several nodes share: rates a minute, and how many requests of a key run at once. */
+/** Counters of limits that several nodes share: rates per minute, and how many requests of a key run at once. */
 
-/** The bounds of a key; 0: nothing. */
+/** The limits of a key; 0 means no limit. */
 export interface KeyBounds {
   readonly hash: string
   readonly concurrency: number
@@ -10,7 +10,7 @@ export interface KeyBounds {
 
 /** A request that asks to begin. */
 export interface Claim extends KeyBounds {
-  /** Requests of the key that run on this node or ask to, this one among them. */
+  /** Requests of the key that run or ask to run on this node, including this one. */
   readonly running: number
 }
 
@@ -18,49 +18,49 @@ export type Bound = 'concurrency' | 'tokens' | 'requests'
 
 export interface BoundReached {
   readonly bound: Bound
-  /** How much may still come at once. */
+  /** How many more would be admitted now. */
   readonly remaining: number
-  /** Until one more would be let in; 0 where that is not known. */
+  /** Milliseconds until one more would be admitted; 0 if that is not known. */
   readonly retryAfterMs: number
-  /** Until all of the rate is there again. */
+  /** Milliseconds until the whole rate is available again. */
   readonly resetMs: number
 }
 
-/** The facts that became known of a key after its requests were let in. */
+/** Facts about a key's requests that became known after they were admitted. */
 export interface Correction extends Claim {
-  /** Used beyond what was counted; negative gives back. */
+  /** Usage beyond what was counted; a negative number gives back. */
   readonly usedTokens: number
   readonly usedRequests: number
 }
 
-/** Every method is one round trip, and rejects where the store is away, refuses or answers nonsense. */
+/** Every method takes one round trip, and rejects if the store is away, refuses, or sends an invalid answer. */
 export interface LimitStore {
-  /** As the log names it. */
+  /** The name used in the log. */
   readonly name: string
-  /** Asked also where there is one node: another that joins then finds all that was counted. */
+  /** True if the store is also used while there is only one node, so that a node that joins later finds everything that was counted. */
   readonly asksAlone: boolean
-  /** Connects anew. It and `ping` are the methods that are called while the store is away. */
+  /** Opens a new connection. Only this method and `ping` are called while the store is away. */
   connect(): Promise<void>
-  /** Writes, where a server may read alone. */
+  /** Writes something, if the server may be read-only. */
   ping(): Promise<void>
-  /** Null: let in, and counted. A request that is refused takes nothing. */
+  /** Returns null if the request was admitted and counted; a refused request takes nothing. */
   enter(claim: Claim): Promise<BoundReached | null>
   correct(corrections: readonly Correction[]): Promise<void>
-  /** Says for a while how this node's places are taken, in place of what it said before; answers what the others say. */
+  /** Publishes for a while how this node's places are taken, replacing its previous report; returns the reports of the other nodes. */
   exchangePlaces(report: string): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-/** How long a node that says nothing more keeps the places of its requests. */
+/** How long a node that no longer reports keeps the places of its requests. */
 export const RUNNING_LEASE_MS = 10_000
 
-/** How long the places that a node reported are believed. */
+/** How long a node's report of its places is valid. */
 export const PLACES_LEASE_MS = 5000
 
-/** As scripts and functions number what they refuse by; 0: nothing. */
+/** Indexed by the number with which scripts and functions say which bound refused; 0 means none. */
 const BOUNDS: readonly (Bound | undefined)[] = [undefined, 'concurrency', 'tokens', 'requests']
 
-/** Four numbers, times in milliseconds. Throws where they are not. */
+/** The answer is four numbers, with times in milliseconds. Throws if it is not. */
 export const readVerdict = (answer: readonly unknown[]): BoundReached | null => {
   const [refusedBy, remaining, retryAfterMs, resetMs] = answer.map(Number)
   const isSound =

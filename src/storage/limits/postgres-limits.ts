@@ -1,6 +1,6 @@
 /**
- * Limits in PostgreSQL, where there is no Redis. One connection of their own, so that they wait for no other query; claims that
- * come while it is busy go out together. The functions are in migrations/0015-nodes.ts.
+ * Limits in PostgreSQL, used if there is no Redis. They have one connection of their own, so that they wait for no other query; claims
+ * that arrive while it is busy are sent together. The functions are in migrations/0015-nodes.ts.
  */
 import type { Pool } from 'pg'
 
@@ -8,7 +8,7 @@ import { type BoundReached, type Claim, type LimitStore, PLACES_LEASE_MS, readVe
 
 const BATCH_MAX = 200
 const LEASE_S = RUNNING_LEASE_MS / 1000
-/** Rates that are whole again are deleted this often. */
+/** Rates that are fully available again are deleted once in this many corrections. */
 const PRUNE_EVERY = 100
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
   readonly answered: PromiseWithResolvers<BoundReached | null>
 }
 
-/** `pool`: of one connection, whose queries are given up soon. */
+/** `pool` has one connection, and its queries time out soon. */
 export const createPostgresLimits = ({ pool, node }: { readonly pool: Pool; readonly node: string }): LimitStore => {
   let waiting: Waiting[] = []
   let working = false
@@ -25,7 +25,7 @@ export const createPostgresLimits = ({ pool, node }: { readonly pool: Pool; read
   const work = async (): Promise<void> => {
     working = true
     while (waiting.length > 0) {
-      // By key, since two nodes must not lock the same keys in different orders.
+      // Sorted by key, because two nodes must not lock the same keys in different orders.
       const batch = waiting.splice(0, BATCH_MAX).sort((one, other) => byKey(one.claim, other.claim))
       try {
         const verdicts = await enterAll(batch.map(({ claim }) => claim))
@@ -60,7 +60,7 @@ export const createPostgresLimits = ({ pool, node }: { readonly pool: Pool; read
   return {
     name: 'PostgreSQL',
     asksAlone: false,
-    // The pool does so by itself.
+    // The pool reconnects by itself.
     connect: async () => undefined,
     async ping() {
       await pool.query('select 1')
@@ -94,7 +94,7 @@ export const createPostgresLimits = ({ pool, node }: { readonly pool: Pool; read
         await pool.query('delete from limit_rates where full_at < extract(epoch from clock_timestamp()) - 60')
     },
     async exchangePlaces(report) {
-      // Two nodes that forget the same silent ones do not wait for one another.
+      // Rows that another node is deleting are skipped, so that two nodes do not wait for one another.
       const { rows } = await pool.query<{ said: string }>({
         text: `with mine as (
                  insert into limit_places values ($1, clock_timestamp() + make_interval(secs => $2), $3)

@@ -5,7 +5,7 @@ import { CORRECT, ENTER, EXCHANGE_PLACES } from './redis-scripts.ts'
 
 export interface RedisLimitsParts {
   readonly url: string
-  /** Begins every name, so that services that are not nodes of one another may share a server. */
+  /** Begins every name, so that unrelated services may share a server. */
   readonly prefix: string
   readonly node: string
 }
@@ -20,7 +20,7 @@ interface Connection {
 export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): LimitStore => {
   let connection: Connection | null = null
 
-  /** Every request that waits for an answer on this connection is refused. */
+  /** Fails every request that waits for an answer on this connection. */
   const drop = (): void => {
     connection?.client.close()
     connection = null
@@ -64,12 +64,12 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
     name: 'Redis',
     asksAlone: true,
     async connect() {
-      // One that hangs is given up, with all that waits on it.
+      // A connection that hangs is closed, and everything that waits on it fails.
       drop()
       connection = await connect()
     },
     async ping() {
-      // A replica, and one whose disk or memory is full, greet and read, and take nothing.
+      // A replica, or a server whose disk or memory is full, accepts connections and reads but no writes.
       await connected().client.send('SET', [`${prefix}written`, '', 'PX', '1000'])
     },
     async enter(claim) {
@@ -85,7 +85,7 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
     },
     async correct(corrections) {
       const { client, correctSha } = connected()
-      // The client writes them together.
+      // The client sends them together.
       await Promise.all(
         corrections.map((correction: Correction) => {
           const { tokensPerMinute, usedTokens, requestsPerMinute, usedRequests } = correction

@@ -1,7 +1,7 @@
 /**
- * Both run atomically, by the clock of the server: the clocks of nodes need not agree. Rates are kept by the generic cell rate
- * algorithm (limits/gcra.ts), as the instant, in microseconds, at which all of the rate is there again; running requests as the
- * count that each node last said, and how long that holds. KEYS: running requests, tokens, requests.
+ * The scripts run atomically and use the server's clock, so the clocks of nodes need not agree. Rates are kept by the generic cell rate
+ * algorithm (limits/gcra.ts), as the instant, in microseconds, at which the whole rate is available again; running requests as the count
+ * that each node last reported, and how long that is valid. KEYS: running requests, tokens, requests.
  */
 const COMMON = `
 local time = redis.call('TIME')
@@ -28,7 +28,7 @@ local function set_running()
 end
 `
 
-/** ARGV: node, running, concurrency, lease, tokens a minute, requests a minute. Answers as `readVerdict` reads it. */
+/** ARGV: node, running, concurrency, lease, tokens per minute, requests per minute. Returns what `readVerdict` reads. */
 export const ENTER = `${COMMON}
 if concurrency > 0 then
   local others = 0
@@ -58,7 +58,7 @@ for kind, at in pairs(after) do keep(KEYS[1 + kind], at) end
 return { 0, 0, 0, 0 }
 `
 
-/** KEYS: what nodes say of their places. ARGV: node, lease, its words. Answers the words of the others. */
+/** KEYS: the nodes' reports of their places. ARGV: node, lease, report. Returns the reports of the other nodes. */
 export const EXCHANGE_PLACES = `
 local time = redis.call('TIME')
 local now_ms = math.floor(time[1] * 1000 + time[2] / 1000)
@@ -74,7 +74,7 @@ end
 return others
 `
 
-/** ARGV: node, running, concurrency, lease, then limit and use of tokens, and of requests. */
+/** ARGV: node, running, concurrency, lease, then limit and usage of tokens, and of requests. */
 export const CORRECT = `${COMMON}
 set_running()
 for kind = 1, 2 do

@@ -1,4 +1,4 @@
-/** A process that stops in the middle of a migration, says so, and waits to be killed. */
+/** A process that stops in the middle of a migration, reports that, and waits to be killed. */
 import { writeSync } from 'node:fs'
 
 import { sql } from 'kysely'

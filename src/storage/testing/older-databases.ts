@@ -1,4 +1,4 @@
-/** Databases as earlier versions left them: at each level of the schema, with rows in each table that was there by then. */
+/** Databases as earlier versions left them: at each level of the schema, with rows in each table that existed by then. */
 import { type Kysely, sql, type TableMetadata } from 'kysely'
 
 import { systemClock } from '../../lib/clock.ts'
@@ -390,7 +390,7 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
   },
 }
 
-/** Brings an empty database to the schema of the last of `names`, and writes at each level what its versions wrote. */
+/** Brings an empty database to the schema of the last of `names`, and writes at each level the rows that its versions wrote. */
 export const makeOlderDatabase = async (connection: EngineConnection, names: readonly string[]): Promise<void> => {
   for (const [index, name] of names.entries()) {
     await migrate(connection, { clock: systemClock, ids: systemIds }, migrationsOf(connection.engine, names.slice(0, index + 1)))
@@ -409,7 +409,7 @@ const insert = async ({ kysely }: EngineConnection, table: string, row: Row): Pr
 const isEmpty = async ({ kysely }: EngineConnection, table: string): Promise<boolean> =>
   (await sql`select 1 from ${sql.table(table)} limit 1`.execute(kysely)).rows.length === 0
 
-/** A row for a table that has none above. Where the table has rules that it breaks, the table needs a row above. */
+/** A row for a table that has none in WRITTEN. A table whose rules this row would break must have a row there. */
 const inventedRow = ({ name: table, columns }: TableMetadata): Row =>
   Object.fromEntries(
     columns.map(({ name, dataType }) => {
@@ -419,12 +419,12 @@ const inventedRow = ({ name: table, columns }: TableMetadata): Row =>
     }),
   )
 
-/** The messages that running nodes send each other: PostgreSQL alone has them, and they are not kept. */
+/** The messages that running nodes send each other: only PostgreSQL has these tables, and they are not kept. */
 const TABLES_OF_NODES: readonly string[] = ['nodes', 'limit_rates', 'limit_running', 'limit_places']
 
 const NAMED: ReadonlySet<string> = new Set([...TABLES_OF_NODES, ...Object.values(WRITTEN).flatMap((tables) => Object.keys(tables))])
 
-/** Every row of every table that is kept, also of one that is empty, in an order that can be compared. */
+/** Every row of every table that is kept, including empty tables, in an order that can be compared. */
 export const rowsOf = async (kysely: Kysely<Schema>): Promise<Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>> => {
   const found: Record<string, Readonly<Record<string, unknown>>[]> = {}
   for (const { name } of await kysely.introspection.getTables()) {
@@ -435,6 +435,6 @@ export const rowsOf = async (kysely: Kysely<Schema>): Promise<Readonly<Record<st
   return found
 }
 
-/** Without the order of the columns, which is another where a column was added later. */
+/** Sorts the members, because the order of columns differs if a column was added later. */
 const textOf = (row: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1)))

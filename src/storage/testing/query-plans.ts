@@ -1,11 +1,11 @@
-/** The plans by which an engine answers what a store asks of `reports`. */
+/** The plans with which an engine runs the queries that a store makes on `reports`. */
 import { CompiledQuery, type KyselyPlugin, sql } from 'kysely'
 
 import type { Database } from '../database.ts'
 
 /**
- * One for each statement, as the engine explains it. PostgreSQL weighs what is in its tables, and few rows are read whole and sorted: so
- * it is made to walk along an index wherever one has the rows in the order that is asked for.
+ * One plan for each statement, as the engine explains it. PostgreSQL considers the size of its tables, and would read a few rows as a
+ * whole and sort them: so it is made to use an index wherever one has the rows in the requested order.
  */
 export const plansOf = async (database: Database, read: (watched: Database) => Promise<unknown>): Promise<readonly string[]> => {
   const { engine, reports } = database

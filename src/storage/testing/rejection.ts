@@ -1,4 +1,4 @@
-/** The error that the promise was rejected with; fails if it was not. (The types of bun:test call `expect().rejects` not awaitable.) */
+/** The error with which the promise was rejected; fails if it was not. (The types of bun:test call `expect().rejects` not awaitable.) */
 export const rejection = async (promise: Promise<unknown>): Promise<unknown> => {
   const outcome = await promise.then(
     () => ({ rejected: false as const }),
@@ -8,7 +8,7 @@ export const rejection = async (promise: Promise<unknown>): Promise<unknown> => 
   return outcome.error
 }
 
-/** The message it was rejected with. */
+/** The message with which the promise was rejected. */
 export const rejectionText = async (promise: Promise<unknown>): Promise<string> => {
   const error = await rejection(promise)
   return error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
-/** A process that writes versions until it is killed, and prints the number and id of each one it was promised. */
+/** A process that writes versions until it is killed, and prints the number and id of each acknowledged one. */
 import { writeSync } from 'node:fs'
 
 import { openDatabase } from '../open-database.ts'
@@ -13,7 +13,7 @@ const writer = async (): Promise<never> => {
     const outcome = await create(slug)
     if (outcome.kind === 'created') {
       const { version, id } = outcome.preset.designated_version
-      // Synchronous: what a reader has seen was acknowledged, and nothing waits in a buffer of ours.
+      // Synchronous, so that whatever a reader has seen was acknowledged, and nothing waits in a buffer of ours.
       writeSync(1, `${version} ${id}\n`)
     }
   }
