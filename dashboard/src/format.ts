@@ -75,3 +75,6 @@ const HERE = formatsIn({})
 const UTC = formatsIn({ timeZone: 'UTC' })
 
 const formats = (): typeof HERE => (timeZone.get() === 'UTC' ? UTC : HERE)
+
+/** A word that stands in a sentence elsewhere, as the head of a column. */
+export const asHead = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)

@@ -1,6 +1,6 @@
 /** The questions of the screen of one object, which a link to it asks when the pointer comes to it: no more than a click would, and none twice within seconds. */
 import { assignedKeys, assignedMembers } from './api/guardrails.ts'
-import { oneKey } from './api/keys.ts'
+import { isKeyHash, oneKey } from './api/keys.ts'
 import { preset } from './api/presets.ts'
 import { queryClient } from './api/query-client.ts'
 import type { Search } from './search.ts'
@@ -9,7 +9,7 @@ export const readPreset = ({ slug = '' }: Readonly<Record<string, string>>, { wo
   void queryClient.prefetchQuery(preset(slug, { workspace_id: workspace }))
 
 export const readKey = (_params: unknown, { key }: Search): void => {
-  if (key !== undefined) void queryClient.prefetchQuery(oneKey(key))
+  if (key !== undefined && isKeyHash(key)) void queryClient.prefetchQuery(oneKey(key))
 }
 
 export const readGuardrail = (_params: unknown, { guardrail }: Search): void => {

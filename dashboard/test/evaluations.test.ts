@@ -70,6 +70,9 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     expect(await rows.count()).toBe(2)
     expect(await rows.first().innerText()).toMatch(/Where is my parcel\?[^]*worse[^]*failed: contains[^]*passed/)
     await checkAccessible()
+    await page.goto(`${service.url}/dashboard/presets/listed-bot?tab=evaluations&evaluation=evaluation-that-is-gone`)
+    await page.getByText('The evaluation that the address names is not in this list').waitFor()
+    await page.goBack()
     // The address holds what is compared.
     await page.reload()
     await page.getByText('0 better, 1 worse').waitFor()

@@ -43,4 +43,21 @@ describe.skipIf(BROWSER_PATH === null)('a member', () => {
     await page.getByText('There is no request with this id here').waitFor()
     visitor.check()
   })
+
+  test('who follows an address of an admin reads that the screen is for admins, and nothing is asked that would be refused', async () => {
+    const service = await services.start()
+    const { data } = await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: 'ada', role: 'member' } })
+    const { page, ...visitor } = await browser.visit(data.url)
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    for (const title of ['Models', 'Guardrails', 'Workspaces', 'Audit']) {
+      await page.evaluate(`history.pushState(null, '', '/dashboard/${title.toLowerCase()}')`)
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      await page.getByText('This screen is for admins of the workspace.').waitFor()
+    }
+    await visitor.checkAccessible()
+    await page.goto(`${service.url}/dashboard/settings`)
+    await page.getByRole('table', { name: 'Sessions' }).getByText('this one').waitFor()
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['This browser', 'Sessions'])
+    visitor.check()
+  })
 })

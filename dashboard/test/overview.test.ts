@@ -25,7 +25,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
     await chat(service, { model: 'fake/good' })
     await trouble.waitFor()
-    expect(await trouble.textContent()).toMatch(/of attempts failed in this half hour · 500 .*The engine burst\./s)
+    expect(await trouble.textContent()).toMatch(/of attempts failed in this half hour · 500 server at [\d:]+: The engine burst\.$/s)
     await visitor.checkAccessible()
     await trouble.click()
     await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
@@ -37,6 +37,19 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     await chat(service, { model: 'fake/good' })
     await trouble.waitFor({ state: 'detached' })
     visitor.check()
+  })
+
+  test('heads of columns begin with a capital letter, whatever the sums are grouped by', async () => {
+    const service = await services.start()
+    await chat(service, { model: 'sandbox/echo' })
+    const { page, check } = await signedIn(browser, service, '/?by=model')
+    await page.getByRole('table', { name: 'Top spend by model' }).waitFor()
+    const head = (name: string) => page.getByRole('columnheader', { name, exact: true }).waitFor()
+    await head('Model')
+    await page.goto(`${service.url}/dashboard/spend?group=user&and=model`)
+    await head('Person')
+    await head('Model')
+    check()
   })
 
   test('says what the month costs of its budget, and nothing where there is none', async () => {

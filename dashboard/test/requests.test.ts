@@ -5,6 +5,7 @@ import { proseAnswer, startFakeUpstream } from '../../test/support/fake-upstream
 import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage } from './calls.ts'
+import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -15,6 +16,22 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
   let service: StartedService
   beforeAll(async () => {
     service = await services.start()
+  })
+
+  test('a sentence of the service about a provider, such as that the connection broke, is not shown as words of the provider', async () => {
+    const own = await services.start({ config: oneProvider(upstream) })
+    upstream.script((exchange) => exchange.reset())
+    const { id } = await chat(own, { model: 'fake/good' })
+    upstream.script((exchange) => exchange.answer(503, JSON.stringify({ error: { message: 'The engine burst.' } })))
+    const { id: spoken } = await chat(own, { model: 'fake/good' })
+    const { page, check } = await signedIn(browser, own, `/requests/${id}`)
+    const cause = page.getByRole('group', { name: 'Cause' })
+    await cause.getByText('The connection to the provider failed').waitFor()
+    expect(await cause.textContent()).not.toContain('said')
+    await page.goto(`${own.url}/dashboard/requests/${spoken}`)
+    await cause.getByText('Good said: ').waitFor()
+    await page.getByRole('region', { name: 'Timeline' }).getByText('503 provider_overloaded: The engine burst.').waitFor()
+    check()
   })
 
   test('its cause stands first: the provider that failed, its sentence, and every attempt with what became of it', async () => {

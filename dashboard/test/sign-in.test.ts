@@ -50,6 +50,47 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     expect(await without.page.getByRole('link', { name: /^Sign in with/ }).count()).toBe(0)
   })
 
+  test('who is not let in at the identity provider reads why, goes back, and comes to the page that they wanted', async () => {
+    const { url } = await services.start({ config: withProvider })
+    provider.claims = { aud: 'somebody-else' }
+    const visitor = await browser.visit(`${url}/dashboard/requests?q=status:error`)
+    visitor.expectOrigin(provider.issuer)
+    visitor.expectStatus(401)
+    const button = visitor.page.getByRole('link', { name: `Sign in with ${provider.host}` })
+    await button.click()
+    await visitor.page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+    await visitor.checkAccessible()
+    provider.claims = {}
+    await visitor.page.getByRole('link', { name: 'Back to the sign-in page' }).click()
+    await button.click()
+    await visitor.page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
+    expect(new URL(visitor.page.url()).searchParams.get('q')).toBe('status:error')
+    visitor.check()
+  })
+
+  test('a session that ends is begun again at the identity provider in another tab, and this one keeps what was written', async () => {
+    const own = await services.start({ config: withProvider })
+    provider.claims = {}
+    const visitor = await browser.visit(`${own.url}/dashboard/playground`, { alone: true })
+    visitor.expectOrigin(provider.issuer)
+    visitor.expectStatus(401)
+    const { page } = visitor
+    await page.getByRole('link', { name: `Sign in with ${provider.host}` }).click()
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.evaluate(`localStorage.setItem('patchbay.csrf', 'of-a-session-that-has-ended')`)
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await dialog.waitFor()
+    await visitor.checkAccessible()
+    const opened = page.waitForEvent('popup')
+    await dialog.getByRole('link', { name: `Sign in with ${provider.host}` }).click()
+    const other = await opened
+    await other.getByRole('heading', { name: 'Overview' }).waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('Where is my parcel?')
+    visitor.check()
+  })
+
   test('a link opens the page once, leaves the address at once, and the page it opened signs out', async () => {
     const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
     const link = `${service.url}/dashboard/${new URL(printed.stdout.trim()).hash}`

@@ -139,7 +139,7 @@ const composeSignIn = (parts: Parts, file: ConfigFile): SignIn => {
 const ownOriginOf = ({ host }: Parts, { server }: ConfigFile): OwnOrigin => createOwnOrigin({ host, publicUrl: server.public_url })
 
 const composeOidc = (parts: Parts, file: ConfigFile, oidc: OidcSettings): OidcRouteParts => {
-  const { clock, management, storage } = parts
+  const { clock, ids, log, management, storage } = parts
   const safeFetch = createSafeFetch({ clock, trustedHosts: oidc.trusted_hosts, trustedBy: 'auth.oidc.trusted_hosts' })
   return {
     provider: createIdentityProvider(oidc, fetchBy(safeFetch)),
@@ -149,7 +149,10 @@ const composeOidc = (parts: Parts, file: ConfigFile, oidc: OidcSettings): OidcRo
     peppers: management.signInPeppers,
     instanceId: instanceIdOf(parts),
     workspaceId: storage.owner.workspaceId,
+    prefix: pathPrefix(file),
     clock,
+    ids,
+    log,
   }
 }
 

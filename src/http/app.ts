@@ -253,6 +253,7 @@ export const createApp = (parts: AppParts): App => {
     let operation = 'none'
     let response: Response
     let failure: GatewayError | null = null
+    let failurePage: Route['failurePage']
     let anyOrigin = false
     await joinCohort()
     try {
@@ -263,6 +264,7 @@ export const createApp = (parts: AppParts): App => {
         const { route, params } = router.match(request.method, path)
         surface = route.surface
         operation = route.operation
+        failurePage = route.failurePage
         anyOrigin = route.anyOrigin === true
         if (route.policy === 'inference' && parts.isDraining())
           throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
@@ -312,7 +314,10 @@ export const createApp = (parts: AppParts): App => {
       }
     } catch (thrown) {
       failure = asRefusedUpgrade(asFailure(thrown), request.headers)
-      response = errorResponse(failure, surface, parts.formats)
+      response =
+        failurePage !== undefined && wantsPage(request.headers)
+          ? failurePage(failure, requestId)
+          : errorResponse(failure, surface, parts.formats)
     }
     const { headers } = response
     headers.set('x-request-id', requestId)
@@ -377,6 +382,9 @@ const logRequest = (
 const NOBODY = ''
 
 const NO_QUERY = new URLSearchParams()
+
+/** Browsers say so where a person opens an address; programs take anything. */
+const wantsPage = (headers: Headers): boolean => headers.get('accept')?.includes('text/html') === true
 
 const HOST = /^[\w.:[\]-]*$/
 

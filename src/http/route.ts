@@ -3,6 +3,7 @@ import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Reach } from '../canonical/reach.ts'
+import type { GatewayError } from '../errors.ts'
 import { type Caller, isPerson, type Person } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -92,6 +93,8 @@ export interface Route {
   >
   /** Statuses of errors that the route may answer with, in addition to those of its policy. */
   readonly errors: readonly number[]
+  /** People open it in a browser: a failure is a page for them, and an error as on every other route for programs. */
+  readonly failurePage?: (failure: GatewayError, requestId: string) => Response
   readonly handle: (request: RouteRequest) => Promise<Response> | Response
 }
 

@@ -6,6 +6,7 @@ import type * as Library from 'oauth4webapi'
 import { z } from 'zod'
 
 import { GatewayError } from '../errors.ts'
+import { cutText } from '../lib/cut-text.ts'
 import type { OidcSettings } from './oidc-settings.ts'
 
 /** The function that sends requests to the provider. */
@@ -46,7 +47,7 @@ export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching):
 
   return {
     async begin(redirectUri) {
-      const { oauth, server } = await asked(load)
+      const { oauth, server } = await asked(UNREACHED, load)
       const begun = { state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier() }
       const url = new URL(server.authorization_endpoint ?? '')
       for (const [name, value] of Object.entries({
@@ -63,8 +64,8 @@ export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching):
       return { url: url.href, begun }
     },
     async finish(callback, { state, nonce, verifier }, redirectUri) {
-      const claims = await asked(async () => {
-        const { oauth, options, server } = await load()
+      const { oauth, options, server } = await asked(UNREACHED, load)
+      const claims = await asked(UNCONFIRMED, async () => {
         const authentication = oauth.ClientSecretBasic(settings.client_secret)
         const parameters = oauth.validateAuthResponse(server, client, callback, state)
         const response = await oauth.authorizationCodeGrantRequest(
@@ -88,18 +89,35 @@ export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching):
   }
 }
 
-const asked = async <Found>(work: () => Promise<Found>): Promise<Found> => {
+const asked = async <Found>(sentence: string, work: () => Promise<Found>): Promise<Found> => {
   try {
     return await work()
   } catch (cause) {
-    throw new GatewayError('authentication', 'The identity provider did not confirm this sign-in. Start it again.', { cause })
+    const word = wordOf(cause)
+    throw new GatewayError('authentication', word === null ? sentence : `The identity provider refused: ${word}`, { cause })
   }
+}
+
+const UNREACHED = 'The identity provider cannot be reached, or is not the one that auth.oidc.issuer names. Try again later.'
+const UNCONFIRMED = 'The identity provider did not confirm this sign-in. Start it again.'
+
+const refusalSchema = z.object({ error: z.string(), error_description: z.string().optional() })
+
+const WORD_MAX = 300
+
+/** The provider's own reason, which it gives by redirect once the person was there, and where it gives no token; null where it gave none. */
+const wordOf = (cause: unknown): string | null => {
+  const outcome = refusalSchema.safeParse(cause)
+  if (!outcome.success) return null
+  const { error, error_description: description } = outcome.data
+  return cutText(description === undefined ? error : `${description} (${error})`, WORD_MAX)
 }
 
 const claimsSchema = z.object({
   sub: z.string().min(1).max(256),
-  email: z.string().optional(),
-  email_verified: z.boolean().optional(),
+  email: z.string().nullish(),
+  /** Some providers write it as a text. */
+  email_verified: z.unknown().optional(),
 })
 
 const identityOf = (claims: object, { allowed_domains: domains, role_claim: roleClaim }: OidcSettings): Identity => {
@@ -107,7 +125,7 @@ const identityOf = (claims: object, { allowed_domains: domains, role_claim: role
   if (!outcome.success) throw new GatewayError('authentication', 'The identity provider did not say who signs in.')
   const { sub, email, email_verified: isVerified } = outcome.data
   if (domains !== undefined) {
-    const domain = isVerified === true ? email?.slice(email.lastIndexOf('@') + 1).toLowerCase() : undefined
+    const domain = isVerified === true || isVerified === 'true' ? email?.slice(email.lastIndexOf('@') + 1).toLowerCase() : undefined
     if (domain === undefined || !domains.some((allowed) => allowed.toLowerCase() === domain)) {
       throw new GatewayError(
         'permission_denied',

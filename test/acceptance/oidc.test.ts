@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { call } from '../support/calls.ts'
 import { OIDC_CLIENT, startIdentityProvider } from '../support/identity-provider.ts'
 import { openSession, signedIn } from '../support/signed-in.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const provider = startIdentityProvider()
@@ -138,6 +138,58 @@ test('403: another domain, or an address that the provider has not confirmed', a
     { email: undefined },
     { email_verified: undefined },
   ]) {
+    provider.claims = claims
+    expect(await refused()).toBe(403)
+  }
+})
+
+describe('a failure', () => {
+  /** As a browser asks, in which a person came back. */
+  const shown = async (callback: (url: string) => URLSearchParams) => {
+    const { cookie, url } = await begin()
+    const headers = { cookie, accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+    const response = await fetch(`${service.url}/auth/oidc/callback?${callback(url).toString()}`, { redirect: 'manual', headers })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  test('is a page for a person, which says why and leads back to the sign-in page', async () => {
+    provider.claims = { email: 'eve@evil.example' }
+    const { status, headers, text } = await shown(provider.authorize)
+    expect([status, headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8'])
+    expect(headers.get('content-security-policy')).toStartWith("default-src 'none'; style-src 'nonce-")
+    expect(text).toContain('Only people with a verified email address in an allowed domain can sign in here.')
+    expect(text).toContain('<a href="/dashboard">')
+    expect(text).toContain(headers.get('x-request-id') ?? 'no id')
+  })
+
+  test('that the provider gives a reason for has that reason, as text', async () => {
+    const { text } = await shown((url) => {
+      const state = new URL(url).searchParams.get('state') ?? ''
+      return new URLSearchParams({ error: 'access_denied', error_description: 'Ask <b>IT</b> for access.', state })
+    })
+    expect(text).toContain('The identity provider refused: Ask &lt;b&gt;IT&lt;/b&gt; for access. (access_denied)')
+    const strange = await shown(() => new URLSearchParams({ error: 'access_denied', error_description: 'Call 555', state: 'another' }))
+    expect(strange.text).not.toContain('555')
+  })
+
+  test('has its cause in the log of the service, beside the id of the request', async () => {
+    provider.claims = { aud: 'somebody-else' }
+    const { headers } = await shown(provider.authorize)
+    const id = headers.get('x-request-id') ?? 'no id'
+    await until(() => service.stderr().includes(id), 'the line of the log')
+    expect(
+      service
+        .stderr()
+        .split('\n')
+        .find((line) => line.includes(id) && line.includes('"warn"')),
+    ).toContain('\\"aud\\"')
+  })
+})
+
+test('an address that is confirmed in a text counts as confirmed, and no address as none', async () => {
+  provider.claims = { email_verified: 'true' }
+  await signIn()
+  for (const claims of [{ email_verified: 'false' }, { email: null }]) {
     provider.claims = claims
     expect(await refused()).toBe(403)
   }

@@ -41,7 +41,7 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
   markReached()
   if (response.ok) return response
   const error = await readApiError(response)
-  if (response.status === 401 && path !== SESSIONS) endSession()
+  if (response.status === 401 && path !== SESSIONS) endSession(half)
   throw error
 }
 

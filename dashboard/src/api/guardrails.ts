@@ -1,4 +1,5 @@
 /** Guardrails, to whom they are assigned, and what they make of a text. */
+import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
 import type { guardrailRecordedTest, guardrailTest } from '../../../src/contract/guardrail-test.ts'
@@ -17,6 +18,13 @@ export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_
 
 export const guardrailList = (workspace?: string) =>
   offsetList<Guardrail>(['guardrails', { workspace }], '/guardrails', { workspace_id: workspace, include: 'hits' })
+
+/** For an address that names one which the list does not show: it is further down, or gone. */
+export const oneGuardrail = (id: string) =>
+  queryOptions({
+    queryKey: ['guardrails', id],
+    queryFn: async ({ signal }) => (await ask<{ data: Guardrail }>(`/guardrails/${segment(id)}`, { signal })).data,
+  })
 
 /** Without hits, which are counted for each answer: to name guardrails, and to choose one. */
 export const guardrailNames = (workspace?: string) =>

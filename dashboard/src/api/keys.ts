@@ -22,6 +22,9 @@ export interface KeyFilter {
 
 export const keyList = (filter: KeyFilter) => cursorList<Key>(['keys', filter], '/keys', { ...filter })
 
+/** An address that somebody wrote may name a key by anything. */
+export const isKeyHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
+
 export const oneKey = (hash: string) =>
   queryOptions({
     queryKey: ['key', hash],

@@ -19,7 +19,9 @@ export const holdSession = (half: string): void => {
   sessionState.set('held')
 }
 
-export const endSession = (): void => {
+/** `refused`: the half that the service did not take. A newer one, of this tab or of another, stays. */
+export const endSession = (refused: string | null): void => {
+  if (sessionHalf() !== refused) return
   localStorage.removeItem(NAME)
   if (sessionState.get() === 'held') sessionState.set('ended')
 }
@@ -30,3 +32,10 @@ export const forgetSession = (): void => {
   forgetAllKept()
   sessionState.set('none')
 }
+
+/** Who signs in or out in one tab does so in all of them: they share the cookie. The session of before is over in both cases. */
+window.addEventListener('storage', ({ key, newValue }) => {
+  if (key !== NAME) return
+  if (sessionState.get() === 'held') sessionState.set('ended')
+  if (newValue !== null) sessionState.set('held')
+})

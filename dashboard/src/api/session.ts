@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query'
 
 import type { CurrentSessionResource, SignInMethodsResource } from '../../../src/contract/session.ts'
+import { PAGE_BASE } from '../page.ts'
 import { ask } from './client.ts'
 import { forgetSession, holdSession } from './session-half.ts'
 
@@ -28,9 +29,23 @@ export const signInMethods = queryOptions({
   staleTime: Infinity,
 })
 
-/** Takes the token of a link out of the address, so that neither the history nor a screenshot holds it. */
+/**
+ * Takes the token of a link out of the address, so that neither the history nor a screenshot holds it. Who was at the identity provider comes
+ * back to where they were.
+ */
 export const takeLoginToken = (): string | null => {
   const token = /^#login=([\w.~-]+)$/.exec(location.hash)?.[1] ?? null
-  if (token !== null) history.replaceState(null, '', location.pathname + location.search)
+  if (token === null) return null
+  history.replaceState(null, '', sessionStorage.getItem(PLACE) ?? location.pathname + location.search)
+  sessionStorage.removeItem(PLACE)
   return token
+}
+
+/** The tab has it, and no address: nobody can send somebody elsewhere by it. */
+const PLACE = 'patchbay.place'
+
+/** Before the tab leaves for the identity provider. A refusal there leads back to the first screen, which nobody chose: an earlier place stays. */
+export const keepPlace = (): void => {
+  const place = location.pathname + location.search
+  if (place.replace(/\/$/, '') !== PAGE_BASE) sessionStorage.setItem(PLACE, place)
 }

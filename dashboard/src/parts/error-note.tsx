@@ -13,6 +13,11 @@ export const messageOf = (thrown: unknown): string => {
 /** Something that is gone or belongs to others, or a service that is older than the page. */
 const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 405)
 
+/** The same question would be refused in the same way: it is malformed, or somebody else's to ask. */
+const isRefused = (thrown: unknown): boolean => thrown instanceof ApiError && REFUSALS.has(thrown.status)
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 422])
+
 export const ErrorNote = ({ error, again }: { error: unknown; again?: () => void }) => {
   if (isMissing(error))
     return <p className="note">There is nothing to show: it was deleted, is not yours to see, or this service does not offer it.</p>
@@ -24,7 +29,7 @@ export const ErrorNote = ({ error, again }: { error: unknown; again?: () => void
         {messageOf(error)}
       </p>
       <p className="row">
-        {again === undefined ? null : <Button onClick={again}>Try again</Button>}
+        {again === undefined || isRefused(error) ? null : <Button onClick={again}>Try again</Button>}
         {requestId === null ? null : <code className="faint">{requestId}</code>}
       </p>
     </div>

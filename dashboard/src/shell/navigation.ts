@@ -3,24 +3,28 @@ export interface Screen {
   readonly to: string
   readonly title: string
   readonly key: string
-  /** Members see these too. */
-  readonly forMembers: boolean
+  /** `listed` in a member's navigation; `open` by an address; `closed`, since all that it asks is refused. */
+  readonly members: 'listed' | 'open' | 'closed'
 }
 
 export const SCREENS: readonly Screen[] = [
-  { to: '/', title: 'Overview', key: 'o', forMembers: true },
-  { to: '/requests', title: 'Requests', key: 'r', forMembers: true },
-  { to: '/presets', title: 'Presets', key: 'p', forMembers: true },
-  { to: '/playground', title: 'Playground', key: 'y', forMembers: true },
-  { to: '/models', title: 'Models', key: 'm', forMembers: false },
-  { to: '/keys', title: 'Keys', key: 'k', forMembers: true },
-  { to: '/spend', title: 'Spend', key: 's', forMembers: false },
-  { to: '/guardrails', title: 'Guardrails', key: 'l', forMembers: false },
-  { to: '/setup', title: 'Set up', key: 'u', forMembers: true },
-  { to: '/workspaces', title: 'Workspaces', key: 'w', forMembers: false },
-  { to: '/audit', title: 'Audit', key: 'a', forMembers: false },
-  { to: '/settings', title: 'Settings', key: 't', forMembers: false },
+  { to: '/', title: 'Overview', key: 'o', members: 'listed' },
+  { to: '/requests', title: 'Requests', key: 'r', members: 'listed' },
+  { to: '/presets', title: 'Presets', key: 'p', members: 'listed' },
+  { to: '/playground', title: 'Playground', key: 'y', members: 'listed' },
+  { to: '/models', title: 'Models', key: 'm', members: 'closed' },
+  { to: '/keys', title: 'Keys', key: 'k', members: 'listed' },
+  { to: '/spend', title: 'Spend', key: 's', members: 'open' },
+  { to: '/guardrails', title: 'Guardrails', key: 'l', members: 'closed' },
+  { to: '/setup', title: 'Set up', key: 'u', members: 'listed' },
+  { to: '/workspaces', title: 'Workspaces', key: 'w', members: 'closed' },
+  { to: '/audit', title: 'Audit', key: 'a', members: 'closed' },
+  { to: '/settings', title: 'Settings', key: 't', members: 'open' },
 ]
 
 export const screensFor = (role: 'admin' | 'member'): readonly Screen[] =>
-  SCREENS.filter(({ forMembers }) => role === 'admin' || forMembers)
+  SCREENS.filter(({ members }) => role === 'admin' || members === 'listed')
+
+/** `path`: with or without what the service is below. */
+export const closedToMembers = (path: string): Screen | undefined =>
+  SCREENS.find(({ to, members }) => members === 'closed' && path.replace(/\/$/, '').endsWith(to))

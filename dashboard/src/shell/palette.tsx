@@ -6,6 +6,7 @@ import { useState } from 'react'
 
 import { search, type SearchHit } from '../api/search.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { messageOf } from '../parts/error-note.tsx'
 import { useSettled } from '../parts/use-settled.ts'
 import { addressOf } from './hit-address.ts'
 import type { Screen } from './navigation.ts'
@@ -64,7 +65,9 @@ export const Palette = ({ onClose, screens }: PaletteProps) => {
             <p className="empty" role="status">
               {found.isFetching || settled !== text.trim()
                 ? 'Searching…'
-                : 'Nothing has that name or id. A request that was refused at the door is not recorded: its answer says why.'}
+                : found.error !== null
+                  ? `Nothing could be searched: ${messageOf(found.error)}`
+                  : 'Nothing has that name or id. A request that was refused at the door is not recorded: its answer says why.'}
             </p>
           ) : null}
         </Command.List>

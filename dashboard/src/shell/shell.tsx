@@ -15,9 +15,10 @@ import { Skeleton } from '../parts/loaded.tsx'
 import { useCurrentInView } from '../parts/use-current-in-view.ts'
 import { createStore, useStore } from '../store.ts'
 import { chooseTheme, THEMES } from '../theme.ts'
+import { ForAdmins } from './for-admins.tsx'
 import { KeysHelp, helpOpen } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
-import { screensFor } from './navigation.ts'
+import { closedToMembers, screensFor } from './navigation.ts'
 import type { PaletteProps } from './palette.tsx'
 import { useShellKeys } from './shell-keys.ts'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
@@ -32,6 +33,7 @@ export const Shell = () => {
   const screens = screensFor(session.data?.role ?? 'member')
   const isOpen = useStore(paletteOpen)
   const path = useRouterState({ select: ({ location }) => location.pathname })
+  const closed = session.data?.role === 'member' ? closedToMembers(path) : undefined
   const navigation = useCurrentInView(`${path} of ${screens.length}`)
   useShellKeys({ screens, openPalette: () => paletteOpen.set(true), openHelp: () => helpOpen.set(true) })
   return (
@@ -83,9 +85,7 @@ export const Shell = () => {
           </FaultBoundary>
         ) : null}
         <FaultBoundary>
-          <Suspense fallback={<Skeleton rows={8} />}>
-            <Outlet />
-          </Suspense>
+          <Suspense fallback={<Skeleton rows={8} />}>{closed === undefined ? <Outlet /> : <ForAdmins title={closed.title} />}</Suspense>
         </FaultBoundary>
       </main>
       <KeysHelp />

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 
 import { sessionState } from '../api/session-half.ts'
-import { signIn, signInMethods } from '../api/session.ts'
+import { keepPlace, signIn, signInMethods } from '../api/session.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { messageOf } from '../parts/error-note.tsx'
@@ -31,9 +31,22 @@ export const SignInPage = ({ opening, fault }: { opening: boolean; fault: string
 const AtProvider = () => {
   const oidc = useQuery(signInMethods).data?.oidc ?? null
   return oidc === null ? null : (
-    <a className="button primary" href={oidc.url}>
+    <a className="button primary" href={oidc.url} onClick={keepPlace}>
       Sign in with {new URL(oidc.issuer).host}
     </a>
+  )
+}
+
+/** Leaves this tab as it is, which goes on once somebody has signed in in another. */
+const InAnotherTab = () => {
+  const oidc = useQuery(signInMethods).data?.oidc ?? null
+  return oidc === null ? null : (
+    <p className="stack">
+      <a className="button primary" href={oidc.url} target="_blank" rel="noreferrer">
+        Sign in with {new URL(oidc.issuer).host}
+      </a>
+      <span className="faint small">It opens in another tab. Come back to this one afterwards.</span>
+    </p>
   )
 }
 
@@ -41,6 +54,7 @@ const AtProvider = () => {
 export const SignInDialog = () => (
   <Dialog title="Sign in again" onClose={() => sessionState.set('none')}>
     <p className="soft">Your session has ended. What you wrote is still here.</p>
+    <InAnotherTab />
     <SignInForm fault={null} />
   </Dialog>
 )

@@ -12,9 +12,10 @@ import { readJsonObject } from '../../lib/json-body.ts'
 import type { ApplicationCodes, OauthSettings } from '../../sign-in/application-codes.ts'
 import type { Attempts } from '../../sign-in/attempts.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { consentPage, consentPolicy } from '../oauth/consent-page.ts'
+import { consentPage } from '../oauth/consent-page.ts'
 import { CONSENT_SCRIPT } from '../oauth/consent-script.ts'
 import { jsonResponse } from '../json-response.ts'
+import { failurePage } from '../plain-page.ts'
 import { callerOf, type Route } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
 
@@ -45,22 +46,17 @@ export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts)
     query: consentQuery,
     answers: { 200: { description: 'The page, HTML.' } },
     errors: [400],
+    failurePage: failurePage(
+      'The application asks in a way that cannot be answered',
+      'Nothing was allowed. Go back to the application, and tell those who make it.',
+      ids,
+    ),
     handle(request) {
       requireEachOnce(request.query)
       const given = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
       const requested = validate(z.object(consentQuery), given)
       codes.requireAllowed(requested, settings)
-      const nonce = Buffer.from(ids.bytes(16)).toString('base64url')
-      return new Response(consentPage(requested, { prefix, nonce }), {
-        headers: {
-          ...NO_STORE,
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': consentPolicy(nonce),
-          'referrer-policy': 'no-referrer',
-          'x-content-type-options': 'nosniff',
-          'cross-origin-opener-policy': 'same-origin',
-        },
-      })
+      return consentPage(requested, { prefix, ids })
     },
   },
   {

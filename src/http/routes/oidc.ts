@@ -6,10 +6,13 @@ import { z } from 'zod'
 import { LINK_SECONDS } from '../../contract/session.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/id.ts'
 import type { BegunSignIn, IdentityProvider } from '../../sign-in/identity-provider.ts'
 import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
 import { digestsOf, type Peppers } from '../../sign-in/secrets.ts'
+import type { Log } from '../../telemetry/log.ts'
 import type { OwnOrigin } from '../own-origin.ts'
+import { escaped, failurePage } from '../plain-page.ts'
 import type { Route, RouteRequest } from '../route.ts'
 
 export interface OidcRouteParts {
@@ -23,10 +26,14 @@ export interface OidcRouteParts {
   readonly instanceId: string
   /** The workspace to which people sign in. */
   readonly workspaceId: string
+  /** The path that a proxy takes away before it asks us: '' or `/patchbay`. */
+  readonly prefix: string
   readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Log
 }
 
-const shared = { tag: 'Sign-in', surface: 'management', policy: 'public', method: 'GET' } as const
+const common = { tag: 'Sign-in', surface: 'management', policy: 'public', method: 'GET' } as const
 
 /** Where a browser begins, below the root. */
 export const OIDC_START = '/auth/oidc/start'
@@ -34,7 +41,17 @@ export const OIDC_START = '/auth/oidc/start'
 const KEPT_SECONDS = 600
 
 export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
-  const { provider, links, ownOrigin, publicUrl, peppers, clock, workspaceId } = parts
+  const { provider, links, ownOrigin, publicUrl, peppers, clock, ids, log, prefix, workspaceId } = parts
+  const shared = {
+    ...common,
+    failurePage: failurePage('You are not signed in', `<a href="${escaped(prefix)}/dashboard">Back to the sign-in page</a>`, ids),
+  }
+  /** The answer says nothing of how provider and service fail to agree; who runs the service needs it. */
+  const logged = async <Found>({ requestId }: RouteRequest, asked: Promise<Found>): Promise<Found> =>
+    asked.catch((error: unknown) => {
+      log.warn({ request_id: requestId, error }, 'sign-in at the identity provider failed')
+      throw error
+    })
   const cookieName = `pb_oidc_${parts.instanceId}`
   const redirectUri = ({ headers }: RouteRequest): string => `${publicUrl(headers)}/auth/oidc/callback`
   // The provider's page leads back here by a cross-site redirect, on which a strict cookie would not be sent.
@@ -55,7 +72,7 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
       answers: { 302: { description: 'To the provider.' } },
       errors: [401, 403],
       async handle(request) {
-        const { url, begun } = await provider.begin(redirectUri(request))
+        const { url, begun } = await logged(request, provider.begin(redirectUri(request)))
         const kept = { ...begun, until: clock.now() + KEPT_SECONDS * 1000 }
         return redirect(url, cookie(request, signed(kept, peppers), KEPT_SECONDS))
       },
@@ -71,7 +88,7 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
         const begun = keptIn(request.headers.get('cookie') ?? '', cookieName, peppers, clock.now())
         if (begun === null)
           throw new GatewayError('authentication', 'This sign-in was not begun in this browser, or too long ago. Begin it again.')
-        const { userId, role } = await provider.finish(request.query, begun, redirectUri(request))
+        const { userId, role } = await logged(request, provider.finish(request.query, begun, redirectUri(request)))
         const by = { requestId: request.requestId, userId, keyHash: null }
         const { token } = await links.make({ workspaceId, userId, role, expiresInSeconds: LINK_SECONDS }, by)
         return redirect(loginUrl(publicUrl(request.headers), token), cookie(request, '', 0))

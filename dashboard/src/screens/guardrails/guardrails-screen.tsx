@@ -1,9 +1,9 @@
 /** Guardrails: what may be said and asked, with a box to try them in before they hold. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { createGuardrail, type Guardrail, guardrailList } from '../../api/guardrails.ts'
+import { createGuardrail, type Guardrail, guardrailList, oneGuardrail } from '../../api/guardrails.ts'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -25,7 +25,8 @@ export const GuardrailsScreen = () => {
   const guardrails = useInfiniteQuery(guardrailList(search['workspace']))
   const [isNew, setNew] = useState(false)
   useKeys({ c: () => setNew(true) })
-  const chosen = guardrails.data?.find(({ id }) => id === search['guardrail'])
+  const wanted = search['guardrail']
+  const chosen = guardrails.data?.find(({ id }) => id === wanted)
   return (
     <>
       <ScreenHead title="Guardrails">
@@ -74,10 +75,17 @@ export const GuardrailsScreen = () => {
         <ShowMore list={guardrails} shown={guardrails.data?.length ?? 0} />
       </Panel>
       {chosen === undefined ? null : <GuardrailEditor of={chosen} key={`${chosen.id}${chosen.updated_at}`} />}
+      {wanted === undefined || guardrails.data === undefined || chosen !== undefined ? null : <Unlisted id={wanted} />}
       {isNew ? <NewGuardrail onClose={() => setNew(false)} /> : null}
     </>
   )
 }
+
+const Unlisted = ({ id }: { id: string }) => (
+  <Loaded query={useQuery(oneGuardrail(id))}>
+    {(guardrail) => <GuardrailEditor of={guardrail} key={`${id}${guardrail.updated_at}`} />}
+  </Loaded>
+)
 
 const nameCell = ({ id, name }: Guardrail) => (
   <Link to="." search={(before) => ({ ...before, guardrail: id })} resetScroll={false}>

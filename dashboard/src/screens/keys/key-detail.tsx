@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { changeKey, type Key, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
+import { changeKey, isKeyHash, type Key, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
 import { instant, money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -21,7 +21,8 @@ import { KeyState } from './key-state.tsx'
 import { LimitDialog } from './limit-dialog.tsx'
 
 export const KeyDetail = ({ hash }: { hash: string }) => {
-  const key = useQuery(oneKey(hash))
+  const isHash = isKeyHash(hash)
+  const key = useQuery({ ...oneKey(hash), enabled: isHash })
   return (
     <Panel
       title={key.data?.name ?? 'Key'}
@@ -31,9 +32,15 @@ export const KeyDetail = ({ hash }: { hash: string }) => {
         </Link>
       }
     >
-      <Loaded query={key} rows={6}>
-        {(data) => <KeyFacts of={data} />}
-      </Loaded>
+      {isHash ? (
+        <Loaded query={key} rows={6}>
+          {(data) => <KeyFacts of={data} />}
+        </Loaded>
+      ) : (
+        <p className="note">
+          No key has this address: a key is named by the 64 digits of its hash. Search the list by its name or its last four.
+        </p>
+      )}
     </Panel>
   )
 }

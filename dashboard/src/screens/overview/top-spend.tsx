@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
 import { usage, type Usage } from '../../api/usage.ts'
-import { money } from '../../format.ts'
+import { asHead, money } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Meter } from '../../parts/meter.tsx'
@@ -58,7 +58,7 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
               empty={<Empty>Nothing was spent in this time.</Empty>}
               columns={[
                 {
-                  title: by,
+                  title: asHead(BY[by].title),
                   isHead: true,
                   cell: (group) => (
                     <Link

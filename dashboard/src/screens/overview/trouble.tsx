@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 
 import { type ProviderHealth, providerHealth } from '../../api/providers.ts'
 import { clockTime, percent } from '../../format.ts'
+import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { useNow } from '../../parts/when.tsx'
 import { stateOf } from '../models/provider-state.ts'
 
@@ -27,7 +28,11 @@ const TroubleLine = ({ provider }: { provider: ProviderHealth }) => {
   const facts = [
     stateOf(provider).words,
     ...(slot === undefined || slot.failed === 0 ? [] : [`${percent(slot.failed / asked)} of attempts failed in this half hour`]),
-    ...(error === null ? [] : [`${error.status ?? ''} ${error.type} at ${clockTime(error.at, now)}: ${error.message}`.trim()]),
+    ...(error === null
+      ? []
+      : [
+          `${error.status ?? ''} ${error.type} at ${clockTime(error.at, now)}: ${wordsOfProvider(error.message, name) ?? error.message}`.trim(),
+        ]),
   ]
   return (
     <Link to="/models" className="trouble">

@@ -1,6 +1,7 @@
 /** Why it failed, in a sentence, and what to do about it. */
 import type { Generation } from '../../api/generations.ts'
 import { PAGE_BASE } from '../../page.ts'
+import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { warningKey, WarningText } from '../../parts/warning-text.tsx'
 
 export const Cause = ({ record }: { record: Generation }) => {
@@ -23,12 +24,7 @@ export const Cause = ({ record }: { record: Generation }) => {
             ? `${attempts[0]?.provider_name} was asked.`
             : `${attempts.length} attempts were made, ${failed === attempts.length ? 'all' : failed} failed.`}
       </p>
-      {error === null ? null : (
-        <p>
-          {error.provider_name === null ? '' : `${error.provider_name} said: `}
-          <q>{withoutName(error.message, error.provider_name)}</q>
-        </p>
-      )}
+      {error === null ? null : <Said message={error.message} provider={error.provider_name} />}
       <p>
         <a href={`${PAGE_BASE.replace(/\/dashboard$/, '')}/docs#errors`}>What to do about {type}</a>
       </p>
@@ -36,9 +32,17 @@ export const Cause = ({ record }: { record: Generation }) => {
   )
 }
 
-/** Sentences of a provider begin with its name. */
-const withoutName = (message: string, name: string | null): string =>
-  name !== null && message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
+/** A connection that broke, or a credential that was refused, is a finding of the service: the provider said nothing of the kind. */
+const Said = ({ message, provider }: { message: string; provider: string | null }) => {
+  const words = wordsOfProvider(message, provider)
+  return words === null ? (
+    <p>{message}</p>
+  ) : (
+    <p>
+      {provider} said: <q>{words}</q>
+    </p>
+  )
+}
 
 const Warnings = ({ record }: { record: Generation }) => (
   <div className="note warn">

@@ -173,7 +173,8 @@ const NoRequests = ({ isFiltered }: { isFiltered: boolean }) => {
         <Button onClick={() => void navigate({ to: '.', search: (search) => ({ ...search, q: undefined }) })}>Clear the filter</Button>
       }
     >
-      No request in this time fits the filter.
+      No request in this time fits the filter. What the service refused itself, such as for a limit that was used up, is not listed; its
+      answer says why.
     </Empty>
   ) : (
     <Empty

@@ -6,6 +6,7 @@ import type { Generation } from '../../api/generations.ts'
 import { currentSession } from '../../api/session.ts'
 import { duration } from '../../format.ts'
 import { Panel } from '../../parts/panel.tsx'
+import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { axisTicks } from './axis-ticks.ts'
 
 type Attempt = NonNullable<Generation['provider_responses']>[number]
@@ -55,7 +56,7 @@ export const Timeline = ({ record }: { record: Generation }) => {
                       <span aria-hidden="true">▲ </span>
                       {attempt.status ?? 'no answer'} {attempt.error_type}
                     </span>
-                    {attempt.message === null ? '' : `: ${attempt.message}`}
+                    {attempt.message === null ? '' : `: ${wordsOfProvider(attempt.message, attempt.provider_name) ?? attempt.message}`}
                   </>
                 )}
               </span>

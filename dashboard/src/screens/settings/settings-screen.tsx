@@ -20,23 +20,30 @@ import { LoggingSettings } from './logging-settings.tsx'
 
 export const SettingsScreen = () => {
   const session = useQuery(currentSession)
-  const service = useQuery(serviceFacts)
+  const isAdmin = session.data?.role === 'admin'
+  const service = useQuery({ ...serviceFacts, enabled: isAdmin })
   const workspace = useSearch({ strict: false }).workspace ?? session.data?.workspace_id
   return (
     <>
       <ScreenHead title="Settings">
-        <CopyCurl path="/service" />
+        <CopyCurl path={isAdmin ? '/service' : '/sessions'} />
       </ScreenHead>
       <Panel title="This browser">
         <BrowserSettings />
       </Panel>
-      <Panel title="Logging">{workspace === undefined ? null : <LoggingSettings workspaceId={workspace} />}</Panel>
+      {isAdmin && workspace !== undefined ? (
+        <Panel title="Logging">
+          <LoggingSettings workspaceId={workspace} />
+        </Panel>
+      ) : null}
       <Sessions />
-      <Panel title="Service">
-        <Loaded query={service} rows={6}>
-          {(facts) => <EffectiveSettings facts={facts} />}
-        </Loaded>
-      </Panel>
+      {isAdmin ? (
+        <Panel title="Service">
+          <Loaded query={service} rows={6}>
+            {(facts) => <EffectiveSettings facts={facts} />}
+          </Loaded>
+        </Panel>
+      ) : null}
     </>
   )
 }

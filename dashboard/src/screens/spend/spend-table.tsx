@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 
 import type { Usage } from '../../api/usage.ts'
-import { compact, count, money, percent } from '../../format.ts'
+import { asHead, compact, count, money, percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
 import { countedBy, leadOf, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
@@ -30,7 +30,7 @@ export const SpendTable = ({ used, dimensions, filter }: SpendTableProps) => {
             ? []
             : [
                 {
-                  title: DIMENSIONS.find(({ id }) => id === dimension)?.title ?? dimension,
+                  title: asHead(DIMENSIONS.find(({ id }) => id === dimension)?.title ?? dimension),
                   isHead: place === 0,
                   cell: (group: Group) =>
                     place > 0 && group.other === true ? null : (

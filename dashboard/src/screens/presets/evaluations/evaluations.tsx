@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
 import { type Evaluation, evaluationList } from '../../../api/evaluations.ts'
-import { count, money } from '../../../format.ts'
+import { count, instant, money } from '../../../format.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Empty } from '../../../parts/empty.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
@@ -83,6 +83,11 @@ export const Evaluations = (parts: PresetParts) => {
               />
               <ShowMore list={found} shown={evaluations.length} />
             </Panel>
+            {chosen === undefined || shown.id === chosen ? null : (
+              <p className="note">
+                The evaluation that the address names is not in this list: it was deleted, or is further down. This is the newest one.
+              </p>
+            )}
             <Panel
               title={titleOf(shown)}
               actions={
@@ -118,7 +123,7 @@ export const Evaluations = (parts: PresetParts) => {
 
 /** Evaluations of one version may have one name: the time distinguishes them. */
 const titleOf = ({ name, version, created_at: at, baseline }: Evaluation): string =>
-  `${name ?? 'Evaluation'} of v${version}${baseline === null ? '' : ` beside v${baseline}`}, ${at.slice(0, 16).replace('T', ' ')}`
+  `${name ?? 'Evaluation'} of v${version}${baseline === null ? '' : ` beside v${baseline}`}, ${instant(at)}`
 
 const Outcome = ({ evaluation: { state, passed } }: { readonly evaluation: Evaluation }) => {
   if (state === 'running') return <Status mark="left">running</Status>
