@@ -5,11 +5,11 @@ import { isObject } from '../../lib/json.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
-/** A Messages request. Throws `invalid_request` without a model or without messages. */
+/** Reads a Messages request. Throws `invalid_request` if it has no model or no messages. */
 export const readCall = (body: JsonBody): Call =>
   callOf('messages', body, { fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)], parsePrompt })
 
-/** This dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
+/** Reads this dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
 const readFallbacks = (body: JsonBody): string[] => {
   const value = body.value('fallbacks') ?? []
   if (!Array.isArray(value)) throw invalidField('fallbacks', 'Expected a list of objects.')

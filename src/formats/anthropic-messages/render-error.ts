@@ -14,7 +14,7 @@ export const renderError = (
   answered: false,
 })
 
-/** The envelope without its `request_id`: the data of the `error` event. The facts stand beside `error`, whose keys are fixed. */
+/** The envelope without its `request_id`: the data of the `error` event. The metadata is placed beside `error`, whose keys are fixed. */
 export const errorBody = (error: GatewayError, tail: AnswerTail | null): JsonObject => {
   const { error_type: _, ...facts } = error.publicMetadata
   return {
