@@ -1,4 +1,4 @@
-/** Sessions of people and the links that open them, on the wire (docs/contract/sign-in.md). */
+/** Sessions of people, and the links that start them, on the wire (docs/contract/sign-in.md). */
 import { z } from 'zod'
 
 const timestamp = z.iso.datetime()
@@ -6,7 +6,7 @@ const role = z.enum(['admin', 'member'])
 
 export const sessionId = z.string().min(1).max(64).meta({ description: 'Id of a session; it opens nothing.' })
 
-/** Well-formed and without U+0000, which not every engine stores. */
+/** Well-formed text without U+0000, which not every engine stores. */
 const userId = z
   .string()
   .min(1)
@@ -69,7 +69,7 @@ export const signInMethods = z
   .meta({ id: 'SignInMethods' })
 
 const HOUR_SECONDS = 60 * 60
-/** How long a sign-in link works, unless something else is asked for. */
+/** The default lifetime of a sign-in link. */
 export const LINK_SECONDS = 15 * 60
 
 export const createLoginLinkBody = z
