@@ -109,7 +109,7 @@ export type Part =
    */
   | { readonly type: 'unknown'; readonly kind: string; readonly at: string; readonly content?: true; readonly fileId?: string }
 
-/** Tells the assistant's commentary between tool calls from its final answer. */
+/** Distinguishes the assistant's commentary between tool calls from its final answer. */
 export type MessagePhase = 'commentary' | 'final_answer'
 
 export interface UrlCitation {

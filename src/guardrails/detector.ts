@@ -17,8 +17,9 @@ export interface Detector {
 }
 
 /**
- * Creates a detector for a pattern of our own: it is case-sensitive unless the flags say otherwise, and anchors at an edge cost
- * nothing (lib/regex/parse.ts). It is compiled on first use, because most services start without guardrails.
+ * Creates a detector for a pattern of our own. It is case-sensitive unless `ignoreCase` is set, and may use negative look-arounds
+ * of one character class, which cost nothing (lib/regex/parse.ts). It is compiled on first use, because most services start
+ * without guardrails.
  */
 export const detector = (
   pattern: string,

@@ -1,6 +1,6 @@
 /**
  * A tool that the service runs between the client and the model. Each tool has a file that creates it from a request's options;
- * kit.ts lists them; inference/tool-loop.ts offers them to the model and runs its calls.
+ * kit.ts lists them; inference/loop/offer-tools.ts offers them to the model, and inference/loop/run-calls.ts runs its calls.
  */
 import type { FunctionTool, Prompt } from '../canonical/prompt.ts'
 import type { ServerOutcome, ServerTool, ToolProgress } from '../canonical/server-tools.ts'

@@ -66,7 +66,7 @@ const ENGINE_MS = 10_000
 const PAUSE_MS = 300
 const ANSWER_MAX_BYTES = 4 * 1024 * 1024
 
-/** The number of results to request: more if some will be removed by filtering here. */
+/** The number of results to request: the engine's maximum if some may be removed by the filter here. */
 const asksFor = ({ most, domains }: EngineKind, search: Search): number => {
   const { allowed, excluded } = search
   const isFiltered =
