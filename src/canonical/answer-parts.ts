@@ -1,18 +1,18 @@
-/** Cuts a large answer that came whole into the frames of a stream, so that its words are read and written a part at a time. */
+/** Splits a large answer that arrived whole into stream frames, so that it is read and written one part at a time. */
 import { LARGE_BYTES } from '../lib/steps.ts'
 import type { Frame, ModelEvent } from './event.ts'
 
-/** Filters take some hundred nanoseconds for a character, and a few microseconds for an event. */
+/** Filters take some hundred nanoseconds per character and a few microseconds per event. */
 const PART_CHARACTERS = 16 * 1024
 const PART_EVENTS = 500
 
 /**
- * The most calls, blocks, items and sources of an answer (decisions/0102): some steps of the work on one that is passed on as it came
- * are not cut. No model writes so many within its limit of output.
+ * The maximum number of calls, blocks, items and sources in an answer (decisions/0102): some of the work on an answer that is
+ * passed on unchanged is not split into steps. No model writes this many within its output limit.
  */
 export const PARTS_MAX = 10_000
 
-/** The same events, texts cut into pieces. What an upstream wrote itself is not among them. */
+/** Yields the same events with their texts cut into pieces; the upstream's own JSON (`native`) is dropped. */
 export function* partsOfAnswer(frames: readonly Frame[]): Generator<Frame, void, undefined> {
   let events: ModelEvent[] = []
   let characters = 0
@@ -31,14 +31,14 @@ export function* partsOfAnswer(frames: readonly Frame[]): Generator<Frame, void,
   if (events.length > 0) yield { events }
 }
 
-/** Says whether the work on all of an answer takes longer than a step does. */
+/** Returns true if processing the whole answer takes longer than one step. */
 export const isLargeAnswer = ({ events, native }: Frame): boolean => {
   let size = native?.json.length ?? 0
   for (const event of events) size += EVENT_SIZE + (event.type === 'image' ? event.url.length : (textOf(event)?.length ?? 0))
   return size > LARGE_BYTES
 }
 
-/** An event takes as long as so many characters. */
+/** The work per event, expressed in characters. */
 const EVENT_SIZE = 100
 
 function* piecesOfEvent(event: ModelEvent): Generator<ModelEvent, void, undefined> {
@@ -49,7 +49,7 @@ function* piecesOfEvent(event: ModelEvent): Generator<ModelEvent, void, undefine
   }
   for (let from = 0; from < text.length;) {
     let to = Math.min(from + PART_CHARACTERS, text.length)
-    // Either half of a character alone is no text.
+    // Half of a surrogate pair is not valid text, so the pair is kept together.
     if (text.codePointAt(to - 1) !== text.charCodeAt(to - 1)) to += 1
     yield withText(event, text.slice(from, to))
     from = to

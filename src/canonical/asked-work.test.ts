@@ -6,7 +6,7 @@ import { type AskedWork, askedWork } from './asked-work.ts'
 
 const work = (body: object): AskedWork => askedWork(JsonBody.read(JSON.stringify(body)))
 
-/** The members one below the other, in objects and lists that no dialect knows. */
+/** Nests the members in objects and lists that no dialect defines. */
 const within = (depth: number, body: object): object => (depth === 0 ? body : { extra_body: [within(depth - 1, body)] })
 
 describe('a setting counts', () => {

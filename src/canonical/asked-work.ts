@@ -1,7 +1,7 @@
 /**
- * How much work a body asks for, read as literally as a provider may read it: the largest of its
- * limits of output, all its numbers of answers multiplied, numbers written as text, names in any case, and settings that
- * stand in an object. It is what a hold must cover (docs/budgets.md).
+ * How much work a body asks for, read as literally as a provider might read it: the largest of its output limits, the product of
+ * all its answer counts, numbers written as text, names in any case, and settings inside an object. A hold must cover this much
+ * (docs/budgets.md).
  */
 import { isExactInteger } from '../lib/exact-json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -12,25 +12,25 @@ import { atOnce, type Steps } from '../lib/steps.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 
 export interface AskedWork {
-  /** The largest limit of output tokens; null where there is none, Infinity where one is too large to read. */
+  /** The largest limit of output tokens; null if there is none, Infinity if one is too large to read. */
   readonly outputTokens: number | null
-  /** A limit such as -1, which means as much as possible. */
+  /** A limit such as -1 is present, which means as much as possible. */
   readonly unlimited: boolean
-  /** The largest budget of thinking; 0 where there is none. */
+  /** The largest thinking budget in tokens; 0 if there is none. */
   readonly thinkingTokens: number
-  /** Answers to the one prompt, at least 1. */
+  /** The number of answers to the prompt, at least 1. */
   readonly answers: number
-  /** Bytes of a predicted output: its wrong parts are paid for as output. */
+  /** Bytes of a predicted output; the parts that turn out wrong are charged as output. */
   readonly predictedBytes: number
-  /** Searches that the provider may make. */
+  /** The number of searches that the provider may make. */
   readonly searches: number
-  /** It names a tier that may cost more than the ordinary one. */
+  /** The body names a service tier that may cost more than the ordinary one. */
   readonly premiumTier: boolean
-  /** The provider may summarise the conversation first: a call of its own, whose tokens are paid for too. */
+  /** The provider may summarise the conversation first, in a separate call whose tokens are charged too. */
   readonly compacts: boolean
 }
 
-/** The result of a search in steps is kept with the body, so that this costs little where nothing can wait. */
+/** `lookingForWork` caches its result with the body, so this is cheap even where the caller cannot wait. */
 export const askedWork = (body: JsonBody): AskedWork => atOnce(lookingForWork(body))
 
 /** Throws JsonTextError. */
@@ -52,11 +52,11 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     const name = plainName(key)
     if (CONVERSATION_FIELDS.has(name)) continue
     const raw = body.rawSearchable(key) ?? ''
-    // Tools may be large, and few of them search: they are parsed only where their text may name a search.
+    // Tools may be large and few of them search, so they are parsed only if their text may name a search.
     if (TOOL_FIELDS.has(name)) {
       if (yield* lookForName(SEARCH, raw)) readTools(yield* body.parsing(key), found)
     } else if (name === PREDICTION) readPrediction(raw, found)
-    // A number, a text that may be one, or an object with settings in it. A plain word names no work.
+    // Only a number, a text that may be one, or an object with settings in it can ask for work; a plain word cannot.
     else if (!TEXT_FIELDS.has(name) && (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')))
       read(name, yield* body.parsing(key), found)
     yield
@@ -75,17 +75,17 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
 
 const FOUND = new WeakMap<JsonBody, AskedWork>()
 
-/** Input may be written to a cache, which may cost more than to read it. */
+/** Returns true if the body asks for input to be written to a cache, which may cost more than reading it. */
 export const marksCache = (body: JsonBody): Steps<boolean> => lookForName(CACHE_MARK, body.searchable)
 
 type Work = { -readonly [Name in keyof Omit<AskedWork, 'outputTokens'>]: AskedWork[Name] }
 interface Found extends Work {
   limits: number[]
-  /** Tools and predictions within other members, which are looked at as JSON. */
+  /** Tools and predictions inside other members; they are examined as JSON text. */
   nested: { readonly name: string; readonly value: unknown }[]
 }
 
-/** Members that hold text for the model, schemas or names, and no settings. A schema has words like `maxLength` of its own. */
+/** Members that hold text for the model, schemas or names, but no settings. A schema has words such as `maxLength` of its own. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'system',
@@ -113,7 +113,7 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
 const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'plugins'])
 const PREDICTION = 'prediction'
 
-/** Numbers of tokens that do not limit output: of input, of single tokens, and of their treatment. */
+/** The negative lookahead excludes token counts that do not limit output: those of input, of single tokens, and of their treatment. */
 const LIMIT = /^(?!.*(?:prompt|input|context|ctx|tool|image|penalty|ids?$)).*(?:tok|len|predict|maxoutput|outputlimit)/
 const THINKING = /budget/
 /** Members whose limits are limits of thinking. */
@@ -151,7 +151,7 @@ const read = (name: string, value: unknown, found: Found, thinks = false): void 
 
 const CONTEXT_MANAGEMENT = 'contextmanagement'
 
-/** Anthropic names its `compact_20260112` among other edits, and OpenAI its `compaction` in a list. */
+/** Anthropic lists `compact_20260112` among other edits; OpenAI puts `compaction` in a list. */
 const isCompaction = (value: unknown): boolean => {
   if (Array.isArray(value)) return value.some(isCompaction)
   if (!isObject(value)) return false
@@ -167,7 +167,7 @@ const readPrediction = (json: string, found: Work): void => {
   found.predictedBytes = Math.max(found.predictedBytes, Buffer.byteLength(json))
 }
 
-/** Reads a number, a text that can be read as one, or the largest in a list; 0 where there is none, -1 for a negative one. */
+/** Returns a number, a text read as a number, or the largest number in a list; 0 if there is none, -1 for a negative one. */
 const largestNumber = (value: unknown): number => {
   if (typeof value === 'number') return value < 0 ? -1 : value
   if (isExactInteger(value)) return largestNumber(Number(JSON.stringify(value)))
@@ -180,12 +180,12 @@ const largestNumber = (value: unknown): number => {
 }
 
 const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
-/** By the names of the tool, the option and the plugin in all dialects. Nobody knows in advance how often a model searches. */
+/** Matches the names of the tool, the option and the plugin in all dialects. How often a model will search cannot be known in advance. */
 const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
 const SEARCHES = 10
 const USES = /^max(?:uses|searches|totalresults)$/
 
-/** The most uses that any tool is allowed. */
+/** The highest use limit found on any tool. */
 const largestUse = (value: unknown): number => {
   if (Array.isArray(value)) return (value as unknown[]).reduce<number>((most, entry) => Math.max(most, largestUse(entry)), 0)
   if (!isObject(value) || isExactInteger(value)) return 0
@@ -198,8 +198,8 @@ const largestUse = (value: unknown): number => {
 /** Tiers that cost no more than the ordinary one. */
 const ORDINARY: ReadonlySet<unknown> = new Set([null, 'default', 'standard', 'standard_only', 'flex', 'batch'])
 
-/** These and the tiers that use what the operator's account has bought: none of them asks for a premium. */
+/** The ordinary tiers and the tiers that use capacity which the operator's account has bought; none of them asks for a premium. */
 export const NO_DEARER_TIERS: ReadonlySet<unknown> = new Set([...ORDINARY, 'auto', 'scale', 'reserved'])
 
-/** Bedrock names its tier in an object. */
+/** Bedrock wraps its tier in an object with a `type`. */
 const isOrdinary = (tier: unknown): boolean => ORDINARY.has(isObject(tier) ? tier['type'] : tier)

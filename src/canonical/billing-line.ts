@@ -1,14 +1,14 @@
 /**
- * The line for Anthropic's billing with which Claude Code begins its system prompt. A part of it differs in every request, so that no
- * other provider that got it would find the beginning of the prompt in its cache.
+ * Claude Code begins its system prompt with this line for Anthropic's billing. Part of it differs in every request, so with it no
+ * other provider could find the beginning of the prompt in its cache.
  */
 const LINE = /^x-anthropic-billing-header:[^\n]*\n*/
 
-/** The same in the JSON text of a string. */
+/** The same line inside the JSON text of a string. */
 const JSON_LINE = /"x-anthropic-billing-header:(?:[^"\\]|\\[^n])*(?:\\n)*/
 
-/** A system prompt, or a block of it, that begins with the line is left without it. */
+/** Removes the line from the beginning of a system prompt or of one of its blocks. */
 export const withoutBillingLine = (text: string): string => text.replace(LINE, '')
 
-/** The same for JSON text: of the first string in it that begins with the line. */
+/** Removes the line from the first string in the JSON text that begins with it. */
 export const withoutBillingLineInJson = (json: string): string => json.replace(JSON_LINE, '"')

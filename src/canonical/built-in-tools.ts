@@ -1,7 +1,7 @@
 /**
- * Tools of the Responses dialect that the client runs and that have no schema of their own: OpenAI's models know them by
- * heart. Any other model is offered each as a function, and its calls come back as the items that the client expects. The
- * arguments of the function are what the item holds, without what is the same in every item
+ * Tools of the Responses dialect that the client runs and that have no schema of their own, because OpenAI's models are trained on
+ * them. Any other model is offered each one as a function, and its calls are converted back to the items that the client expects.
+ * The arguments of the function are the content of the item without the members that are the same in every item
  * (docs/contract/tools.md#built-in-tools). Source: the types of the `openai` package, `responses.ts`.
  */
 import { isObject, jsonIn, type JsonObject, type JsonValue, textOf } from '../lib/json.ts'
@@ -10,13 +10,13 @@ export const BUILT_IN_TOOLS = ['local_shell', 'shell', 'apply_patch'] as const
 
 export type BuiltInTool = (typeof BUILT_IN_TOOLS)[number]
 
-/** The description that the function gives the model. */
+/** The function definition that the model is given. */
 export interface BuiltInFunction {
   readonly description: string
   readonly parameters: JsonObject
 }
 
-/** Null for any other tool, and for a shell that the provider runs in a container of its own. */
+/** Returns null for any other tool, and for a shell that the provider runs in its own container. */
 export const builtInTool = ({ type, environment }: Readonly<Record<string, unknown>>): BuiltInTool | null => {
   const tool = BUILT_IN_TOOLS.find((known) => known === type) ?? null
   const hosted = isObject(environment) && environment['type'] !== 'local'
@@ -32,13 +32,13 @@ export const builtInFunction = (tool: BuiltInTool, raw: Readonly<Record<string, 
   }
 }
 
-/** The item's own members for a call with these arguments; null where they are not what the tool takes. */
+/** Returns the item's own members for a call with these arguments, or null if the tool does not accept the arguments. */
 export const builtInCall = (tool: BuiltInTool, json: string): JsonObject | null => {
   const args = parseObject(json)
   return args === null ? null : CALLS[tool](args)
 }
 
-/** The arguments, as JSON text, for which an item that the client sends back stands. */
+/** Returns the function arguments, as JSON text, that correspond to an item which the client sends back. */
 export const builtInArguments = (tool: BuiltInTool, item: Readonly<Record<string, unknown>>): string => {
   const said = item[tool === 'apply_patch' ? 'operation' : 'action']
   if (!isObject(said)) return '{}'
@@ -48,17 +48,17 @@ export const builtInArguments = (tool: BuiltInTool, item: Readonly<Record<string
   return JSON.stringify(Object.fromEntries(reported))
 }
 
-/** The text of an output. A patch says how it went in its status, and may say no more. */
+/** The text of an output. A patch reports its result in `status` and may have no other output. */
 export const builtInOutput = ({ output = null, status }: Readonly<Record<string, unknown>>): string => {
   const reported = output === null ? '' : typeof output === 'string' ? output : JSON.stringify(output)
   if (status === 'failed') return reported === '' ? status : `${status}: ${reported}`
   return reported === '' && typeof status === 'string' ? status : reported
 }
 
-/** The tool that an item calls; null for any other item, and for one that the provider ran. */
+/** Returns the tool that an item calls; null for any other item, and for a call that the provider ran. */
 export const calledBuiltIn = (item: Readonly<Record<string, unknown>>): BuiltInTool | null => toolOfItem(item, '_call')
 
-/** The tool whose output an item is. */
+/** Returns the tool whose output the item is, or null. */
 export const answeredBuiltIn = (item: Readonly<Record<string, unknown>>): BuiltInTool | null => toolOfItem(item, '_call_output')
 
 const toolOfItem = ({ type, environment }: Readonly<Record<string, unknown>>, ending: string): BuiltInTool | null =>
@@ -124,7 +124,7 @@ const skillsOf = ({ environment }: Readonly<Record<string, unknown>>): readonly 
 
 const CALLS: Readonly<Record<BuiltInTool, (args: JsonObject) => JsonObject | null>> = {
   local_shell: ({ command: given, env, timeout_ms = null, user = null, working_directory = null }) => {
-    // Models that know other shells send the line alone.
+    // Models trained on other shells send only the line.
     const command = typeof given === 'string' ? ['bash', '-lc', given] : given
     if (!isTexts(command)) return null
     return { action: { type: 'exec', command, env: env !== undefined && isTextMap(env) ? env : {}, timeout_ms, user, working_directory } }

@@ -2,20 +2,20 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Prompt } from './prompt.ts'
 
-/** The three dialects that clients speak. A preset version remembers the one it was saved from. */
+/** The three dialects that clients speak. Each preset version records the dialect that it was saved from. */
 export const CLIENT_DIALECTS = ['chat', 'responses', 'messages'] as const
 export type ClientDialect = (typeof CLIENT_DIALECTS)[number]
 
 /**
- * One inference request after its preset was applied: what routing, limits and records need to know, and the client's
- * own JSON. Everything else stays in `body`, which goes upstream as it is where the provider speaks the same dialect.
+ * One inference request after its preset was applied: the facts that routing, limits and records need, and the client's own JSON.
+ * Everything else stays in `body`, which goes upstream unchanged if the provider speaks the same dialect.
  */
 export interface Call {
   readonly dialect: ClientDialect
   readonly body: JsonBody
-  /** The client asked for tools in the older words of Chat Completions, and knows no others. */
+  /** The client declared its tools with the legacy `functions` fields of Chat Completions, and understands only those. */
   readonly legacyFunctions?: true
-  /** Models to try, the first one first. */
+  /** Models to try, in order. */
   readonly models: readonly string[]
   readonly stream: boolean
   /** The request's own cap on output tokens, if it set one. */
@@ -24,16 +24,16 @@ export interface Call {
   readonly user: string | null
   /** Headers of the client that are meant for Anthropic, such as `anthropic-beta`; names in lower case. */
   readonly passHeaders: Readonly<Record<string, string>>
-  /** The whole conversation, parsed when first asked for; throws `invalid_prompt` when it is malformed. */
+  /** The whole conversation, parsed on first use; throws `invalid_prompt` if it is malformed. */
   prompt(): Prompt
-  /** Parses it ahead of those who ask for it; throws as `prompt` does. */
+  /** Parses the conversation in steps so that a later `prompt()` is cheap; throws as `prompt` does. */
   readingPrompt(): Steps<void>
-  /** The conversation or its tools changed after the client wrote them: `prompt` has the change, `body` is as it came. */
+  /** The conversation or its tools changed after the client wrote them: `prompt` includes the change, `body` does not. */
   readonly continued?: true
-  /** The model may have to get its turn back, as it said it. */
+  /** The model may have to receive its own turn back exactly as it wrote it. */
   readonly replays?: true
 }
 
-/** Says whether a provider of this dialect gets the client's own JSON. */
+/** Returns true if a provider of this dialect gets the client's own JSON. */
 export const passesAsWritten = (call: Pick<Call, 'dialect' | 'continued'>, dialect: ClientDialect | null): boolean =>
   call.dialect === dialect && call.continued !== true

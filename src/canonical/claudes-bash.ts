@@ -1,13 +1,13 @@
 /**
- * Claude's shell, which clients of Messages run themselves. Claude knows it by heart; any other model is offered a function of its
- * name, whose calls are the same (docs/contract/tools.md#commands).
+ * Claude's shell tool, which clients of Messages run themselves. Claude is trained on it; any other model is offered a function
+ * with the same name and the same calls (docs/contract/tools.md#commands).
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { FunctionTool } from './prompt.ts'
 
 export const CLAUDES_BASH = /^bash_\d{8}$/
 
-/** `declared`: the tool as Claude's own API takes it. */
+/** `declared`: the tool in the form that Claude's own API takes. */
 export const claudesBash = (declared: JsonObject = { type: 'bash_20250124', name: 'bash' }): FunctionTool => ({
   type: 'function',
   name: 'bash',

@@ -1,7 +1,7 @@
 /**
- * The pictures, sounds and files of a conversation, in the places where providers look for them: the parts of its items.
- * Everything else in a body is text to the model that reads it, whatever it looks like: the schema of a tool, the
- * arguments of a call, a member that no dialect has.
+ * The images, sounds and files of a conversation, in the places where providers look for them: the parts of its items. Everything
+ * else in a body is text to the model, whatever it looks like: a tool's schema, the arguments of a call, a member that no dialect
+ * defines.
  */
 import { isObject } from '../lib/json.ts'
 import { lookForName } from '../lib/may-name.ts'
@@ -9,16 +9,16 @@ import { startPace, type Steps } from '../lib/steps.ts'
 import { isPdf, pagesOf } from './pdf-pages.ts'
 
 export interface ConversationMedia {
-  /** Characters of base64 that stand for media, and are not read as text. */
+  /** Characters of base64 that encode media and are not read as text. */
   readonly characters: number
   readonly images: number
-  /** Bytes of inline media that are no pictures, decoded. */
+  /** Decoded bytes of inline media other than images. */
   readonly bytes: number
-  /** Media that are neither pictures nor inline: their size is not known here. */
+  /** Number of media that are neither images nor inline; their size is unknown here. */
   readonly linked: number
-  /** Pages of inline PDFs; as many as a provider takes where they cannot be counted. */
+  /** Pages of inline PDFs; the maximum that a provider accepts if they cannot be counted. */
   readonly pages: number
-  /** Tokens of inline files of text, at most. */
+  /** Upper bound of the tokens of inline text files. */
   readonly fileTokens: number
   /** The strings that hold the base64. */
   readonly inline: readonly string[]
@@ -26,26 +26,29 @@ export interface ConversationMedia {
 
 type Counted = { -readonly [Name in keyof Omit<ConversationMedia, 'inline'>]: number } & {
   readonly inline: string[]
-  /** In base64. */
+  /** PDFs in base64. */
   readonly pdfs: string[]
-  /** Lists and parts that are looked at later. */
+  /** Lists and parts that are still to be examined. */
   readonly waiting: unknown[]
 }
 type Json = Readonly<Record<string, unknown>>
 
 export const NO_MEDIA: ConversationMedia = { characters: 0, images: 0, bytes: 0, linked: 0, pages: 0, fileTokens: 0, inline: [] }
 
-/** The members of a body that hold a conversation, as `plainName` writes them. */
+/** The members of a body that hold a conversation, in the form that `plainName` returns. */
 export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'contents'])
 
-/** Some servers ignore the case of names, the signs between their words and the form of their letters. */
+/** Normalises a name, because some servers ignore the case of names, the signs between their words and the form of their letters. */
 export const plainName = (name: string): string =>
   PLAIN.test(name) ? name : name.normalize('NFKC').toLowerCase().replaceAll(NO_SIGN_OF_A_NAME, '')
 
 const PLAIN = /^[a-z0-9]*$/
 const NO_SIGN_OF_A_NAME = /[^\p{L}\p{N}]|\p{DI}/gu
 
-/** Says whether `conversationMedia` may find media in a text: it has a word for them, or an escaped letter that may belong to one. */
+/**
+ * Returns true if `conversationMedia` may find media in a text: the text has a word for them, or an escaped letter that may belong
+ * to one.
+ */
 export const mayHoldMedia = (json: string): Steps<boolean> => lookForName(MEDIA_STRING, json)
 
 const KINDS = 'images?|screenshot|audio|video|file|document|media|container[_-]?upload'
@@ -67,7 +70,7 @@ export function* conversationMedia(conversation: unknown): Steps<ConversationMed
   return counted
 }
 
-/** Where an item or a part holds parts of its own. Arguments and structured results of tools are not among them. */
+/** Members in which an item or a part holds parts of its own. Arguments and structured results of tools are not among them. */
 const PART_FIELDS: ReadonlySet<string> = new Set(['content', 'parts', 'output', 'images', 'toolresult', 'functionresponse'])
 
 const countPart = (part: Json, counted: Counted): void => {
@@ -81,14 +84,14 @@ const countPart = (part: Json, counted: Counted): void => {
     if (MEDIA_WORD.test(name)) {
       kinds.add(kindOf(name))
       media.push(value)
-      // A list of addresses is a list of pictures.
+      // A list of URLs is a list of images.
       if (holdsParts && Array.isArray(value)) counted.images += (value as unknown[]).filter((entry) => typeof entry === 'string').length
     }
   }
   const type = textOf(part, 'type')
   if (type !== null && MEDIA_WORD.test(type)) kinds.add(kindOf(type))
   if (kinds.size === 0) return
-  // In a part that says it is something else, base64 is text like any other.
+  // In a part whose type says that it is something else, base64 counts as text.
   const isMedia = type === null || MEDIA_WORD.test(type)
   const source = inlineIn(type !== null && isMedia ? part : media, 0)
   const links = media.reduce<number>((sum, value) => sum + linksIn(value, 0), 0)
@@ -115,12 +118,12 @@ const countFile = ({ text, length, mediaType }: Inline, counted: Counted): void 
   else if (!SOUND.test(mediaType ?? '')) counted.fileTokens += bytes
 }
 
-/** Sounds and films; any other file may be text, of a token a byte. */
+/** Sounds and videos; any other file may be text, at up to one token per byte. */
 const SOUND = /^(?:audio|video)\//i
 
 const kindOf = (word: string): 'image' | 'other' => (IMAGE_WORD.test(word) ? 'image' : 'other')
 
-/** A document whose source is text, or a list of parts: both are counted as what they are. */
+/** A document whose source is text or a list of parts; these are counted elsewhere, as text or as parts. */
 const isText = (part: Json): boolean => {
   const inner = Object.values(part).find((value) => isObject(value) && (textOf(value, 'type') !== null || textOf(value, 'text') !== null))
   return isObject(inner) && (TEXTS.has(textOf(inner, 'type') ?? '') || textOf(inner, 'text') !== null)
@@ -133,10 +136,10 @@ interface Inline {
   readonly text: string
   /** Characters of base64. */
   readonly length: number
-  /** Null where it is not told. */
+  /** Null if it is not stated. */
   readonly mediaType: string | null
   readonly isImage: boolean
-  /** Its type is stated; bare base64 in the place of a picture is a picture. */
+  /** The media type is stated; bare base64 in the place of an image counts as an image. */
   readonly isReported: boolean
 }
 
@@ -146,7 +149,7 @@ const DEPTH_MAX = 4
 const DATA_FIELDS: ReadonlySet<string> = new Set(['data', 'bytes', 'filedata', 'result', 'b64json'])
 const DATA_URL = /^data:([^;,"]{0,100})[^,]{0,200};base64,/i
 
-/** The first base64 in the place of data; a source that says that it is text has none. */
+/** Returns the first base64 in a data field; a source that declares itself as text has none. */
 const inlineIn = (value: unknown, depth: number): Inline | null => {
   if (depth > DEPTH_MAX) return null
   if (typeof value === 'string') return dataUrl(value)

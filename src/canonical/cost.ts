@@ -1,18 +1,18 @@
 /** The cost of a generation, in integer nano-dollars (docs/contract/budgets.md#money). */
 export interface Cost {
-  /** Charged to the key: all of it that has a price. */
+  /** The amount charged to the key: everything that has a price. */
   readonly totalNanos: number
-  /** False where a part of it has none. */
+  /** False if the price of some part is unknown. */
   readonly isKnown: boolean
-  /** The provider's charge, in all and split at the prompt; null where no price is known. */
+  /** The provider's charge, in total and split into prompt and output; null if no price is known. */
   readonly upstreamNanos: number | null
   readonly upstreamInputNanos: number
   readonly upstreamOutputNanos: number
   /** The customer's own provider key was used. */
   readonly isByok: boolean
-  /** Charged by providers to keys of the customer's own. */
+  /** The amount that providers charge to the customer's own provider keys. */
   readonly customersNanos: number
-  /** The part of the total for tools that the service ran, and for models that these asked. Absent where they cost nothing. */
+  /** The part of the total for tools that the service ran, and for models that those tools called. Absent if they cost nothing. */
   readonly serverToolNanos?: number
 }
 
@@ -35,7 +35,7 @@ export const atCustomersCost = (cost: Cost): Cost => ({
   customersNanos: cost.upstreamNanos ?? 0,
 })
 
-/** A sum with an unknown part is unknown, and the rest of it is charged all the same. */
+/** Adds two costs. A sum with an unknown part is unknown, but its known parts are still charged. */
 export const addedCosts = (first: Cost, second: Cost): Cost => ({
   totalNanos: first.totalNanos + second.totalNanos,
   isKnown: first.isKnown && second.isKnown,

@@ -1,7 +1,7 @@
 /**
- * The words of a model, in the one language of the middle. A provider adapter turns upstream bytes into these, a client
- * format turns these into its own events. Flat, in order, no nesting: a block opens with its first piece and ends when
- * a piece of another block, or the finish, arrives.
+ * The output of a model in the canonical form. A provider adapter turns upstream bytes into these events; a client format turns
+ * them into its own. The list is flat and ordered, without nesting: a block opens with its first piece and ends when a piece of
+ * another block, or the finish, arrives.
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Filling } from '../lib/json-pattern.ts'
@@ -17,52 +17,55 @@ import type { CallingAgent } from './waiting-agent.ts'
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export type ModelEvent =
-  /** Once, before any content: what the upstream calls this answer and the model that gives it. */
+  /** Sent once, before any content: the upstream's id of this answer, and its name of the model. */
   | { readonly type: 'start'; readonly upstreamId: string | null; readonly upstreamModel: string | null }
   | { readonly type: 'text'; readonly text: string }
-  /** The next text stands apart from the last one. Dialects that have one text for an answer put PARAGRAPH_BREAK there. */
+  /** Separates the next text from the last one. Dialects with a single text per answer insert PARAGRAPH_BREAK here. */
   | { readonly type: 'text-break' }
-  /** A source of the text so far. Its place is counted in UTF-16 units of all of the answer's text, breaks included. */
+  /** A source of the text so far. Its position is counted in UTF-16 units of the whole text of the answer, breaks included. */
   | { readonly type: 'citation'; readonly citation: UrlCitation }
-  /** Readable thinking. `summary`: the provider's account of it, not the thinking itself. */
+  /** Readable thinking. `summary`: the provider's summary, not the thinking itself. */
   | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean }
-  /** Ends the block of thinking that is open, or is a block without readable text. */
+  /** Ends the open block of thinking, or is a block without readable text. */
   | { readonly type: 'reasoning-end'; readonly proof: ReasoningProof | null }
   | { readonly type: 'refusal'; readonly text: string }
-  /** Opens tool call `index` (dense from 0, in order of appearance). `custom`: of a tool that takes any text, which the client declared as such. */
+  /**
+   * Opens tool call `index` (dense from 0, in order of appearance). `custom`: a call of a tool that takes any text, which the client
+   * declared as such.
+   */
   | {
       readonly type: 'tool-call'
       readonly index: number
       readonly id: string
       readonly name: string
       readonly namespace?: string
-      /** The client declared it so: its call is an item of its own. */
+      /** The client declared the tool as a built-in one, so its call is an item type of its own. */
       readonly builtIn?: BuiltInTool
       readonly custom?: true
       readonly proof?: ReasoningProof
       readonly subagent?: CallingAgent
     }
-  /** A piece of the JSON text of the arguments of call `index`; of a custom call, of its text. */
+  /** A piece of the JSON text of the arguments of call `index`, or of the plain text of a custom call. */
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }
-  /** A tool of the service's own begins to run. Several may run at once; they begin in the order of the model's calls. */
+  /** A tool that the service runs starts. Several may run at once; they start in the order of the model's calls. */
   | { readonly type: 'server-tool-start'; readonly call: ServerCall }
-  /** It gets on; reported only where the client asked for that. */
+  /** Progress of a running server tool; reported only if the client asked for it. */
   | { readonly type: 'server-tool-progress'; readonly call: ServerCall; readonly progress: ToolProgress }
-  /** It has ended. */
+  /** A server tool has ended. */
   | { readonly type: 'server-tool-end'; readonly call: ServerCall; readonly outcome: ServerOutcome }
-  /** The service read a file of the request as text, which may come back instead of the file being read again. */
+  /** The service read a file of the request as text. The client may send the text back, so that the file is not read again. */
   | { readonly type: 'file-text'; readonly file: FileText }
-  /** A whole picture; `url` is data: or https:. */
+  /** A complete image; `url` is data: or https:. */
   | { readonly type: 'image'; readonly url: string }
-  /** Log probabilities of the text just said, in the form that Chat Completions gives them. */
+  /** Log probabilities of the preceding text, in the form of Chat Completions. */
   | { readonly type: 'logprobs'; readonly content: readonly JsonValue[] }
-  /** Output that only the provider's own dialect can express, by its type there; `characters` is the length of the text that it holds. */
+  /** Output that only the provider's own dialect can express, with its type there; `characters` is the length of the text in it. */
   | { readonly type: 'unknown'; readonly kind: string; readonly characters?: number }
-  /** The newest knowledge of the use; a later one replaces an earlier one. */
+  /** The latest known usage; a later event replaces an earlier one. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /**
-   * The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider names it. `own`:
-   * the whole turn in the provider's words, where tools of its own were at work in it and it may have to get the turn back.
+   * The model ended its answer. Usage may still follow. `stopSequence`: the one that ended it, if the provider names it. `own`: the
+   * whole turn in the provider's own blocks, set if the provider's own tools ran in it and the provider may need the turn back.
    */
   | {
       readonly type: 'finish'
@@ -73,7 +76,7 @@ export type ModelEvent =
     }
 
 export interface FileText {
-  /** SHA-256 of its bytes, in hex. */
+  /** SHA-256 of the file's bytes, in hex. */
   readonly hash: string
   readonly name: string | null
   readonly text: string
@@ -81,12 +84,12 @@ export interface FileText {
 
 export const PARAGRAPH_BREAK = '\n\n'
 
-/** The words of a refusal for which the model gave none: no dialect can express one without words. */
+/** Used for a refusal without text, since no dialect can express one without words. */
 export const UNEXPLAINED_REFUSAL = 'The model declined to answer.'
 
 /**
- * One upstream frame: what it means, and, where the upstream speaks a client dialect, its own JSON text, so that a
- * client of the same dialect gets it unchanged but for the members that the service owns.
+ * One upstream frame: its events and, if the upstream speaks a client dialect, its own JSON text. A client of the same dialect
+ * gets that text unchanged except for the members that the service owns.
  */
 export interface Frame {
   readonly events: readonly ModelEvent[]
@@ -95,20 +98,23 @@ export interface Frame {
 
 export interface NativeText {
   readonly dialect: ClientDialect
-  /** One JSON object that a parser has accepted: an event of a stream, or a whole answer. */
+  /** One valid JSON object: an event of a stream, or a whole answer. */
   readonly json: string
-  /** The text with its members, where they were found already. */
+  /** The text with its members, if they have already been located. */
   readonly body?: JsonBody
-  /** For a text that differs from others of its stream in one piece: the pattern that they share, and that piece. */
+  /** Set for a text that differs from others of its stream in one piece only: the shared pattern, and that piece. */
   readonly filled?: { readonly pattern: NativePattern; readonly filling: Filling }
 }
 
-/** The same object for all texts that are alike, so that what was made of it once serves them all. */
+/** One object shared by all texts of the same pattern, so that results derived from it can be reused. */
 export interface NativePattern {
   readonly skeleton: string
 }
 
-/** Content that the client can see was delivered: from here on no other provider may answer (docs/contract/streams.md#commitment). */
+/**
+ * Returns true if the event delivers content that the client can see; after it no other provider may answer
+ * (docs/contract/streams.md#commitment).
+ */
 export const carriesContent = (event: ModelEvent): boolean => {
   if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') return event.text !== ''
   return !SILENT.has(event.type)
@@ -117,7 +123,7 @@ export const carriesContent = (event: ModelEvent): boolean => {
 const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'file-text'] as const)
 
 /**
- * Takes the frames of an answer, in order. Where it returns a promise, the reader of the answer is behind: nothing more is
- * read from the provider before that settles. It throws where the answer must not go on, and what it throws ends the attempt.
+ * Takes the frames of an answer, in order. A returned promise means back-pressure: nothing more is read from the provider until it
+ * settles. It throws if the answer must not continue, and the error ends the attempt.
  */
 export type TakeFrames = (frames: readonly Frame[]) => Promise<void> | undefined

@@ -1,7 +1,7 @@
-/** The rules of a guardrail that found something, by names that hold nothing of what was found. */
+/** The guardrail rules that matched, by names that reveal nothing of the matched text. */
 import type { PipelineStage } from './pipeline.ts'
 
-/** Placeholders of content filters, and moderation endpoints. */
+/** Returns the placeholders of content filters, or the moderation endpoints. */
 export const rulesOf = ({ type, name, data }: PipelineStage): readonly string[] => {
   if (type !== 'guardrail') return []
   if (name === 'regex_pi_detection') return ['[PROMPT_INJECTION]']

@@ -1,4 +1,4 @@
-/** How large the input of a body is, where its tokens have not been counted. */
+/** The size of a body's input, for when its tokens have not been counted. */
 import type { JsonBody } from '../lib/json-body.ts'
 import { isAscii, octetsOf } from '../lib/octets.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
@@ -7,24 +7,24 @@ import { mostHundredths, wholeTokens } from './token-bound.ts'
 import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'
 
 export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> {
-  /** Bytes of JSON without the media in it. */
+  /** Bytes of the JSON without its media. */
   readonly textBytes: number
-  /** Bytes of media that are no pictures, decoded. */
+  /** Decoded bytes of media other than images. */
   readonly mediaBytes: number
-  /** The pages of PDFs, and the tokens of other files of text. */
+  /** Pages of PDFs, and tokens of other text files. */
   readonly pages: number
   readonly fileTokens: number
 }
 
-/** Fields that hold text; where they hold parts, a server may look for media in them as in a conversation. */
+/** Fields that hold text. If they hold parts, a server may look for media in them as in a conversation. */
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['system', 'systeminstruction', 'instructions', 'prompt'])
 
-/** A size that was measured in steps is kept with the body, so that this costs little where nothing can wait. */
+/** `measuringInput` caches its result with the body, so this is cheap even where the caller cannot wait. */
 export const inputSizeOf = (body: JsonBody): InputSize => atOnce(measuringInput(body))
 
 /**
- * A conversation is parsed only where a search of its text finds a word for media. `before`: a body that was measured and has many of the
- * same members, such as the client's where this one goes out. Throws JsonTextError.
+ * Parses a conversation only if a search of its text finds a word for media. `before`: a body that was already measured and shares
+ * many members with this one, such as the client's body when this is the one sent upstream. Throws JsonTextError.
  */
 export function* measuringInput(body: JsonBody, before: JsonBody | null = null): Steps<InputSize> {
   return (yield* measuring(body, before)).size
@@ -55,25 +55,25 @@ function* measuring(body: JsonBody, before: JsonBody | null): Steps<Measured> {
 
 interface Measured {
   readonly size: InputSize
-  /** By their names. A member that two bodies share is one. */
+  /** Keyed by member name. Bodies that share a member share its entry. */
   readonly members: ReadonlyMap<string, Member>
 }
 
 interface Member {
   readonly media: ConversationMedia
-  /** The most that its text is, in hundredths of a token; null until it was counted. */
+  /** Upper bound of the tokens of the member's text, in hundredths of a token; null until counted. */
   hundredths: number | null
 }
 
 const MEASURED = new WeakMap<JsonBody, Measured>()
 
-/** The member of a measured body, where it is the same in another one. */
+/** Returns the entry of a measured body's member if the other body shares that member. */
 const memberOf = (measured: JsonBody | null, other: JsonBody, key: string): Member | undefined => {
   const member = measured === null ? undefined : MEASURED.get(measured)?.members.get(key)
   return member !== undefined && measured?.sharesMember(key, other) === true ? member : undefined
 }
 
-/** The texts of media would stay in memory as long as the request. */
+/** Drops the texts of media, which would otherwise stay in memory as long as the request. */
 const withoutTexts = (media: ConversationMedia): ConversationMedia =>
   media.inline.length === 0 ? media : { ...media, inline: NO_MEDIA.inline }
 
@@ -87,7 +87,7 @@ function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
   return isConversation ? yield* conversationMedia(value) : { ...NO_MEDIA, ...strayMedia(name, value) }
 }
 
-/** The most tokens that the text of the body is. Members that it shares with a body that was counted before are not counted again. */
+/** Upper bound of the tokens of the body's text. Members shared with a body that was counted before are not counted again. */
 export function* mostTextTokens(body: JsonBody): Steps<number> {
   const { size, members } = yield* measuring(body, null)
   if (size.textBytes > LOOKED_THROUGH_MAX) return size.textBytes
@@ -105,13 +105,13 @@ export function* mostTextTokens(body: JsonBody): Steps<number> {
   return wholeTokens(hundredths)
 }
 
-/** More text counts as a token a byte, and is not looked through. */
+/** Larger text is counted as one token per byte, without reading it. */
 const LOOKED_THROUGH_MAX = 1024 * 1024
 
-/** A text of megabytes is compared faster than hashed, and of such there are few. */
+/** Longer texts are few, and comparing them is faster than hashing them. */
 const HASHED_MAX = 4096
 
-/** Each of them once, as it stands in the text: JSON may write its slashes with a backslash. */
+/** Returns a test that accepts each inline string once, as written in the text: JSON may escape its slashes. */
 const isOneOf = (inline: readonly string[]): ((text: string) => boolean) | null => {
   if (inline.length === 0) return null
   const short = new Map<string, number>()

@@ -1,6 +1,6 @@
 import type { Prompt } from './prompt.ts'
 
-/** The text of the last user message; null where it has none, as one of images or tool results alone. */
+/** The text of the last user message; null if it has none, for example only images or tool results. */
 export const lastUserText = ({ messages }: Prompt): string | null => {
   const parts = messages.findLast(({ role }) => role === 'user')?.parts ?? []
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))

@@ -1,12 +1,12 @@
-/** How many pages an inline PDF has, at most: each is charged as text and as a picture. */
+/** Upper bound of the pages of an inline PDF; each page is charged as text and as an image. */
 import { inflateSync } from 'node:zlib'
 
 import type { Steps } from '../lib/steps.ts'
 
-/** As many as any provider takes: ai.google.dev/gemini-api/docs/document-processing. */
+/** The most that any provider accepts: ai.google.dev/gemini-api/docs/document-processing. */
 const PAGES_MAX = 1000
 
-/** Larger ones are not looked through. */
+/** Larger files are not examined. */
 const CHARACTERS_MAX = 8 * 1024 * 1024
 
 export const isPdf = (mediaType: string | null, base64: string): boolean =>
@@ -20,7 +20,7 @@ export function* pagesOf(base64: string): Steps<number> {
   const file = Buffer.from(base64, 'base64')
   const text = file.toString('latin1')
   yield
-  // An encrypted file does not say what it holds.
+  // The pages of an encrypted file cannot be counted.
   if (/\/Encrypt\b/.test(text)) return PAGES_MAX
   yield
   const compressed = yield* compressedObjects(file, text)
@@ -30,7 +30,7 @@ export function* pagesOf(base64: string): Steps<number> {
   const pages = objects.match(PAGE)?.length ?? 0
   if (pages === 0) return PAGES_MAX
   yield
-  // One page may stand in the tree several times, and the tree says how many there are.
+  // One page may occur in the page tree several times; the tree's counts include that.
   let most = pages
   for (const [, count] of objects.matchAll(COUNT)) most = Math.max(most, Number(count))
   return Math.min(PAGES_MAX, most)
@@ -39,7 +39,7 @@ export function* pagesOf(base64: string): Steps<number> {
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
 const COUNT = /\/Count\s+(\d{1,9})/g
 
-/** The objects that stand in streams, as text; null where one cannot be read, or where they are too many or too long together. */
+/** Returns the objects in compressed streams as text; null if one cannot be read, or if they are too many or too long in total. */
 function* compressedObjects(file: Buffer, text: string): Steps<string | null> {
   let objects = ''
   let [streams, before] = [0, 0]
@@ -56,19 +56,19 @@ function* compressedObjects(file: Buffer, text: string): Steps<string | null> {
   return objects
 }
 
-/** The end of a stream's dictionary; the stream itself begins behind the line (ISO 32000-1, 7.3.8.1). */
+/** The end of a stream's dictionary; the stream itself begins after this line (ISO 32000-1, 7.3.8.1). */
 const STREAM = /\bstream\r?\n/g
 
-/** So much is inflated at once, in a few milliseconds. */
+/** Limits that keep the inflation to a few milliseconds. */
 const STREAMS_MAX = 500
 const INFLATED_MAX = 1024 * 1024
 
-/** Ignores the bytes behind the end of the stream. */
+/** Inflates the stream and ignores the bytes after its end. */
 const inflatedUpTo = (deflated: Buffer, maxOutputLength: number): string | null => {
   try {
     return inflateSync(deflated, { maxOutputLength }).toString('latin1')
   } catch {
-    // Another filter, a broken stream, or one that is too long: the pages in it cannot be counted.
+    // Another filter, a broken stream, or one that is too long: its pages cannot be counted.
     return null
   }
 }

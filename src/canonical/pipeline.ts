@@ -1,4 +1,7 @@
-/** The work of a stage before or behind the model on a request or its answer; shown in the routing metadata (docs/contract/debugging.md#routing-metadata). */
+/**
+ * The work of a stage that ran before or after the model on a request or its answer; shown in the routing metadata
+ * (docs/contract/debugging.md#routing-metadata).
+ */
 import type { JsonObject } from '../lib/json.ts'
 
 export type PipelineStage = GuardrailStage | PluginStage | ServerToolsStage
@@ -15,12 +18,12 @@ export interface PluginStage extends StageFacts {
   readonly type: 'plugin' | 'response_healing' | 'context_compression'
   /** The plugin's id. */
   readonly name: string
-  /** The cost of it beside the answer itself. */
+  /** The plugin's own cost, in addition to that of the answer. */
   readonly cost_usd: number
 }
 
 interface StageFacts {
-  /** One line for people. */
+  /** One line for a human reader. */
   readonly summary: string
   readonly data: JsonObject
 }

@@ -1,20 +1,23 @@
-/** Where in its answer a model thought, written into the ids of pieces of thinking, in a dialect that keeps thinking apart from words and calls. */
+/**
+ * Where in its answer a model thought; encoded in the ids of pieces of thinking, for a dialect that keeps thinking apart from text
+ * and calls.
+ */
 
 export interface PlaceOfThought {
-  /** UTF-16 units of the answer's text before it, breaks included. */
+  /** UTF-16 units of the answer's text before the thought, breaks included. */
   readonly text: number
-  /** Calls before it that the client runs. */
+  /** Number of earlier calls that the client runs. */
   readonly calls: number
 }
 
 /**
- * The id of piece `index`: its maker's own id, if it has one, and its place. No two pieces of an answer have one id, since some
- * programs keep only the first of those that do. All of it are characters that makers allow in ids.
+ * Builds the id of piece `index`: the provider's own id, if any, followed by the place. All ids of an answer differ, because some
+ * clients keep only the first of several items with one id. All characters are ones that providers allow in ids.
  */
 export const placedId = (id: string | undefined, index: number, { text, calls }: PlaceOfThought): string =>
   `${id === undefined ? '' : `${id}_`}pbt${index}t${text}c${calls}`
 
-/** The maker's own id, and the place; either may be missing. */
+/** Returns the provider's own id and the place; either may be missing. */
 export const readPlacedId = (given: string | null): { readonly id: string | null; readonly place: PlaceOfThought | null } => {
   const mark = given === null ? null : PLACE.exec(given)
   if (given === null || mark === null) return { id: given, place: null }

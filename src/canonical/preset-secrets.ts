@@ -1,6 +1,6 @@
 /**
- * The part of a preset's configuration for management keys only, beside its system prompt: credentials, and the instructions
- * of its tools. Users of the preset are shown a mark in their place.
+ * The parts of a preset's configuration, other than its system prompt, that only management keys may read: credentials, and the
+ * instructions of its tools. Users of the preset see a mark in their place.
  */
 import { holdsCredentials, isCredentialName } from '../lib/credential-names.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -13,7 +13,7 @@ export interface PresetSecret {
   readonly kind: 'credential' | 'instructions'
 }
 
-/** Finds the secrets, in their order. A field that is one word or number, as most are, has none. */
+/** Finds the secrets, in order. A field whose value is a plain word or number, as most are, has none. */
 export const secretsIn = (config: JsonObject): readonly PresetSecret[] => {
   const found: PresetSecret[] = []
   for (const [field, value] of Object.entries(config)) {
@@ -22,21 +22,21 @@ export const secretsIn = (config: JsonObject): readonly PresetSecret[] => {
   return found
 }
 
-/** A configuration for somebody who may read what a preset says, and none of its credentials. */
+/** The configuration for a reader who may see the texts of a preset but none of its credentials. */
 export const withoutCredentials = <Config extends JsonObject>(config: Config): Config => {
   const credentials = secretsIn(config).filter(({ kind }) => kind === 'credential')
-  // Safe: it differs in texts alone.
+  // Safe: the result differs only in texts.
   return withTexts(
     config,
     credentials.map(({ path }) => ({ path, value: HIDDEN_MARK })),
   ) as Config
 }
 
-/** The same value with other texts at these places; a place that it does not have is passed over. */
+/** Returns the value with other texts at these paths; a path that does not exist is skipped. */
 export const withTexts = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path' | 'value'>[]): JsonValue =>
   withTextsAt(value, texts, 0)
 
-/** All of them in one pass: a preset may have thousands. `depth`: as many steps of each path have led here. */
+/** Replaces all texts in one pass, because a preset may have thousands. `depth`: the number of path steps that led to `value`. */
 const withTextsAt = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path' | 'value'>[], depth: number): JsonValue => {
   if (texts.length === 0) return value
   const here = texts.findLast(({ path }) => path.length === depth)
@@ -51,7 +51,7 @@ const withTextsAt = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path'
   return changed
 }
 
-/** A tool as it may be shown to its users: without credentials, no matter who set them, and without hidden texts. */
+/** Returns a tool as its users may see it: without credentials, no matter who set them, and without hidden texts. */
 export const shownTool = (tool: JsonValue, hiddenTexts: readonly string[]): JsonValue => {
   const hidden = new Set(hiddenTexts)
   const found: PresetSecret[] = []
@@ -62,19 +62,19 @@ export const shownTool = (tool: JsonValue, hiddenTexts: readonly string[]): Json
   )
 }
 
-/** The library's own test forgets that an array may be read only. */
+/** The library's type guard does not cover readonly arrays. */
 const isArray = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
 
-/** Their members are schemas of an answer, named by the developer. */
+/** Fields whose members are schemas of an answer with names that the developer chose, or, for `system`, the prompt. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(['response_format', 'text', 'output_config', 'structured_outputs', 'system'])
 
 const INSTRUCTIONS: ReadonlySet<string> = new Set(['instructions', 'system', 'system_prompt', 'prompt'])
 
-/** Headers that hold no secret. They stand in every message, so to hide them would hide half of it. */
+/** Headers that hold no secret. Their values occur in every message, so hiding them would blank out much of it. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'user-agent', 'accept-language', 'accept-encoding'])
 
 interface Search {
-  /** The way to the value that is looked at: it changes on the way, so that no place is copied in which nothing is found. */
+  /** The path to the current value. It is mutated during the search, so that paths are copied only when something is found. */
   readonly path: (string | number)[]
   readonly inTool: boolean
   readonly found: PresetSecret[]
@@ -115,10 +115,10 @@ const findAt = (key: string, value: JsonValue, holder: JsonObject, search: Searc
   }
 }
 
-/** A function's parameters are a schema; those of a tool that a server runs are its settings, also where it has a name. */
+/** A function's parameters are a schema. The parameters of a tool that a server runs are its settings, even if the tool has a name. */
 const isFunction = ({ type, name }: JsonObject): boolean => type === 'function' || (type === undefined && typeof name === 'string')
 
-/** Every text that lies below. */
+/** Collects every text below the value as a credential. */
 const findAll = (value: JsonValue, search: Search): void => {
   const named = isObject(value) && isNamedValue(value)
   eachMember(value, search, (item, key) => {
@@ -129,11 +129,11 @@ const findAll = (value: JsonValue, search: Search): void => {
   })
 }
 
-/** A secret as an entry of a list. Its name and its place are words that may stand in any message. */
+/** A secret as an entry of a list. Its other members, such as name and place, are words that may occur in any message. */
 const isNamedValue = ({ name, key, value }: JsonObject): boolean =>
   typeof value === 'string' && (typeof name === 'string' || typeof key === 'string')
 
-/** An address that carries a password or a token. */
+/** Returns true for a URL that carries a password or a token. */
 const hasCredential = (text: string): boolean => {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s]*[@?]/i.test(text) || !URL.canParse(text)) return false
   const { password, username, searchParams } = new URL(text)

@@ -1,5 +1,5 @@
 /**
- * A conversation and what goes with it, whatever dialect it came in. Parsed only where a translation needs it. Optional
+ * A conversation with its tools and settings, independent of the dialect. It is parsed only if a translation needs it. Optional
  * members are marks that most parts do not have.
  */
 import type { JsonObject } from '../lib/json.ts'
@@ -15,22 +15,25 @@ export interface Prompt {
   readonly toolChoice: ToolChoice
   readonly outputFormat: OutputFormat
   readonly settings: Settings
-  /** Top-level fields of the request that have no word in the middle: they reach a provider of the same dialect only. */
+  /** Top-level fields of the request without a canonical form; they reach only a provider of the same dialect. */
   readonly otherFields: readonly string[]
 }
 
-/** Messages keep their places, system messages too: to hoist one would break the provider's prompt cache (docs/contract/requests.md#order-of-messages). */
+/**
+ * Messages keep their order, system messages included: hoisting one would break the provider's prompt cache
+ * (docs/contract/requests.md#order-of-messages).
+ */
 export interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant'
   readonly parts: readonly Part[]
-  /** Where it stands in the request: `messages[3]`. */
+  /** The path in the request: `messages[3]`. */
   readonly at?: string
   readonly name?: string
-  /** The same turn as its provider wrote it; `parts` is for all others. */
+  /** The same turn as its provider wrote it; `parts` is for all other providers. */
   readonly own?: OwnWords
 }
 
-/** A turn in which a provider's own tools were at work, in words that mean something to that provider alone. */
+/** A turn in which a provider's own tools ran, in blocks that only that provider understands. */
 export interface OwnWords {
   /** Our slug of the provider, and our id of the model. */
   readonly provider: string
@@ -41,7 +44,7 @@ export interface OwnWords {
 export interface OwnBlock {
   readonly type: string
   readonly json: string
-  /** The id of a call of the provider's own tools: `calls` where the block makes the call, `answers` where it is the result. */
+  /** The id of a call of the provider's own tools: `calls` if the block makes the call, `answers` if it is the result. */
   readonly calls?: string
   readonly answers?: string
 }
@@ -56,7 +59,7 @@ interface Marked {
 }
 
 export type Part =
-  /** `phase`: of the assistant's, where the client says it. */
+  /** `phase`: set on text of the assistant if the client states it. */
   | ({
       readonly type: 'text'
       readonly text: string
@@ -64,7 +67,7 @@ export type Part =
       readonly phase?: MessagePhase
     } & Marked)
   | { readonly type: 'refusal'; readonly text: string }
-  /** A block of thinking: what can be read of it, and what its maker wants back. Either may be missing. */
+  /** A block of thinking: its readable text, and the proof that its provider wants back. Either may be missing. */
   | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean; readonly proof?: ReasoningProof }
   /** `url` is https:// or data:. */
   | ({ readonly type: 'image'; readonly url: string; readonly detail?: string } & Marked)
@@ -72,41 +75,41 @@ export type Part =
   | { readonly type: 'audio'; readonly data: string; readonly format: string }
   | { readonly type: 'video'; readonly url: string }
   | ({ readonly type: 'file'; readonly url: string; readonly filename: string | null } & Marked)
-  /** `arguments` is JSON text; of a `custom` call any text. */
+  /** `arguments` is JSON text, or any text for a `custom` call. */
   | ({
       readonly type: 'tool-call'
       readonly id: string
       readonly name: string
-      /** The tool's namespace, where the client keeps it in one. */
+      /** The tool's namespace, if the client puts it in one. */
       readonly namespace?: string
       readonly builtIn?: BuiltInTool
       readonly arguments: string
       readonly custom?: true
       readonly proof?: ReasoningProof
-      /** The service ran it, for an answer that the client brings back: in this place of that answer. */
+      /** The service ran the call in an earlier answer that the client brings back; this is its place in that answer. */
       readonly ran?: PlaceOfCall
-      /** For a search over withheld tools: the catalogue that was searched, by its hash. */
+      /** For a search over withheld tools: the hash of the catalogue that was searched. */
       readonly catalog?: string
-      /** It has not ended yet: its result, which comes next, only holds its place. */
+      /** The call has not ended yet: the result that follows is only a placeholder. */
       readonly waiting?: WaitingAgent
     } & Marked)
   | ({
       readonly type: 'tool-result'
       readonly callId: string
       readonly text: string
-      /** All of what the model read, as the service sealed it: `text` is the part that the client was shown. */
+      /** Everything that the model read, sealed by the service; `text` is the part that the client was shown. */
       readonly sealed?: string
-      /** Media that a tool returned beside text; in dialects whose results hold text only they follow in the same message. */
+      /** Media that a tool returned beside text; in dialects whose results hold only text, they follow in the same message. */
       readonly media?: readonly Part[]
       readonly isError?: boolean
     } & Marked)
   /**
-   * A part without a word in the middle, by its type in the client's dialect: translations warn of it. `content`: it is
-   * something that the model is asked about, such as a file by its id (`fileId`), so that a request without it would be another.
+   * A part without a canonical form, with its type in the client's dialect; translations warn about it. `content`: the model is
+   * asked about it, as about a file given by its id (`fileId`), so the request would mean something else without it.
    */
   | { readonly type: 'unknown'; readonly kind: string; readonly at: string; readonly content?: true; readonly fileId?: string }
 
-/** Says whether words of the assistant come between calls of tools, or answer. */
+/** Distinguishes the assistant's commentary between tool calls from its final answer. */
 export type MessagePhase = 'commentary' | 'final_answer'
 
 export interface UrlCitation {
@@ -119,7 +122,7 @@ export interface UrlCitation {
 
 export type Tool = FunctionTool | CustomTool | ProviderTool
 
-/** A set of tools that a client keeps together, such as those of one MCP server. Its tools are named within it. */
+/** A group of tools that a client keeps together, such as those of one MCP server. Tool names are relative to it. */
 export interface ToolNamespace {
   readonly name: string
   readonly description: string | null
@@ -129,19 +132,19 @@ export interface FunctionTool extends Marked {
   readonly type: 'function'
   readonly name: string
   readonly namespace?: ToolNamespace
-  /** The client knows it by a type of its own, and its calls as items of their own. */
+  /** The client declares the tool by a type of its own, and expects its calls as items of their own. */
   readonly builtIn?: BuiltInTool
-  /** The form that Claude's own API has for the tool, which Claude knows by heart. */
+  /** The form of the tool in Claude's own API, on which Claude is trained. */
   readonly knownToClaude?: JsonObject
   readonly description: string | null
   /** JSON Schema of the arguments. */
   readonly parameters: unknown
   readonly strict?: boolean
-  /** The client marks it `defer_loading`: the model is to search for it before it is shown. */
+  /** The client marks the tool `defer_loading`: the model must search for it before it is shown. */
   readonly deferred?: true
 }
 
-/** A tool of the client's that takes any text, as OpenAI has them; elsewhere it is a function (providers/text-calls.ts). */
+/** A client tool that takes any text, as OpenAI has them; for other providers it becomes a function (providers/text-calls.ts). */
 export interface CustomTool {
   readonly type: 'custom'
   readonly kind: 'custom'
@@ -149,11 +152,11 @@ export interface CustomTool {
   readonly name: string
   readonly namespace?: ToolNamespace
   readonly description: string | null
-  /** The language that the text must be of; null for any. */
+  /** The grammar that the text must follow; null for any text. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | null
 }
 
-/** A tool that the provider runs itself, or of a kind without a word in the middle; `raw` is the client's own. */
+/** A tool that the provider runs itself, or one of a kind without a canonical form; `raw` is the client's own JSON. */
 export interface ProviderTool {
   readonly type: 'provider'
   readonly kind: string

@@ -1,14 +1,14 @@
-/** The workspaces in which a caller of the management API may look and act. */
+/** The workspaces in which a caller of the management API may read and write. */
 export interface Reach {
-  /** The workspace that it acts in: the one that it names, else its own. */
+  /** The workspace that the caller acts in: the one it names, else its own. */
   readonly workspaceId: string
-  /** An object is found by its id alone, in whatever workspace: the caller is the operator, and names no workspace. */
+  /** An object is found by its id alone, in any workspace: the caller is the operator and named no workspace. */
   readonly everywhere: boolean
-  /** A management key of the default workspace: what belongs to every workspace is its own. */
+  /** The caller uses a management key of the default workspace; objects that belong to every workspace count as its own. */
   readonly isOperator: boolean
-  /** The caller is this member, and sees what belongs to the member alone: own keys, and what was asked with them. Null: all that is there. */
+  /** The caller is this member and sees only the member's own keys and their requests. Null: everything in reach. */
   readonly onlyUserId: string | null
 }
 
-/** The only workspace in which an object is looked for by its id; null: in all of them. */
+/** The only workspace in which an object is looked up by its id; null for all of them. */
 export const scopeOf = ({ workspaceId, everywhere }: Reach): string | null => (everywhere ? null : workspaceId)

@@ -1,66 +1,66 @@
 /**
  * The proof of its own thinking that a model wants back. Providers refuse a turn whose thinking differs in one byte, or was made
- * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried as it came and handed only to
- * its maker's dialect.
+ * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried unchanged and handed only to the dialect
+ * of the provider that made it.
  */
 import { includesInSteps } from '../lib/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
 
 export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const
 
-/** The vendor's format of a proof, by the name that `reasoning_details` has for it. */
+/** The vendor's format of a proof, under the name used in `reasoning_details`. */
 export type ReasoningFormat = (typeof REASONING_FORMATS)[number]
 
 export interface ReasoningProof {
   readonly format: ReasoningFormat
   /**
-   * `signature` vouches for the text beside it (Anthropic, Google); `encrypted` holds the thinking itself, which is
-   * readable to its maker only (OpenAI's `encrypted_content`, Anthropic's `redacted_thinking`).
+   * `signature` vouches for the text beside it (Anthropic, Google); `encrypted` holds the thinking itself, readable only by its
+   * provider (OpenAI's `encrypted_content`, Anthropic's `redacted_thinking`).
    */
   readonly kind: 'signature' | 'encrypted'
   readonly data: string
-  /** The maker's own id of the item (OpenAI); beside a tool call, the id of that call (see `sealProof`). */
+  /** The provider's own id of the item (OpenAI); beside a tool call, the id of that call (see `sealProof`). */
   readonly id?: string
-  /** The text that a signature vouches for, where the client's dialect may lose it on the way. */
+  /** The text that a signature vouches for, kept here if the client's dialect may lose it. */
   readonly text?: string
-  /** Our id of the model that made it, where it is known. */
+  /** Our id of the model that made the proof, if known. */
   readonly model?: string
 }
 
 /**
- * A proof in a field of a dialect that has no word for its format, such as OpenAI's in an Anthropic `signature`:
- * `pb1.` and base64url of the proof's JSON. What does not begin so is that dialect's own.
+ * A proof in a field of a dialect that has no place for its format, such as OpenAI's in an Anthropic `signature`, is written as
+ * `pb1.` and base64url of the proof's JSON. A value without that prefix is the dialect's own.
  *
- * Google proves tool calls, for which no dialect but its own has a place. Such a proof stands in a block of thinking
- * without text, directly before the call, with the call's id for `id`: a `redacted_thinking` block (Messages), a
- * `reasoning` item's `encrypted_content` (Responses), a `reasoning.encrypted` detail's `id` (chat, unsealed). So a proof
- * whose `id` is that of a tool call of the same turn belongs to that call; the middle holds it there, without the id.
+ * Google signs tool calls, for which only its own dialect has a place. Such a proof becomes a block of thinking without text,
+ * directly before the call, with the call's id as `id`: a `redacted_thinking` block (Messages), a `reasoning` item's
+ * `encrypted_content` (Responses), a `reasoning.encrypted` detail's `id` (chat, unsealed). So a proof whose `id` is that of a tool
+ * call of the same turn belongs to that call; in the canonical form it is attached to the call, without the id.
  */
 export const sealProof = (proof: ReasoningProof): string => MARK + Buffer.from(JSON.stringify(proof)).toString('base64url')
 
-/** Null for what `sealProof` did not write. It comes from a client: nothing in it is trusted beyond its form. */
+/** Returns null for text that `sealProof` did not write. The text comes from a client: only its form is trusted. */
 export const openProof = (text: string): ReasoningProof | null => {
   if (!text.startsWith(MARK)) return null
   try {
     const value: unknown = JSON.parse(Buffer.from(text.slice(MARK.length), 'base64url').toString())
     return isProof(value) ? value : null
   } catch {
-    return null // not ours after all
+    return null // not sealed by us after all
   }
 }
 
 const MARK = 'pb1.'
 
 /**
- * The signature of thinking that nobody signed, on Messages. Some clients take thinking without a signature for a broken
- * block: they leave it out of the next turn, or write it there as words of the user.
+ * The signature, on Messages, of thinking that nobody signed. Some clients take thinking without a signature for a broken
+ * block: they leave it out of the next turn, or send it as words of the user.
  */
 export const UNSIGNED = `${MARK}unsigned`
 
-/** A JSON string that begins with it. */
+/** The beginning of a JSON string that holds a sealed proof. */
 const SEALED = `"${MARK}`
 
-/** Says whether a body may hold sealed proofs: a search of its text, for the lane that does not parse. */
+/** Returns true if a body may hold sealed proofs: a text search, for the path that does not parse the body. */
 export const lookForSealedProof = (bodyText: string): Steps<boolean> => includesInSteps(bodyText, SEALED)
 
 const isProof = (value: unknown): value is ReasoningProof => {

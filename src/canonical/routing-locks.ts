@@ -1,16 +1,16 @@
 /**
- * The locks of a preset that names in a request could get around: an ending of a model's name says how its providers are
- * chosen, and a provider's name may stand for an endpoint of a service tier (docs/contract/presets.md#merge).
+ * The preset locks that names in a request could circumvent: the suffix of a model name says how its providers are chosen, and a
+ * provider name may stand for an endpoint of a service tier (docs/contract/presets.md#merge).
  */
 export interface RoutingLocks {
-  /** How providers are sorted. */
+  /** The order of providers is locked. */
   readonly sort: boolean
   readonly tier: boolean
-  /** The search of the web before the answer. */
+  /** The web search before the answer is locked. */
   readonly search: boolean
-  /** The names that the preset itself has: a request may use these as they are. */
+  /** The names that the preset itself uses; a request may use them unchanged. */
   readonly models: readonly string[]
   readonly providers: readonly string[]
-  /** Such a request is refused; otherwise the name is not heeded in this respect. */
+  /** A request that would circumvent a lock is refused; otherwise that aspect of the name is ignored. */
   readonly rejects: boolean
 }

@@ -1,13 +1,16 @@
-/** Which models and providers a caller's guardrails leave to a request. The request's own wishes can narrow it, never widen it. */
+/** The models and providers that a caller's guardrails permit. The request's own preferences can narrow the choice, never widen it. */
 export interface RoutingPolicy {
-  /** Each list must have the model; of models, `*` in a pattern stands for any text. Empty: any. */
+  /** Each list must contain the model or provider; `*` in a model pattern matches any text. Empty: no restriction. */
   readonly allowedModels: readonly (readonly string[])[]
   readonly ignoredModels: readonly string[]
   readonly allowedProviders: readonly (readonly string[])[]
   readonly ignoredProviders: readonly string[]
-  /** Zero retention is required for models of these authors; `other` stands for all that are not named. */
+  /** Authors whose models require zero data retention; `other` stands for all authors that are not named. */
   readonly zdr: Readonly<Record<ZdrAuthor, boolean>>
-  /** Says whether endpoints may be used that train on what they are sent, that are free and publish it, that are free and train. */
+  /**
+   * These permit paid endpoints that train on the data they are sent, free endpoints that train on it, and free endpoints that
+   * publish it.
+   */
   readonly paidTraining: boolean
   readonly freeTraining: boolean
   readonly freePublication: boolean

@@ -1,6 +1,6 @@
 /**
- * Tools that the service runs itself, between the client and the model: what they are called, what a model asked of one,
- * and what came of it. Each interface shows them in its own words (docs/contract/tools.md#server-tools).
+ * Tools that the service runs itself, between the client and the model: their names, their calls and their outcomes. Each
+ * interface shows them in its own form (docs/contract/tools.md#server-tools).
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { UrlCitation } from './prompt.ts'
@@ -28,25 +28,25 @@ export const isServerTool = (name: string | null): name is ServerTool => SERVER_
 /** One call, as a model made it. */
 export interface ServerCall {
   readonly tool: ServerTool
-  /** The type under which the client asked for the tool, and in which it is answered: `openrouter:web_search`, `web_search_20250305`. */
+  /** The type by which the client asked for the tool, and which its answer uses: `openrouter:web_search`, `web_search_20250305`. */
   readonly askedAs: string
-  /** Ours: of the item or block that clients see, unique in the answer. */
+  /** Our id of the item or block that clients see, unique in the answer. */
   readonly id: string
-  /** The model's own id of the call, and the name by which it called: they come back with the conversation. */
+  /** The model's own id of the call and the name that it called; both come back with the conversation. */
   readonly callId: string
   readonly name: string
-  /** JSON text, as the model wrote it; and the object that it is, empty where it is none. */
+  /** `arguments` is the JSON text that the model wrote; `input` is that object, empty if the text is not an object. */
   readonly arguments: string
   readonly input: JsonObject
-  /** One of several tools of a kind: the name that the client gave it. */
+  /** The client's name for this tool, if it declared several of the same kind. */
   readonly instance?: string
-  /** For a search over withheld tools: the catalogue that is searched, by its hash. */
+  /** For a search over withheld tools: the hash of the catalogue that is searched. */
   readonly catalog?: string
-  /** The client asked for reports of how the tool gets on. */
+  /** The client asked for progress reports of the tool. */
   readonly reportsProgress?: true
 }
 
-/** How a tool that asks models gets on. A fusion asks a panel of models, and one that compares what these said. */
+/** Progress of a tool that calls models. A fusion calls a panel of models, and one model that compares their answers. */
 export type ToolProgress =
   | { readonly step: 'advice'; readonly text: string }
   | { readonly step: 'panel-begun'; readonly model: string }
@@ -56,7 +56,7 @@ export type ToolProgress =
   | { readonly step: 'analysis-begun'; readonly model: string }
   | { readonly step: 'analysis-made'; readonly analysis: JsonObject }
 
-/** Why a call has no result. Messages clients know these codes; the other interfaces show the sentence. */
+/** Why a call has no result. Clients of Messages know these codes; the other interfaces show the message. */
 export type ServerToolFault =
   | 'invalid_tool_input'
   | 'unknown_tool'
@@ -76,10 +76,10 @@ export type ServerToolFault =
   | 'model_not_found'
   | 'prompt_too_long'
 
-/** How many calls an answer's usage counts. */
+/** The numbers of calls in an answer's usage. */
 export interface ServerToolUse {
   readonly requested: number
-  /** Calls that were given to their tool. */
+  /** Calls that were passed to their tool. */
   readonly executed: number
   readonly searches: number
   readonly fetches: number
@@ -87,16 +87,16 @@ export interface ServerToolUse {
 
 /** The outcome of a call. */
 export interface ServerOutcome {
-  /** Null where the tool did what was asked. */
+  /** Null if the tool did what was asked. */
   readonly fault: { readonly code: ServerToolFault; readonly message: string } | null
-  /** The result, in the members that its tool has (docs/contract/tools.md#server-tools). */
+  /** The result, with the members that the tool defines (docs/contract/tools.md#server-tools). */
   readonly value: JsonObject
-  /** The text that the model reads: the result as JSON text, cut to the bound of results. */
+  /** The text that the model reads: the result as JSON text, cut to the maximum length of results. */
   readonly text: string
-  /** Pages that the result is made of; an answer that names one of them cites it. */
+  /** Pages that the result was made from; an answer that names one of them cites it. */
   readonly sources: readonly Pick<UrlCitation, 'url' | 'title'>[]
-  /** Pictures for the client, as data: addresses. The model hears that they were made, and does not see them. */
+  /** Images for the client, as data: URLs. The model is informed that they were made, but does not see them. */
   readonly pictures?: readonly string[]
-  /** The text that the model read, sealed, for interfaces on which a client does not see all of it: it comes back with the conversation. */
+  /** The text that the model read, sealed, for interfaces that do not show all of it to the client; it comes back with the conversation. */
   readonly sealed?: string
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 
 import { type SettingName, SETTINGS, type SettingValues } from './settings.ts'
 
-/** Values that ask for something, where the type alone does not say which do. */
+/** Values other than the setting's default, for settings whose type alone does not determine one. */
 const KNOWN: { readonly [Name in SettingName]?: SettingValues[Name] } = {
   temperature: 0.5,
   topP: 0.5,
@@ -41,7 +41,7 @@ const KNOWN: { readonly [Name in SettingName]?: SettingValues[Name] } = {
   promptCacheOptions: { mode: 'explicit' },
 }
 
-/** A value of any other setting, by its type. A setting of another type needs a line above: its tests say so. */
+/** Sample values of all other settings, by type. A setting of another type needs an entry above: `sampleOf` throws without one. */
 const BY_TYPE: Readonly<Record<string, unknown>> = { number: 1, boolean: true, string: 's-1', array: ['s-1'], record: { a: 'b' } }
 
 const sampleOf = (name: SettingName): unknown => {
@@ -51,7 +51,7 @@ const sampleOf = (name: SettingName): unknown => {
   return sample
 }
 
-/** A value of each setting that asks for something. */
+/** One value for each setting, different from its default. */
 export const SETTING_SAMPLES = Object.fromEntries(
   (Object.keys(SETTINGS) as SettingName[]).map((name) => [name, sampleOf(name)]),
 ) as SettingValues

@@ -1,16 +1,16 @@
 /**
- * The settings of a request beside its conversation, under one name in the middle. Each setting remembers the
- * field that the client wrote it in, so that a warning names what the client knows.
+ * The settings of a request beside its conversation, under one canonical name each. Each setting remembers the field that the
+ * client used, so that a warning names a field that the client knows.
  */
 import { z } from 'zod'
 
 const text = z.string()
-// Not `readonly()` of the schema: it freezes what it reads, which takes longer than to read it.
+// The schema's `readonly()` is avoided: it freezes the parsed value, which takes longer than parsing it.
 const texts: z.ZodType<readonly string[]> = z.array(text)
 const record: z.ZodType<Readonly<Record<string, unknown>>> = z.record(text, z.unknown())
 const numbers: z.ZodType<Readonly<Record<string, number>>> = z.record(text, z.number())
 
-/** Every setting there is, with what its value is. Limits are those of the interfaces (request-fields). */
+/** Every setting, with the type of its value. The limits are those of the interfaces (request-fields). */
 export const SETTINGS = {
   temperature: z.number(),
   topP: z.number(),
@@ -32,7 +32,7 @@ export const SETTINGS = {
   serviceTier: text,
   /** The end user, for abuse isolation. */
   user: text,
-  /** The newer word for the end user, which does not identify the person; some providers take both. */
+  /** The newer field for the end user, which does not identify the person; some providers take both. */
   safetyIdentifier: text,
   metadata: record,
   parallelToolCalls: z.boolean(),
@@ -41,7 +41,7 @@ export const SETTINGS = {
   audioOutput: record,
   prediction: z.unknown(),
   promptCacheKey: text,
-  /** Managed prompt caching of the last block: a cache mark for the whole request. */
+  /** Automatic prompt caching of the last block: one cache mark for the whole request. */
   cacheControl: z.unknown(),
   truncation: text,
   include: texts,
@@ -62,9 +62,9 @@ export interface ReasoningSetting {
   readonly enabled?: boolean
   /** none, minimal, low, medium, high, xhigh, max. */
   readonly effort?: string
-  /** Tokens that may be spent on it. */
+  /** Tokens that may be spent on reasoning. */
   readonly maxTokens?: number
-  /** auto, concise, detailed: how readable thinking is wanted. */
+  /** auto, concise or detailed: the wanted form of readable thinking. */
   readonly summary?: string
   /** Think, but do not show it. */
   readonly exclude?: boolean

@@ -1,6 +1,6 @@
 /**
- * Media outside the conversation: members such as `images` or `multi_modal_data`, which some servers read and no dialect
- * knows. All of their text counts as text too: nobody can know whether a server reads them, and as what.
+ * Media outside the conversation: members such as `images` or `multi_modal_data`, which some servers read and no dialect defines.
+ * Their text is also counted as text, because it is unknown whether and how a server reads them.
  */
 import { isObject } from '../lib/json.ts'
 import { lookForName } from '../lib/may-name.ts'
@@ -10,20 +10,20 @@ import { type ConversationMedia, plainName } from './conversation-media.ts'
 
 type Stray = Pick<ConversationMedia, 'images' | 'linked'>
 
-/** Says whether this top-level member may hold media; `name` as `plainName` writes it, `json` its text. */
+/** Returns true if this top-level member may hold media; `name` is in the form of `plainName`, `json` is the member's text. */
 export function* mayHoldStrayMedia(name: string, json: string): Steps<boolean> {
   if (OTHER_FIELDS.has(name)) return false
   return isMediaName(name) || (yield* testInSteps(LINK_IN_JSON, json)) || (yield* lookForName(MEDIA_IN_JSON, json))
 }
 
-/** `name`: as of `mayHoldStrayMedia`. */
+/** `name`: see `mayHoldStrayMedia`. */
 export const strayMedia = (name: string, value: unknown): Stray => {
   const counted = { images: 0, linked: 0 }
   count(name, value, null, counted)
   return counted
 }
 
-/** They are text, schemas and settings, or name what belongs to tools. */
+/** Members that hold text, schemas or settings, or that belong to tools. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'models',
@@ -62,7 +62,7 @@ const KINDS = 'image|picture|photo|screenshot|frame|audio|sound|video|media|mult
 const MEDIA_NAME = new RegExp(`^(?:input|inline|initial|reference|raw)?(?:${KINDS})s?(?:url|uri|id|path|data|content|base64|b64|embed)?s?$`)
 const MEDIA_IN_JSON = new RegExp(`"[^"]{0,20}(?:${KINDS}|multi_?modal|mm_?data|file_?id)[^"]{0,20}"\\s*:`, 'i')
 const IMAGE_NAME = /image|picture|photo|screenshot|frame/
-/** Names by which the id of a file counts as media; a text of that name may be anything. */
+/** Names of members in which a file's id counts as media; text in a member named only `file` may be anything. */
 const FILE_NAME = /^(?:file|document|attachment)s?ids?$/
 const LINK_SOURCE = String.raw`\s*(?:https?|gs|s3|file|data):`
 const LINK = new RegExp(`^${LINK_SOURCE}\\S*\\s*$`, 'i')
@@ -72,7 +72,7 @@ const isMediaName = (name: string): boolean => MEDIA_NAME.test(name) || FILE_NAM
 
 type Kind = keyof Stray
 
-/** `kind`: of what stands in a member that is called media, each text of which is one; null elsewhere, where an address is. */
+/** `kind`: set inside a member with a media name, where each text counts as one medium; null elsewhere, where only a URL counts. */
 const count = (name: string, value: unknown, kind: Kind | null, counted: { images: number; linked: number }): void => {
   if (OTHER_FIELDS.has(name)) return
   const own = isMediaName(name) ? (IMAGE_NAME.test(name) ? 'images' : 'linked') : kind

@@ -1,6 +1,6 @@
 import type { Message, Part } from './prompt.ts'
 
-/** Characters of what a message holds: texts, arguments, media as they are written. */
+/** Characters in a message: texts, arguments, and media as they are encoded. */
 export const textSize = ({ parts }: Message): number => parts.reduce((sum, part) => sum + sizeOf(part), 0)
 
 const sizeOf = (part: Part): number => {

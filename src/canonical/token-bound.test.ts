@@ -11,7 +11,7 @@ const most = (text: string): number =>
 test.each(texts.map(({ name, text, tokens }) => [name, text, tokens] as const))(
   '%s: no public tokenizer makes more tokens of it',
   (_, text, tokens) => {
-    // Some tokenizers put one sign of their own before every text.
+    // Some tokenizers add one token of their own at the beginning of every text.
     expect(most(text)).toBeGreaterThanOrEqual(tokens - 1)
   },
 )

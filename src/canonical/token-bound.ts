@@ -1,22 +1,22 @@
 /**
- * The most tokens that JSON text is to a model, where nobody has counted: one pass by the classes of its characters. It is at
- * least what public tokenizers make of the text, also of text that is written to be many tokens (decisions/0092).
+ * Upper bound of the tokens in JSON text that nobody has counted: one pass over the classes of its characters. It is at least the
+ * count of public tokenizers, even for text designed to be many tokens (decisions/0092).
  */
 import type { Steps } from '../lib/steps.ts'
 
-/** In hundredths of a token. */
+/** All costs are in hundredths of a token. */
 const TOKEN = 100
-/** A word takes this, and more for each letter that often follows the one before it; any other letter is a token. */
+/** The base cost of a word; each letter that commonly follows the one before it adds LETTER, any other letter a whole token. */
 const WORD = 35
 const LETTER = 44
-/** Tokenizers know fewer pairs that begin with a capital. */
+/** Extra cost of a capital: tokenizers know fewer pairs that begin with one. */
 const CAPITAL = 45
-/** Rows of spaces become few tokens. */
+/** Cost of each further space: runs of spaces become few tokens. */
 const FURTHER_SPACE = 7
 
 /**
- * In hundredths, so that those of neighbouring texts can be added. `octets`: of UTF-8, as characters. `isPassedOver`: says of a long
- * string, without its quotes, that it is counted as something else.
+ * Returns hundredths of a token, so that the counts of adjacent texts can be added. `octets`: the UTF-8 octets, one per character.
+ * `isPassedOver`: returns true for a long string (without its quotes) that is counted as something else.
  */
 export function* mostHundredths(octets: string, isPassedOver: IsPassedOver = null): Steps<number> {
   let sum = 0
@@ -29,12 +29,12 @@ export function* mostHundredths(octets: string, isPassedOver: IsPassedOver = nul
   return sum
 }
 
-/** Hundredths of a token as whole ones. */
+/** Converts hundredths of a token to whole tokens, rounded up. */
 export const wholeTokens = (hundredths: number): number => Math.ceil(hundredths / TOKEN)
 
 type IsPassedOver = ((text: string) => boolean) | null
 
-/** Octets that are counted at once. */
+/** Octets counted per step. */
 const PIECE = 1024 * 1024
 
 const countPiece = (octets: string, start: number, isPassedOver: IsPassedOver): { readonly sum: number; readonly end: number } => {
@@ -46,7 +46,7 @@ const countPiece = (octets: string, start: number, isPassedOver: IsPassedOver): 
     const unit = octets.charCodeAt(at)
     let end = at + 1
     if (isLetter(unit)) {
-      // A capital begins a word, and small letters go on with it.
+      // A word may begin with a capital and continues with small letters.
       let word = unit < LOWER_A ? WORD + LETTER + CAPITAL : WORD + LETTER
       let before = (unit | SMALL) - LOWER_A
       for (; end < length; end += 1) {
@@ -60,7 +60,7 @@ const countPiece = (octets: string, start: number, isPassedOver: IsPassedOver): 
       else sum += Math.min(Math.max(TOKEN, word), size * TOKEN)
     } else if (unit === SPACE) {
       while (end < length && octets.charCodeAt(end) === SPACE) end += 1
-      // The one before a word is the word's.
+      // A single space before a word belongs to the word.
       if (end > at + 1 || end === length || !isLetter(octets.charCodeAt(end))) sum += TOKEN + (end - at - 1) * FURTHER_SPACE
     } else if (unit === BACKSLASH) {
       const sign = octets.charCodeAt(end)
@@ -79,7 +79,7 @@ const countPiece = (octets: string, start: number, isPassedOver: IsPassedOver): 
   return { sum, end: at }
 }
 
-/** Shorter strings are no media worth the search. */
+/** Shorter strings are not checked for media. */
 const LONG = 256
 
 const SPACE = 32
@@ -91,11 +91,11 @@ const LOWER_A = 97
 const LETTERS = 26
 
 const RUSSIAN_LEAD = 0xd0
-/** Two octets of a letter that is a token at most. */
+/** Two octets that form one Russian letter, which is at most one token. */
 const isRussian = (lead: number, next: number): boolean =>
   (lead === RUSSIAN_LEAD && next >= 0x90) || (lead === RUSSIAN_LEAD + 1 && next < 0x90)
 
-/** The bit that makes a capital small. */
+/** The bit that turns a capital into a small letter. */
 const SMALL = 32
 const isLetter = (unit: number): boolean => (unit | SMALL) >= LOWER_A && (unit | SMALL) < LOWER_A + LETTERS
 
@@ -105,9 +105,9 @@ const isCommon = (octets: string, start: number, end: number): boolean => {
   return COMMON[word] === 1
 }
 
-/** Letters of the longest common word. */
+/** The length of the longest common word. */
 const COMMON_MAX = 4
-/** Words that every tokenizer knows: a third of English. By their letters as digits from 1 to 26. */
+/** Words that every tokenizer knows, a third of English text. Each word is indexed by its letters as digits from 1 to 26. */
 const DIGITS = LETTERS + 1
 const COMMON = new Uint8Array(DIGITS ** COMMON_MAX)
 const COMMON_WORDS =
@@ -116,7 +116,7 @@ for (const word of COMMON_WORDS.split(' ')) {
   COMMON[[...word].reduce((sum, letter) => sum * DIGITS + letter.charCodeAt(0) - LOWER_A + 1, 0)] = 1
 }
 
-/** The letters that follow each letter in English and in programs; tokenizers know such pairs. */
+/** The letters that often follow each letter in English and in programs; tokenizers know such pairs. */
 const FOLLOWERS: Readonly<Record<string, string>> = {
   a: 'bcdgilmnprstvy',
   b: 'aeloy',
@@ -145,7 +145,7 @@ const FOLLOWERS: Readonly<Record<string, string>> = {
   y: 'ps',
 }
 
-/** The cost of each letter, in the second place, behind each other one. */
+/** The cost of each letter (second index) after each other letter (first index). */
 const COST_BEHIND = new Uint8Array(LETTERS * LETTERS).fill(TOKEN)
 for (const [letter, followers] of Object.entries(FOLLOWERS)) {
   for (const follower of followers) COST_BEHIND[(letter.charCodeAt(0) - LOWER_A) * LETTERS + follower.charCodeAt(0) - LOWER_A] = LETTER

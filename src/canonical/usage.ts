@@ -1,6 +1,6 @@
 /**
- * The use of a generation, in disjoint counts: no token is in two fields, so a cost is a plain sum of products
- * (cached tokens counted twice is the classic billing fault of this field). Dialects add up as their readers expect.
+ * The usage of a generation, in disjoint counts: no token is in two fields, so a cost is a plain sum of products (counting cached
+ * tokens twice is the classic billing bug). Dialects add the counts up as their clients expect.
  */
 export interface Usage {
   /** Input tokens that were neither read from nor written to a cache. */
@@ -11,25 +11,25 @@ export interface Usage {
   /** Output tokens that the client sees. */
   readonly output: number
   readonly outputReasoning: number
-  /** Parts of the input and the output above that some providers count apart; never added to them. */
+  /** Subsets of the input and the output above that some providers report separately; never added to them. */
   readonly inputAudio: number
   readonly outputAudio: number
   readonly outputImage: number
   readonly webSearches: number
-  /** The charge that the upstream itself reported, in nano-dollars; null where it reported none. */
+  /** The charge that the upstream reported, in nano-dollars; null if it reported none. */
   readonly reportedCostNanos: number | null
-  /** The service tier that served the request: in the provider's word, and in a bill in ours; null where nothing is known of it. */
+  /** The service tier that served the request: as the provider names it, or, in a bill, as we do; null if unknown. */
   readonly servedTier: string | null
-  /** The provider reported nothing for the input or the output, or an impossible count: the possible part is the least that was used. */
+  /** The provider reported nothing, or an impossible count, for the input or the output; the plausible part is a lower bound. */
   readonly unreportedInput: boolean
   readonly unreportedOutput: boolean
-  /** True when some count is ours, because the provider sent none, or an impossible one. */
+  /** True if we estimated some count because the provider sent none, or an impossible one. */
   readonly estimated: boolean
-  /** A call of its own that shortened the conversation: paid for like the answer, and in none of the counts above. */
+  /** A separate call that shortened the conversation; charged like the answer, and not included in the counts above. */
   readonly compaction: Usage | null
 }
 
-/** One call of a model, for an answer that took several: in a turn of its own, or to advise it. */
+/** One model call of an answer that took several: a turn of its own, or advice to the model. */
 export interface Iteration {
   readonly type: 'message' | 'advisor_message'
   readonly model: string
@@ -62,7 +62,7 @@ export const inputTokens = (usage: Usage): number =>
 
 export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning
 
-/** The reported counts, with at least `least` tokens of a kind that has no sane count; null: the reported count stands. */
+/** Returns the reported counts, raised to at least `least` tokens for a kind without a plausible count; null keeps the reported count. */
 export const withEstimates = (reported: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage =>
   least.input === null && least.output === null ? reported : estimated(reported, least)
 

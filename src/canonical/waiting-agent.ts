@@ -1,17 +1,17 @@
 import type { JsonObject } from '../lib/json.ts'
 
-/** A subagent that waits for functions which the client runs, as the client brings it back. */
+/** A subagent that waits for functions which the client runs, in the form in which the client sends it back. */
 export interface WaitingAgent {
-  /** Its conversation behind its task, the results of its calls included, as items of Responses. */
+  /** Its conversation after its task, including the results of its calls, as Responses items. */
   readonly items: readonly JsonObject[]
-  /** The reason that keeps it from going on; null where it can. */
+  /** Why it cannot continue; null if it can. */
   readonly fault: string | null
 }
 
-/** The subagent that makes a call of a function of the client's, which it waits for. */
+/** The subagent that calls one of the client's functions and waits for its result. */
 export interface CallingAgent {
-  /** The id of the call that began it. */
+  /** The id of the call that started the subagent. */
   readonly id: string
-  /** Its words and calls since it last waited, as items of Responses; with the first of its calls only. */
+  /** Its text and calls since it last waited, as Responses items; only with the first of its calls. */
   readonly items?: readonly JsonObject[]
 }

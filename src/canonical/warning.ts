@@ -1,13 +1,13 @@
 import type { ErrorType } from '../errors.ts'
 
-/** Something the service did not do as asked. It rides in the service metadata; strict mode turns it into a 400. */
+/** Something that the service did not do as requested. It is returned in the service metadata; strict mode turns it into a 400. */
 export interface Warning {
-  /** For programs; stable. */
+  /** A stable code for programs. */
   readonly code: WarningCode
   /** Path of the request field, e.g. `tools[2].type`. */
   readonly field: string
   readonly message: string
-  /** The type of a failure that is shown as an answer. */
+  /** The type of a failure that is delivered as an answer. */
   readonly error_type?: ErrorType
 }
 

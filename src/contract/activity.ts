@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const count = z.int().min(0)
 
-/** Amounts are US dollars (docs/contract/management.md#activity). */
+/** Amounts are in US dollars (docs/contract/management.md#activity). */
 export const activityItem = z
   .object({
     date: z.iso.date(),

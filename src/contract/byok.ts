@@ -1,4 +1,7 @@
-/** Customers' own provider keys on the wire (docs/contract/keys-and-workspaces.md#customer-keys). The key itself goes in and never comes out. */
+/**
+ * Customers' own provider keys on the wire (docs/contract/keys-and-workspaces.md#customer-keys). The key itself is accepted but
+ * never returned.
+ */
 import { z } from 'zod'
 
 import { keyHash } from './key.ts'
@@ -27,7 +30,7 @@ const use = {
   ...restrictions,
 }
 
-/** Printable, since it travels in a header; a masked label is no key. */
+/** Printable characters only, since the key is sent in a header; a masked label is refused as a key. */
 const secret = z
   .string()
   .min(8)

@@ -1,7 +1,7 @@
-/** Where a page of a list ended, as an opaque text. The next one begins behind it, whatever was added meanwhile. */
+/** The end position of a list page, as an opaque text. The next page begins after it, whatever was added in the meantime. */
 import { z } from 'zod'
 
-/** Newest first: by time, and by id among those of one millisecond. */
+/** A position in a list with the newest entries first: ordered by time, and by id within one millisecond. */
 export interface Position {
   readonly createdAt: string
   readonly id: string
@@ -26,13 +26,13 @@ export const cursorOf = ({ createdAt, id }: Position): string => Buffer.from(JSO
 const decoded = (text: string): unknown => {
   const json = Buffer.from(text, 'base64url').toString()
   try {
-    // Any other spelling of the same is refused: there is one text for each position.
+    // Other base64url spellings of the same bytes are refused, so each position has exactly one text.
     return Buffer.from(json).toString('base64url') === text ? JSON.parse(json) : null
   } catch {
-    return null // the client made it up
+    return null // not a cursor of ours
   }
 }
 
-/** A page of a list that only grows, and that is never counted. */
+/** A page of a list that only grows and that is never counted. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable().meta({ description: 'Null at the end, and there only.' }) })

@@ -8,7 +8,7 @@ import { storedText } from './stored-text.ts'
 
 const HEADERS_MAX = 20
 
-/** They are counted before each is looked at: a body may hold 10,000 members. */
+/** Counts the headers before examining each of them, because a body may have 10,000 members. */
 const fewHeaders = (given: unknown, { addIssue }: z.core.$RefinementCtx): unknown => {
   if (!isObject(given) || Object.keys(given).length <= HEADERS_MAX) return given
   addIssue({ code: 'custom', message: `At most ${HEADERS_MAX} headers.` })
@@ -32,8 +32,8 @@ const secret = z
 const word = z.string().min(1).max(256)
 
 /**
- * The types that there are, with their configuration. A member of `secrets` is answered masked only, as is each value of `headers`.
- * Both spellings of a member are read, `api_key` and `apiKey`; the one that was written is answered.
+ * All destination types with their configuration. Members in `secrets` are returned only masked, as is each value of `headers`.
+ * Both spellings of a member are read, `api_key` and `apiKey`; the one that was written is returned.
  */
 export const DESTINATION_TYPES = {
   'otel-collector': { config: z.strictObject({ endpoint: address, headers }), secrets: [] },
@@ -90,7 +90,7 @@ export type DestinationType = keyof typeof DESTINATION_TYPES
 
 export const DESTINATION_TYPE_NAMES = Object.keys(DESTINATION_TYPES) as [DestinationType, ...DestinationType[]]
 
-/** A configuration as a sender takes it: complete, in our own spelling. */
+/** A configuration as a sender uses it: complete, in our own spelling. */
 export type DestinationConfig<Type extends DestinationType> = z.output<(typeof DESTINATION_TYPES)[Type]['config']>
 
 export const FILTER_FIELDS = {

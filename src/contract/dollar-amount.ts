@@ -1,7 +1,7 @@
-/** Amounts of US dollars that people set: the same on the wire, in the operator's file and on the command line. */
+/** Amounts of US dollars that people set; the same rules apply on the wire, in the operator's file and on the command line. */
 import { z } from 'zod'
 
-/** Nano-dollars must stay exact integers. */
+/** Bounded so that nano-dollars stay exact integers. */
 export const dollarAmount = z
   .number()
   .max(1_000_000)

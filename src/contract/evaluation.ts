@@ -13,7 +13,7 @@ import { storedText } from './stored-text.ts'
 const timestamp = z.iso.datetime()
 const text = z.string().min(1).max(20_000)
 
-/** The route compiles it, in steps, as those of a guardrail. */
+/** The route compiles the pattern in steps, as it does those of guardrails. */
 const pattern = z.string().min(1).max(10_000)
 
 const judgeModel = z.string().min(1).max(256).meta({ description: 'The model that judges; it may be a preset.' })
@@ -46,7 +46,7 @@ const check = z
 
 const messages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
 
-/** An item is sealed, stored and read at once. */
+/** An item's characters are limited because it is sealed, stored and read as a whole. */
 const ITEM_CHARACTERS_MAX = 4 * 1024 * 1024
 
 const item = z
@@ -244,7 +244,7 @@ export interface GivenItem {
   readonly tools: readonly Readonly<Record<string, z.core.util.JSONType>>[] | null
   readonly expected: z.core.util.JSONType
 }
-/** A request whose contents are kept: it is named and not copied, so that what is deleted there is gone here. */
+/** A recorded request whose contents are kept. It is referenced and not copied, so deleting the request also deletes it here. */
 export interface RecordedItem {
   readonly generationId: string
   readonly expectsAnswer: boolean

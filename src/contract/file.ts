@@ -5,10 +5,10 @@ import { wholeNumber } from './paging.ts'
 import { cursorText } from './cursor.ts'
 import { inWorkspace } from './workspace.ts'
 
-/** The largest file. */
+/** The maximum size of a file. */
 export const FILE_BYTES_MAX = 100 * 1024 * 1024
 
-/** Characters that a name has no use for: control characters, halves of characters, and those that turn the direction of what follows. */
+/** Characters that names must not contain: control characters, lone surrogates, and characters that change the text direction. */
 const NOT_IN_NAMES = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
 
 export const fileName = z
@@ -26,7 +26,7 @@ export const fileId = z
   .max(128)
   .meta({ description: 'Id of a file.', examples: ['file_4Qd1bVnT0uYkXw7sHc2LmR9p'] })
 
-/** Clients of the hosted service recognise the form of a file by this member. */
+/** Clients of the hosted service recognise a file object by this member. */
 const shape = { _shape: z.literal('openrouter') }
 
 export const fileResource = z
@@ -56,7 +56,7 @@ export const filePage = z
 
 export const deletedFile = z.object({ ...shape, id: fileId, type: z.literal('file_deleted') }).meta({ id: 'DeletedFile' })
 
-/** The parts of a form. */
+/** The parts of an upload form. */
 export const uploadForm = z
   .strictObject({
     file: z.string().meta({ format: 'binary', description: 'At most 100 MiB, with its name.' }),
@@ -69,7 +69,7 @@ const elsewhere = z
   .optional()
   .meta({ description: 'Refused: files are stored here, and with no provider.' })
 
-/** Parameters of every operation. */
+/** Query parameters of every file operation. */
 export const fileQuery = { ...inWorkspace, provider: elsewhere }
 
 export const fileListQuery = {

@@ -1,4 +1,4 @@
-/** The question and the answer, on the wire. */
+/** The contents of a request and of its answer, on the wire. */
 import { z } from 'zod'
 import { jsonValue } from './json-value.ts'
 

@@ -14,7 +14,7 @@ const usd = z
   .regex(/^\d{1,9}(?:\.\d{1,9})?$/, 'Use dollars, such as 0.05.')
   .optional()
 
-/** The value that each of them is compared with stands in the record. */
+/** Filters of the list; each is compared with a value in the record. */
 export const generationFilters = {
   ...timeRangeQuery,
   status: z.enum(['ok', 'error', 'cancelled']).optional(),

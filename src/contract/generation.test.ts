@@ -7,7 +7,7 @@ test('a record that is stored without its absent members is told as it was', () 
     ...ABSENT_MEMBERS,
     id: 'gen-1',
     warnings: [{ code: 'unsupported_field' }],
-    // No provider was asked, which is not the same as nobody knows.
+    // An empty list means that no provider was called, which differs from unknown (null).
     provider_responses: [],
   }
   const stored = withoutAbsent(record)

@@ -1,4 +1,4 @@
-/** A generation record on the wire (docs/contract/management.md#generations). Amounts are US dollars, times are milliseconds. */
+/** A generation record on the wire (docs/contract/management.md#generations). Amounts are in US dollars, times in milliseconds. */
 import { z } from 'zod'
 
 import type { JsonObject, JsonValue } from '../lib/json.ts'
@@ -124,7 +124,7 @@ export const recordedGeneration = z.object({
 
 type Free = 'settings' | 'trace' | 'warnings' | 'pipeline'
 
-/** Free JSON in it is passed on as it was read. */
+/** Free-form JSON in the record is passed on as it was read. */
 export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free> & {
   readonly settings: JsonObject | null
   readonly trace: JsonObject | null
@@ -132,12 +132,12 @@ export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free>
   readonly pipeline: readonly JsonObject[]
 }
 
-/** Every member, in its place, as it is shown where what is stored lacks it: null, or an empty list. */
+/** Every member, in order, with the value that is shown if the stored record lacks it: null, or an empty list. */
 export const ABSENT_MEMBERS: JsonObject = Object.fromEntries(
   Object.entries(recordedGeneration.shape).map(([name, schema]) => [name, schema instanceof z.ZodArray ? [] : null]),
 )
 
-/** A record without its nulls and empty lists: they are a third of its members, and `ABSENT_MEMBERS` has them. */
+/** Returns a record without its nulls and empty lists, which are a third of its members; `ABSENT_MEMBERS` restores them. */
 export const withoutAbsent = (record: JsonObject): JsonObject => {
   const present: Record<string, JsonValue> = {}
   for (const name in record) {

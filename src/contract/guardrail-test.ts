@@ -1,4 +1,4 @@
-/** Guardrails tried on a text, on the wire (docs/contract/guardrails.md#tests). */
+/** Trials of guardrails on a text, on the wire (docs/contract/guardrails.md#tests). */
 import { z } from 'zod'
 
 import { FILTER_ACTIONS, guardrailId, updateGuardrailBody } from './guardrail.ts'
@@ -92,7 +92,7 @@ export const guardrailTest = z
   })
   .meta({ id: 'GuardrailTest' })
 
-/** The most requests that one trial looks at. */
+/** The maximum number of recorded requests that one trial examines. */
 const TRIED_REQUESTS_MAX = 200
 
 export const guardrailRecordedTestBody = z

@@ -35,7 +35,7 @@ const scanScope = z.enum(['user_only', 'all_messages'])
 export type FilterSide = z.output<typeof side>
 export type ScanScope = z.output<typeof scanScope>
 
-/** Routes compile it, in steps, and refuse one that could not be matched in one pass over any text. */
+/** Routes compile the pattern in steps and refuse one that cannot be matched in a single pass over any text. */
 const pattern = z
   .string()
   .min(1)
@@ -54,7 +54,7 @@ const builtinFilter = z
   .strictObject({
     slug: z.enum(BUILTIN_SLUGS),
     action,
-    /** Read-only; a client sends back what it has read. */
+    /** Read-only, but accepted because a client sends back what it has read. */
     label: z.string().optional(),
     scan_scope: scanScope.optional(),
     applies_to: side.optional(),
@@ -94,7 +94,7 @@ const deniedTools = z
     examples: [['web_search', 'web_fetch']],
   })
 
-/** The members that both bodies may set; null clears. */
+/** The members that both request bodies may set; null clears one. */
 const settings = {
   description: storedText.max(1000).nullish(),
   limit_usd: limitUsd.nullish(),
@@ -186,7 +186,7 @@ export const guardrailsQuery = {
     .meta({ description: '`hits`: how often each rule found something in the last 24 hours, in whole hours.' }),
 }
 
-/** As the list has it. */
+/** A guardrail in the form of the list. */
 export const listedGuardrail = guardrail
   .extend({
     hits: z

@@ -5,5 +5,5 @@ export const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/, 'Use 1 to 255 printable ASCII characters without spaces.')
   .meta({ description: 'A repetition with the same key and body gets the first answer again, for 24 hours.' })
 
-/** The headers of an operation that creates something. */
+/** Headers of an operation that creates something. */
 export const onceHeaders = { 'Idempotency-Key': idempotencyKey.optional() }

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 
-/** Pass to `safeParse`: an issue of a schema without a sentence of its own gets one that says what to send. */
+/** An option for `safeParse`: an issue without a sentence of its own gets one that says what to send. */
 export const inSentences = { error: (issue: z.core.$ZodRawIssue): string | undefined => sentenceOf(issue) }
 
-/** Values or types that a union takes, for "Expected … or …". */
+/** The values or types that a union accepts, for "Expected … or …". */
 const expectations = (issues: readonly z.core.$ZodIssue[]): string[] =>
   issues.map((issue) =>
     issue.code === 'invalid_type'
@@ -14,8 +14,8 @@ const expectations = (issues: readonly z.core.$ZodIssue[]): string[] =>
   )
 
 /**
- * The branch of a union that the sender meant: its faults lie inside the value, or the value has its type. Undefined where
- * the value is of no branch's type.
+ * Returns the branch of a union that the client meant: its faults are inside the value, or the value has its type. Undefined if
+ * the value has the type of no branch.
  */
 export const meantBranch = (branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined =>
   branches

@@ -1,4 +1,4 @@
-/** The parameters of the list of keys (docs/contract/keys-and-workspaces.md#key-list). */
+/** The query parameters of the key list (docs/contract/keys-and-workspaces.md#key-list). */
 import { z } from 'zod'
 
 import { NO_CURSOR } from './cursor.ts'
@@ -10,19 +10,19 @@ const KEY_SORTS = ['created_at', 'name', 'last_used_at'] as const
 export type KeySort = (typeof KEY_SORTS)[number]
 
 export interface KeyFilter {
-  /** Null, here and below: any. */
+  /** Null, here and below, means no restriction. */
   readonly q: string | null
   readonly kind: 'management' | 'inference' | null
   readonly purpose: 'playground' | 'application' | null
-  /** `enabled`: whatever is not disabled. */
+  /** `enabled`: every key that is not disabled. */
   readonly status: 'active' | 'disabled' | 'expired' | 'enabled' | 'all'
   readonly userId: string | null
   readonly sort: KeySort
-  /** The row behind which the page begins. */
+  /** The row after which the page begins. */
   readonly after: { readonly value: string; readonly hash: string } | null
 }
 
-/** Asks for all of them. */
+/** A filter that matches every key. */
 export const EVERY_KEY = {
   onlyUserId: null,
   q: null,
@@ -105,6 +105,6 @@ const decoded = (text: string): unknown => {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString())
   } catch {
-    return null // the client made it up
+    return null // not a cursor of ours
   }
 }

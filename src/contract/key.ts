@@ -14,7 +14,7 @@ export const keyHash = z
 
 const limitReset = z.enum(['daily', 'weekly', 'monthly'])
 
-/** Dollars; up to a billion, so that its nano-dollars stay exact integers. */
+/** Limits in dollars: 0 to a million, with at most nine decimals, so that nano-dollars stay exact integers. */
 const dollarLimit = dollarAmount.min(0)
 
 const perMinute = z.int().min(1).max(1_000_000_000)
@@ -31,7 +31,7 @@ const failureMode = providerFailure
 
 const externalUser = storedText.trim().min(1).max(512)
 
-/** Nothing here would use it, so a secret is not taken, kept or shown (decisions/0113). */
+/** A secret of another service is refused, because nothing here would use it (decisions/0113). */
 const noKeyOfOthers = z
   .null(
     'A key of another service is not kept, since nothing here would use it. Leave it out; `user` says who uses the key. Add your own key of a provider with POST /byok.',
@@ -82,7 +82,7 @@ export const apiKey = z
   })
   .meta({ id: 'ApiKey', description: 'Amounts are US dollars; windows begin at 00:00 UTC, weeks on Monday, months on the 1st.' })
 
-/** UTC, however it is written; kept in one form. */
+/** UTC in any ISO 8601 notation; stored in one form. */
 const expiry = z.iso
   .datetime({ offset: true, error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.', abort: true })
   .refine((text) => /(?:Z|[+-]00:00)$/i.test(text), 'Use UTC, e.g. 2027-01-31T00:00:00Z.')
@@ -93,7 +93,7 @@ const modelPatterns = z
   .max(1000)
   .meta({ description: 'The only models that it may call; `*` stands for any text, as in `openai/*`.' })
 
-/** Fields that may be written, and no others: a body cannot reach what it does not name here. */
+/** The only fields that may be written; any other field in a body is refused. */
 export const createKeyBody = z
   .strictObject({
     name: storedText.min(1).max(200),

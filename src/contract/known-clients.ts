@@ -1,15 +1,15 @@
 /**
- * The clients that are run, unmodified, against each version of this service: how a user sets one up, and what to expect.
- * docs/clients.md is written from this table, and test/clients installs these versions and runs these snippets.
+ * The clients that are tested, unmodified, against each version of this service: how a user configures each one, and what to
+ * expect. docs/clients.md is generated from this table, and test/clients installs these versions and runs these snippets.
  */
 export interface KnownClient {
-  /** Also the name by which the suite runs it alone. */
+  /** Also the name with which the suite runs only this client. */
   readonly id: string
   readonly name: string
   readonly registry: 'npm' | 'pypi' | 'go'
-  /** Exact versions, the client itself first. */
+  /** Exact versions; the client itself comes first. */
   readonly packages: Readonly<Record<string, string>>
-  /** Printed where PATCHBAY_URL and INFERENCE_KEY are set. */
+  /** The setup, for an environment in which PATCHBAY_URL and INFERENCE_KEY are set. */
   readonly snippet: { readonly language: 'sh' | 'python' | 'js' | 'go'; readonly text: string }
   readonly expect: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** A body that is too long, or has too many members, is refused before anybody looks at what it says. */
+/** A body that is too long, or has too many members, is refused before its contents are examined. */
 import { expect, test } from 'bun:test'
 
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { createWorkspaceBody, updateMemberBody, updateWorkspaceBody } from './wo
 
 const MEGABYTES = 2 * 1024 * 1024
 
-/** Microseconds of the processor in the best of many runs, which take turns: other work of the machine only adds to each. */
+/** The least CPU time in microseconds of many interleaved runs, since other work on the machine only adds to each. */
 const leastCpu = (tasks: readonly (() => unknown)[]): readonly number[] => {
   const runs = Array.from({ length: 30 }, () =>
     tasks.map((task) => {

@@ -1,10 +1,10 @@
-/** The two ways to read the list of models in parts: by place, as this API does, and by id, as Anthropic's clients do. */
+/** The two ways to page through the list of models: by offset, as this API does, and by id, as Anthropic's clients do. */
 import { z } from 'zod'
 
 import { paging, wholeNumber } from './paging.ts'
 import { invalidField, validate } from './validate.ts'
 
-/** Pickers read the whole list at once, so it is cut only where a client asks for a part. */
+/** Model pickers read the whole list at once, so it is paged only if a client asks for it. */
 const LIMIT_MAX = 1000
 
 export const placePaging = paging({ limitMax: LIMIT_MAX, limitDefault: null })
@@ -20,11 +20,11 @@ const cursorSchema = z.object({ limit: wholeNumber(1, LIMIT_MAX).optional(), ...
 
 export interface CursorPage<Item> {
   readonly items: readonly Item[]
-  /** Says whether there is more in the direction of the reading. */
+  /** True if there is more in the reading direction. */
   readonly hasMore: boolean
 }
 
-/** Throws `invalid_request` for a cursor that is not in the list: it is not known what follows it. */
+/** Throws `invalid_request` for a cursor that is not in the list, since it is unknown what follows it. */
 export const cursorPage = <Item extends { readonly id: string }>(all: readonly Item[], query: URLSearchParams): CursorPage<Item> => {
   const given = (name: string): string | undefined => query.get(name) || undefined
   const {

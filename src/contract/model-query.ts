@@ -1,4 +1,4 @@
-/** The parameters of the list of models (docs/contract/models.md#list). An empty parameter counts as absent. */
+/** The query parameters of the list of models (docs/contract/models.md#list). An empty parameter counts as absent. */
 import { z } from 'zod'
 
 import { invalidRequest, validate } from './validate.ts'
@@ -51,7 +51,10 @@ const schema = z.object(modelQuery)
 
 export type ModelQuery = z.output<typeof schema>
 
-/** The public API that these come from has data that this service has not: a list that looks filtered and is not would mislead. */
+/**
+ * Parameters of the public API for which this service has no data. They are refused, because ignoring them would return a list
+ * that looks filtered but is not.
+ */
 const WITHOUT_DATA = [
   'arch',
   'category',

@@ -1,4 +1,4 @@
-/** The name that was probably meant, where an object has one that its schema does not know. */
+/** Suggests the name that was probably meant if an object has a name that its schema does not know. */
 import { z } from 'zod'
 
 import { nearestName } from '../lib/nearest-name.ts'
@@ -10,11 +10,11 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
-  /** The shapes that a tag tells apart. */
+  /** The shapes that are distinguished by a tag. */
   readonly oneOf?: readonly Schema[]
 }
 
-/** The known name at `path` that is nearest to `key`; null where none is near. */
+/** Returns the known name at `path` that is closest to `key`; null if none is close. */
 export const nearestKey = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string | null =>
   nearestName(knownKeys(schema, path), key)
 
@@ -25,7 +25,7 @@ export const knownKeys = (schema: z.ZodType, path: readonly PropertyKey[]): read
   return [...new Set(found.flatMap(({ properties }) => Object.keys(properties ?? {})))]
 }
 
-/** To describe a schema takes milliseconds, and a body may have many members that are not known. */
+/** Caches descriptions: describing a schema takes milliseconds, and a body may have many unknown members. */
 const described = (schema: z.ZodType): Schema => {
   const known = descriptions.get(schema) ?? (z.toJSONSchema(schema, { io: 'input' }) as Schema)
   descriptions.set(schema, known)
@@ -42,7 +42,7 @@ const inside = (schema: Schema, step: PropertyKey, root: Schema): readonly Schem
   return typeof member === 'object' ? branches(member, root) : []
 }
 
-/** Every form that a value may take. */
+/** All forms that a value may take. */
 const branches = (schema: Schema, root: Schema): readonly Schema[] => {
   if (schema.$ref !== undefined) {
     const named = root.$defs?.[schema.$ref.replace('#/$defs/', '')]

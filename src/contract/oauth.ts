@@ -1,4 +1,4 @@
-/** Keys for applications that a person allows, by OAuth with PKCE, on the wire (docs/contract/sign-in.md#applications). */
+/** Keys for applications that a person authorises by OAuth with PKCE, on the wire (docs/contract/sign-in.md#applications). */
 import { z } from 'zod'
 
 import { dollarAmount } from './dollar-amount.ts'
@@ -9,7 +9,7 @@ export type ChallengeMethod = (typeof METHODS)[number]
 
 const CALLBACK_MAX = 2048
 
-/** Https, or http on this machine; a code must not travel in a part that is shown, kept or sent to others. */
+/** HTTPS, or HTTP on this machine. The code must not be placed in a part of the URL that is displayed, stored or sent to others. */
 const callbackUrl = z
   .string()
   .max(CALLBACK_MAX, { abort: true })
@@ -22,7 +22,7 @@ const isCallback = (url: URL | null): boolean => {
 
 const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Unreserved characters, as RFC 7636 has them; some libraries pad what they encode. */
+/** Unreserved characters, as RFC 7636 requires; padding is accepted because some libraries add it. */
 const challenge = z
   .string()
   .max(256)
@@ -36,7 +36,7 @@ const expiry = z.iso
   .datetime({ offset: true, error: 'Use ISO 8601 in UTC with seconds, e.g. 2027-01-31T00:00:00Z.', abort: true })
   .refine((text) => /:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]00:00)$/i.test(text), 'Use UTC with seconds, e.g. 2027-01-31T00:00:00Z.')
 
-/** The parameters with which the page for an application's request is opened. */
+/** The query parameters of the consent page for an application's request. */
 export const consentQuery = {
   callback_url: callbackUrl.optional().meta({ description: 'Where the code is sent; without it, the code is shown.' }),
   code_challenge: challenge.optional(),

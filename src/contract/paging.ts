@@ -1,4 +1,4 @@
-/** Lists are cut by `offset` and `limit` (docs/contract/management.md#lists). An empty parameter counts as absent. */
+/** Lists are paged by `offset` and `limit` (docs/contract/management.md#lists). An empty parameter counts as absent. */
 import { z } from 'zod'
 
 import type { GatewayError } from '../errors.ts'
@@ -10,7 +10,7 @@ export interface Slice {
 }
 
 export interface Paging {
-  /** The parameters, for the description of a route. */
+  /** The query parameters, for the description of a route. */
   readonly query: Readonly<Record<'offset' | 'limit', z.ZodType>>
   /** Throws `invalid_request` naming the parameter. */
   read(query: URLSearchParams): Slice
@@ -24,7 +24,7 @@ export const wholeNumber = (min: number, max: number) =>
     .regex(/^\d{1,9}$/, { error: `Use a whole number from ${min} to ${max}.`, abort: true })
     .refine((text) => Number(text) >= min && Number(text) <= max, `Use a whole number from ${min} to ${max}.`)
 
-/** Without a default limit the rest of the list is answered. */
+/** Without a default limit, the rest of the list is returned. */
 export const paging = ({ limitMax, limitDefault }: { limitMax: number; limitDefault: number | null }): Paging => {
   const query = {
     offset: wholeNumber(0, OFFSET_MAX).optional().meta({ description: 'How many entries to pass over; 0 when absent.' }),
@@ -45,7 +45,7 @@ export const paging = ({ limitMax, limitDefault }: { limitMax: number; limitDefa
 /** The bounds of most lists. */
 export const listPaging = paging({ limitMax: 100, limitDefault: 50 })
 
-/** To count what a list has takes long where it has much, and who goes on by a cursor needs no count. */
+/** Counting a large list takes long, and a client that pages by cursor needs no count. */
 export const countQuery = {
   count: z.enum(['true', 'false']).optional().meta({
     description:
@@ -57,7 +57,7 @@ export const countQuery = {
 export const wantsCount = (query: URLSearchParams): boolean =>
   validate(countQuery.count, query.get('count') || undefined, ['count']) !== 'false'
 
-/** Too many rows before the offset would have to be looked at or passed over, each by itself. */
+/** Thrown if too many rows before the offset would have to be read and skipped one by one. */
 export const mustGoByCursor = (): GatewayError =>
   invalidField('offset', 'Too much stands before it. Leave it out, and go on by `cursor`, the `next_cursor` of each page.')
 

@@ -1,4 +1,4 @@
-/** The queries of the lists of presets, of their versions and of their history. An empty parameter counts as absent. */
+/** The query parameters of the lists of presets, of their versions and of their history. An empty parameter counts as absent. */
 import { z } from 'zod'
 
 import { cursorText } from './cursor.ts'
@@ -41,7 +41,7 @@ const summary = z
 
 export type PresetSummary = z.output<typeof summary>
 
-/** As the list has it. */
+/** A preset in the form of the list. */
 export const listedPreset = preset
   .extend({
     usage: z.object(usageSums).optional().meta({ description: 'With `include=usage`.' }),

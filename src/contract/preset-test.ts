@@ -1,21 +1,21 @@
-/** Inputs that are kept to try a preset with, on the wire (docs/contract/presets.md#tests). */
+/** Saved inputs for trying a preset, on the wire (docs/contract/presets.md#tests). */
 import { z } from 'zod'
 
 import { fitsWithin } from '../lib/json-steps.ts'
 import { jsonValue } from './json-value.ts'
 import { storedText } from './stored-text.ts'
 
-/** Messages of Chat Completions. They are validated as such where they are used. */
+/** Messages of Chat Completions. They are fully validated where they are used. */
 const testMessages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
 
-/** The common part of a saved input and an item of an evaluation. */
+/** The members that a saved input and an item of an evaluation share. */
 const testInput = {
   messages: testMessages,
   tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
   expected: jsonValue.optional().meta({ description: 'The answer that an evaluation compares with: a text, or JSON.' }),
 }
 
-/** For each preset. */
+/** The maximum number of saved inputs per preset. */
 export const PRESET_TESTS_MAX = 50
 const INPUT_BYTES_MAX = 64 * 1024
 

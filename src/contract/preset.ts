@@ -1,7 +1,4 @@
-/**
- * Presets on the wire, and what a request body contributes to one
- * (docs/contract/presets.md#resource).
- */
+/** Presets on the wire, and the part of a request body that a preset stores (docs/contract/presets.md#resource). */
 import { z } from 'zod'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
@@ -21,16 +18,16 @@ export const presetSlug = z
   .regex(/^(?!\.{1,2}$)[A-Za-z0-9._~-]+$/, 'Use 1 to 128 of the characters A-Z a-z 0-9 . _ ~ - (not "." or "..").')
   .meta({ description: 'URL-safe, case-sensitive, unique in its workspace.', examples: ['support-bot'] })
 
-/** A label pins a version by name: `@preset/slug@staging`. It may not look like a version number. */
+/** A label refers to a version by name: `@preset/slug@staging`. It must not look like a version number. */
 export const presetLabel = z
   .string()
   .max(64)
   .regex(/^[A-Za-z_][A-Za-z0-9._-]*$/, 'Start with a letter or _, then letters, digits, . _ -')
 
-/** More than anybody pins; they are in every answer that shows a preset. */
+/** More labels than anybody needs; they are part of every answer that shows a preset. */
 export const PRESET_LABELS_MAX = 100
 
-/** The interface whose body a version was saved from: it names the fields of `config`. */
+/** The interface whose body a version was saved from; it determines the field names of `config`. */
 export const presetShape = z.enum(CLIENT_DIALECTS)
 
 export const presetVersion = z
@@ -72,7 +69,7 @@ export const preset = z
 
 export const presetWithVersion = preset.extend({ designated_version: presetVersion }).meta({ id: 'PresetWithDesignatedVersion' })
 
-/** The answer to a save. */
+/** The response to a save. */
 export const savedPreset = presetWithVersion
   .extend({
     saved_version: presetVersion
@@ -81,7 +78,7 @@ export const savedPreset = presetWithVersion
   })
   .meta({ id: 'SavedPreset' })
 
-/** One step in the history of what a preset serves and of its labels. */
+/** One step in the history of the served version and of the labels. */
 export const presetMove = z
   .object({
     label: presetLabel.nullable().meta({ description: 'The label; null: the version that the preset itself serves.' }),
@@ -93,7 +90,7 @@ export const presetMove = z
   })
   .meta({ id: 'PresetMove' })
 
-/** Our own PATCH (docs/contract/presets.md#changes). Absent leaves a field alone; `null` clears it where it may be null. */
+/** Our own PATCH (docs/contract/presets.md#changes). An absent field is left unchanged; `null` clears it if it may be null. */
 export const presetPatch = z
   .strictObject({
     name: storedText.min(1).max(200).optional(),
@@ -124,7 +121,7 @@ export type PresetMove = z.output<typeof presetMove>
 export type PresetPatch = z.output<typeof presetPatch>
 export type PresetShape = z.output<typeof presetShape>
 
-/** The part of a request body that goes into a preset: the persisted fields under their own names, and the system text. */
+/** The part of a request body that a preset stores: the persisted fields under their own names, and the system text. */
 export interface PresetContent {
   readonly shape: PresetShape
   readonly config: PresetVersionResource['config']

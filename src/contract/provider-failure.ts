@@ -1,4 +1,7 @@
-/** How a provider's failure reaches the client: by the server's file, by a key or by a header (docs/contract/errors.md#provider-failures). */
+/**
+ * How a provider's failure is returned to the client; set in the server's file, by a key or by a header
+ * (docs/contract/errors.md#provider-failures).
+ */
 import { z } from 'zod'
 
 export const providerFailure = z.enum(['body', 'status', 'auto'])

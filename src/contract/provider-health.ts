@@ -1,4 +1,4 @@
-/** How the providers fare, for those who run the service (docs/contract/management.md#provider-health). */
+/** The health of the providers, for operators (docs/contract/management.md#provider-health). */
 import { z } from 'zod'
 
 const status = z.enum(['ok', 'degraded', 'down', 'unused'])

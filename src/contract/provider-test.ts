@@ -1,4 +1,4 @@
-/** A provider tried with one request of one token, on the wire (docs/contract/management.md#provider-tests). */
+/** A test of a provider with one request of one token, on the wire (docs/contract/management.md#provider-tests). */
 import { z } from 'zod'
 
 import { keyHash } from './key.ts'

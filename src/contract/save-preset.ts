@@ -1,4 +1,4 @@
-/** The terms of a save beside its body: whether the preset is served at once, what its author notes, and what it was based on. */
+/** The options of a save beside its body: whether the preset is served at once, the author's note, and the version it was based on. */
 import { isUtf8 } from 'node:buffer'
 
 import { z } from 'zod'
@@ -7,12 +7,12 @@ import { invalidRequest, validate } from './validate.ts'
 
 export interface SaveOptions {
   readonly note: string | null
-  /** False: the preset goes on serving what it serves. The first version of a preset is served in any case. */
+  /** If false, the preset continues to serve its current version. The first version of a preset is always served. */
   readonly designate: boolean
   readonly expectedLatest: ExpectedLatest
 }
 
-/** The number that the newest version must have, 0 where there must be none; null: whatever it has. */
+/** The number that the newest version must have, 0 if there must be none; null accepts any. */
 export type ExpectedLatest = number | null
 
 const NOTE_MAX = 500
@@ -57,7 +57,7 @@ export const readSaveOptions = (query: URLSearchParams, headers: Headers): SaveO
   }
 }
 
-/** Null where nothing is expected. Throws `invalid_request`. */
+/** Returns null if the client expects nothing. Throws `invalid_request`. */
 export const readExpectedLatest = (headers: Headers): ExpectedLatest => {
   const expected = validate(ifMatch, headers.get('if-match') ?? undefined, ['If-Match'])
   return expected === undefined ? null : Number(expected.slice(1, -1))
@@ -71,7 +71,7 @@ const readExpectedAbsence = (headers: Headers): ExpectedLatest => {
   return expected === undefined ? null : 0
 }
 
-/** A header comes as bytes, one a character. Clients that can write no other than ASCII into it encode the rest. */
+/** A header arrives as bytes, one per character. Clients that can write only ASCII percent-encode other characters. */
 const noteText = (header: string | null): string | undefined => {
   if (header === null) return undefined
   const bytes = Buffer.from(header, 'latin1')
@@ -79,7 +79,7 @@ const noteText = (header: string | null): string | undefined => {
   try {
     return decodeURIComponent(text)
   } catch (cause) {
-    // A percent sign that is only that, as in "50 % shorter".
+    // A literal percent sign, as in "50 % shorter".
     if (cause instanceof URIError) return text
     throw cause
   }

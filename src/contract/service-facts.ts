@@ -1,4 +1,4 @@
-/** The service's facts of itself for those who run it (docs/contract/management.md#service-facts). */
+/** Facts about the service itself, for operators (docs/contract/management.md#service-facts). */
 import { z } from 'zod'
 import { jsonValue } from './json-value.ts'
 
@@ -28,7 +28,7 @@ export const serviceFacts = z
 
 export type EffectiveSetting = Omit<z.output<typeof effectiveSetting>, 'value'> & { readonly value: unknown }
 
-/** As the service knows them. */
+/** The facts that the service provides. */
 export interface ServiceKnowledge {
   readonly engine: 'sqlite' | 'postgres'
   /** ISO timestamp. */

@@ -1,4 +1,4 @@
-/** Sessions of people and the links that open them, on the wire (docs/contract/sign-in.md). */
+/** Sessions of people, and the links that start them, on the wire (docs/contract/sign-in.md). */
 import { z } from 'zod'
 
 import { storedText } from './stored-text.ts'
@@ -66,7 +66,7 @@ export const signInMethods = z
   .meta({ id: 'SignInMethods' })
 
 const HOUR_SECONDS = 60 * 60
-/** How long a sign-in link works, unless something else is asked for. */
+/** The default lifetime of a sign-in link. */
 export const LINK_SECONDS = 15 * 60
 
 export const createLoginLinkBody = z

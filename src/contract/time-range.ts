@@ -1,4 +1,4 @@
-/** From when to when a list or a series reaches. */
+/** The time range of a list or a series. */
 import { z } from 'zod'
 
 import { GatewayError } from '../errors.ts'
@@ -17,13 +17,13 @@ export const timeRangeQuery = {
 /** ISO timestamps. */
 export interface TimeRange {
   readonly from: string
-  /** Null: whatever there is. */
+  /** Null: no end. */
   readonly to: string | null
 }
 
 const DAY_MS = 86_400_000
 
-/** `daysMax` null: as long as wanted. Throws `invalid_request`. */
+/** `daysMax`: the maximum length in days; null: unlimited. Throws `invalid_request`. */
 export const readTimeRange = (
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   { nowMs, daysMax, fromDefaultMs = DAY_MS }: { readonly nowMs: number; readonly daysMax: number | null; readonly fromDefaultMs?: number },

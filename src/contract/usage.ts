@@ -1,4 +1,4 @@
-/** The use of models over time, broken down by dimensions (docs/contract/management.md#usage). Amounts are US dollars. */
+/** Model usage over time, broken down by dimensions (docs/contract/management.md#usage). Amounts are in US dollars. */
 import { z } from 'zod'
 
 import { errorType } from './error-type.ts'

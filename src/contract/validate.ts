@@ -6,12 +6,12 @@ import { isExactInteger } from '../lib/exact-json.ts'
 import { inSentences, meantBranch } from './issue-sentence.ts'
 import { knownKeys, nearestKey } from './nearest-key.ts'
 
-/** How many faults of one body are reported: enough to fix a call in one go, bounded for a hostile one. */
+/** The maximum number of faults reported for one body: enough to fix a call at once, and bounded for a hostile body. */
 export const ISSUES_MAX = 8
 
 /**
- * The value, as the schema says, or `invalid_request` naming every faulty path: `error.metadata.issues` holds
- * `{path, message}` for programs, the message of the error the same for people.
+ * Returns the value as parsed by the schema, or throws `invalid_request` naming every faulty path: `error.metadata.issues` holds
+ * `{path, message}` for programs, and the error's message says the same for people.
  */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown, at: readonly PropertyKey[] = []): z.output<Schema> => {
   const outcome = schema.safeParse(value, inSentences)
@@ -25,7 +25,7 @@ interface Fault {
   readonly message: string
 }
 
-/** One issue as faults that a person can act on: with the name that is unknown, and the branch of a union that was meant. */
+/** Converts one issue to faults that a person can act on, with the unknown name, or the branch of a union that was meant. */
 export const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): readonly Fault[] => {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
@@ -38,11 +38,14 @@ export const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIs
   return [{ path, message: messageOf(issue, value) }]
 }
 
-/** The schema's objections to the value. An integer that a double cannot hold is kept as text, and is still an integer to its sender. */
+/**
+ * Returns the schema's message about the value. An integer that a double cannot hold is kept as text internally, but it is still
+ * an integer to the client.
+ */
 export const messageOf = ({ path, message }: z.core.$ZodIssue, value: unknown): string =>
   isExactInteger(valueAt(value, path)) ? `The integer is out of range: use one up to ±${Number.MAX_SAFE_INTEGER}.` : message
 
-/** A hostile name is not repeated at length. */
+/** The maximum length of a client's name in a message. */
 export const NAME_SHOWN = 100
 
 const unknownMember = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string => {
@@ -58,7 +61,7 @@ export const invalidRequest = (issues: readonly { path: string; message: string 
     metadata: { issues },
   })
 
-/** One fault of a body; the path is '' where it is none of a single member. */
+/** An error with one fault of a body; the path is '' if the fault concerns no single member. */
 export const invalidField = (path: string, message: string): GatewayError => invalidRequest([{ path, message }])
 
 const sentenceOf = (faults: readonly string[]): string =>

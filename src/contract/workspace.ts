@@ -14,13 +14,13 @@ const modelName = z.string().min(1).max(256).nullable()
 
 const workspaceSlug = z
   .string()
-  // The expression and the words after it are not tried on a text of megabytes.
+  // Stops here so that the following checks do not run on a text of megabytes.
   .max(50, { abort: true })
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'Use 1 to 50 lower-case letters and digits, with single hyphens between them.')
   .refine((slug) => !z.uuid().safeParse(slug).success, 'This is the form of an id: a path could mean either.')
   .meta({ description: 'Unique in this installation.', examples: ['team-search'] })
 
-/** A segment of a path: the id or the slug names the workspace. */
+/** A path segment with the id or the slug of the workspace. */
 export const workspaceRef = z.string().min(1).max(64).meta({ description: 'Id or slug of a workspace.' })
 
 const workspaceName = storedText.min(1).max(100)
@@ -81,10 +81,10 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
 
 const toolName = z.enum(SERVER_TOOLS.flatMap((name) => [name, ...serverToolTypes(name)])).meta({ id: 'ServerToolName' })
 
-/** They are read with each of the workspace's requests, and written into the audit log with each change of it. */
+/** The plugins are read with each request of the workspace and written to the audit log with each change, so their size is limited. */
 const PLUGINS_MAX = 128 * 1024
 
-/** Stricter than what is kept: a tool that does not exist would not be switched off. */
+/** Stricter than the stored form: a denied tool that does not exist would have no effect. */
 const givenSettings = {
   plugins: workspacePlugins
     .refine(
@@ -99,7 +99,7 @@ const givenSettings = {
     .meta({ description: 'Server tools that no request of the workspace may use.', examples: [['service:web_search']] }),
 }
 
-/** The form in which they are kept, one JSON text: those that were set, so that a new one needs no migration. */
+/** The stored form, one JSON text: only settings that were set, so that a new setting needs no migration. */
 export const storedSettings = z.object(settingsFields).partial()
 
 export const workspace = z
@@ -136,7 +136,7 @@ const figures = z
   })
   .meta({ id: 'WorkspaceFigures' })
 
-/** As the list has it. */
+/** A workspace in the form of the list. */
 export const listedWorkspace = workspace
   .extend({ figures: figures.optional().meta({ description: 'With `include=figures`.' }) })
   .meta({ id: 'ListedWorkspace' })
@@ -202,14 +202,14 @@ export const memberIds = z.strictObject({ user_ids: z.array(z.string().min(1).ma
   description: 'Users are whoever you say they are: the name that your own systems know them by.',
 })
 
-/** In a query: the key's own workspace, or any one with a management key of the default workspace. */
+/** A query parameter: the key's own workspace, or any workspace with a management key of the default workspace. */
 export const workspaceIdQuery = z
   .string()
   .max(64)
   .optional()
   .meta({ description: "The workspace to act in; the key's own when absent. Only keys of the default workspace reach others." })
 
-/** The query of a route that heeds it; every other route refuses it. */
+/** Query parameters of a route that supports it; every other route refuses it. */
 export const inWorkspace = { workspace_id: workspaceIdQuery }
 
 export const auditEntry = z

@@ -9,7 +9,7 @@ import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/file-st
 import { createFiles } from './files.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 
-/** Keeps what comes, and forgets it, as the real one does; `sizesOnly` keeps no bytes. */
+/** A store that keeps and deletes files as the real one does; with `sizesOnly` it keeps no bytes. */
 const memoryStore = ({ sizesOnly = false } = {}) => {
   const portions: number[] = []
   const discarded: string[] = []

@@ -1,4 +1,4 @@
-/** Files of workspaces: how they come, what they may be, and who finds them. Each is written once; to change one is to make another. */
+/** Files of workspaces: upload, limits, lookup and deletion. A file is never changed after it was written. */
 import { createHash } from 'node:crypto'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
@@ -16,10 +16,10 @@ export interface NewFile {
   readonly mimeType: string
 }
 
-/** A file that has come whole, and that only its sender sees yet. */
+/** A completely received file that only its sender can see so far. */
 export interface ReceivedFile {
   readonly file: StoredFile
-  /** Hexadecimal. */
+  /** In hexadecimal. */
   readonly sha256: string
 }
 
@@ -29,35 +29,35 @@ export interface FilePageOf {
 }
 
 export interface Files {
-  /** The oldest first. */
+  /** Lists files, oldest first. */
   list(
     workspaceId: string,
     page: { readonly named?: string | undefined; readonly after?: Position | undefined; readonly limit: number },
   ): Promise<FilePageOf>
   /** Throws `not_found`, as `delete` does. */
   get(reach: Reach, id: string): Promise<StoredFile>
-  /** The newest of exactly this name. */
+  /** Returns the newest file with exactly this name. */
   newestNamed(workspaceId: string, filename: string): Promise<StoredFile | null>
-  /** Takes the pieces in as they come. Throws `payload_too_large` for a file that is too large, or does not fit beside the others of its workspace. */
+  /** Stores the pieces as they arrive. Throws `payload_too_large` for a file that is too large, or that exceeds the workspace's total. */
   receive(workspaceId: string, file: NewFile, pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<ReceivedFile>
-  /** Shows a received file; one that cannot be shown is forgotten. */
+  /** Makes a received file visible; if that fails, the file is discarded. */
   keep(received: ReceivedFile, by: ChangedBy, once?: Once<StoredFile>): Promise<StoredFile>
-  /** Forgets a received file. */
+  /** Discards a received file. */
   discard(received: ReceivedFile): Promise<void>
-  /** The bytes, in pieces; throws where the file is deleted before its end. */
+  /** Yields the bytes in pieces; throws if the file is deleted before its end. */
   read(file: StoredFile): AsyncGenerator<Uint8Array>
   delete(reach: Reach, id: string, by: ChangedBy): Promise<void>
 }
 
 export interface FilesParts {
   readonly store: FileStore
-  /** The bytes that the files of one workspace may have together. */
+  /** The total size in bytes that the files of one workspace may have. */
   readonly workspaceBytes: number
   readonly clock: Clock
   readonly ids: IdSource
 }
 
-/** Files that one workspace may have. */
+/** The maximum number of files of one workspace. */
 const WORKSPACE_FILES_MAX = 10_000
 
 export const createFiles = ({ store, workspaceBytes, clock, ids }: FilesParts): Files => {
@@ -134,7 +134,7 @@ export const createFiles = ({ store, workspaceBytes, clock, ids }: FilesParts): 
           left -= piece.byteLength
           yield piece
         }
-        // Storage and a fast reader answer without the event loop in between.
+        // Storage and a fast reader respond without the event loop in between, so the loop would otherwise be blocked.
         if (left > 0 && (position + READ_PIECES) % TURN_PIECES === 0) await turnOf(clock)
       }
     },
@@ -144,13 +144,13 @@ export const createFiles = ({ store, workspaceBytes, clock, ids }: FilesParts): 
   }
 }
 
-/** Pieces that are written in one transaction, or read at once: what a file has in memory while it comes or goes. */
+/** Pieces written in one transaction, or read at once: the memory that one transfer uses. */
 const WRITE_PIECES = 16
 const READ_PIECES = 4
-/** Pieces between which others get their turn. */
+/** Number of pieces after which other work gets a turn. */
 const TURN_PIECES = 32
 
-/** The same bytes in the pieces that are stored, several at once. */
+/** Regroups the bytes into pieces of the stored size, and yields several of these at a time. */
 async function* inPortions(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<readonly Uint8Array[]> {
   let waiting: Uint8Array[] = []
   let size = 0

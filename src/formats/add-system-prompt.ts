@@ -1,4 +1,7 @@
-/** Where each interface takes a preset's system prompt: always in front of the request's own (docs/contract/presets.md#system-prompt-in-use). */
+/**
+ * Adds a preset's system prompt to a request of each interface, always before the request's own
+ * (docs/contract/presets.md#system-prompt-in-use).
+ */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { HiddenTexts } from '../canonical/hidden-prompt.ts'
 import { secretsIn } from '../canonical/preset-secrets.ts'
@@ -10,7 +13,7 @@ import { isObject, type JsonValue, type JsonChanges } from '../lib/json.ts'
 
 interface SystemPrompt {
   readonly text: string
-  /** The blocks it came in, where they carry more than text (docs/contract/presets.md#system-prompt). */
+  /** The blocks that the text came in, if they carry more than text (docs/contract/presets.md#system-prompt). */
   readonly blocks: readonly JsonValue[] | null
 }
 
@@ -19,14 +22,14 @@ interface Addition {
   readonly warnings: readonly Warning[]
 }
 
-/** The one member of the body that changes. Large members are spliced as text, so the request's own messages keep their bytes. */
+/** Returns the one member of the body that changes. Large members are spliced as text, so the request's own messages keep their bytes. */
 export const addSystemPrompt = (dialect: ClientDialect, body: JsonBody, { systemPrompt, config }: PresetContent): Addition => {
   const { system } = config
   const blocks = Array.isArray(system) && system.length > 0 ? system : null
   return systemPrompt === null || systemPrompt === '' ? NOTHING : ADD[dialect](body, { text: systemPrompt, blocks })
 }
 
-/** The part of the preset that is not to be shown; blocks of the system prompt may stand apart or be joined. */
+/** The texts of the preset that must not be shown. Blocks of the system prompt are listed both separately and joined. */
 export const hiddenTexts = ({ systemPrompt, config }: PresetContent): HiddenTexts => {
   const blocks = Array.isArray(config['system']) ? config['system'] : []
   const texts = blocks.flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
@@ -46,7 +49,7 @@ const NOTHING: Addition = { changes: {}, warnings: [] }
 const ADD: Readonly<Record<ClientDialect, (body: JsonBody, prompt: SystemPrompt) => Addition>> = {
   chat: (body, { text, blocks }) => {
     const messages = body.raw('messages')
-    // A request without messages stays one: the prompt alone is no conversation.
+    // A request without messages gets no prompt, since the prompt alone is no conversation.
     if (messages === undefined || !/^\[\s*[^\s\]]/.test(messages)) return NOTHING
     return change('messages', prepend([{ role: 'system', content: blocks ?? text }], messages))
   },

@@ -1,13 +1,13 @@
-/** Small pieces that all three dialects render alike. */
+/** Small parts of an answer that all three dialects render alike. */
 import type { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonChanges, JsonObject } from '../lib/json.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer, Written } from './format.ts'
 
-/** `resp_…`, `msg_…`: an id that names the same generation as its `gen-…`. */
+/** Returns a `resp_…` or `msg_…` id that names the same generation as its `gen-…` id. */
 export const dialectId = (prefix: string, head: AnswerHead): string => `${prefix}_${head.generationId.replace(/^gen-/, '')}`
 
-/** The members that the service spreads into an answer: the routing metadata that was asked for, and what a judge said. */
+/** The members that the service adds to an answer: the routing metadata, if requested, and a judge's verdict. */
 export const metadataMember = (tail: AnswerTail | null): JsonObject => ({
   ...routingMember(tail),
   ...(tail?.alignment === undefined ? {} : { alignment: tail.alignment }),
@@ -16,23 +16,23 @@ export const metadataMember = (tail: AnswerTail | null): JsonObject => ({
 const routingMember = (tail: AnswerTail | null): JsonObject =>
   tail === null || tail.metadata === null ? {} : { [tail.metadata.field]: tail.metadata.value }
 
-/** As `metadataMember`, next to an error: a 500 does not show what lies behind it (docs/contract/errors.md#types). */
+/** Like `metadataMember`, but next to an error: a 500 reveals no internals (docs/contract/errors.md#types). */
 export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
   error.status === 500 ? {} : routingMember(tail)
 
-/** The tier that served the request, where it is known (docs/contract/routing.md#service-tiers). */
+/** The tier that served the request, if known (docs/contract/routing.md#service-tiers). */
 export const tierMember = ({ usage }: AnswerTail): JsonObject => (usage.servedTier === null ? {} : { service_tier: usage.servedTier })
 
 /**
- * The members that the service adds to an answer of an upstream that speaks the client's dialect, as JSON texts: the tier only where
- * the upstream names none.
+ * The members, as JSON texts, that the service adds to an answer of an upstream that speaks the client's dialect. The tier is
+ * added only if the upstream names none.
  */
 export const addedMembers = (body: JsonBody, tail: AnswerTail): JsonChanges => {
   const added = { ...(typeof body.get('service_tier') === 'string' ? {} : tierMember(tail)), ...metadataMember(tail) }
   return Object.fromEntries(Object.entries(added).map(([field, value]) => [field, JSON.stringify(value)]))
 }
 
-/** The renderer, with its terminal states enforced: after `finish` or `fail` nothing more can be written. */
+/** Wraps the renderer so that its terminal states are enforced: any write after `finish` or `fail` throws. */
 export const endingOnce = <Text extends Written>(renderer: StreamRenderer<Text>): StreamRenderer<Text> => {
   let ended = false
   const assertOpen = (): void => {

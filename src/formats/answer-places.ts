@@ -1,21 +1,21 @@
-/** The owner of each member of an answer, in the words of each interface: the model, the service, or an unknown one. */
+/** Who owns each member of an answer, in each interface: the model, the service, or nobody known. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { eventType } from './relay-text.ts'
 
 /**
- * `event`: of an event of a stream. `lifecycle`: of one that carries the answer object, which is `told`: in it the renderer
- * replaces what the request said. `answer`: of any other answer object. `said`: part of what the model says. `free`: its own
- * words, whatever they are called.
+ * The object that a member belongs to. `event`: an event of a stream. `lifecycle`: an event that carries the answer object.
+ * `told`: that answer object, in which the renderer replaces what repeats the request. `answer`: any other answer object. `said`:
+ * a part of the model's output. `free`: content that only the model writes, under any name.
  */
 export type AnswerPlace = 'event' | 'lifecycle' | 'answer' | 'told' | 'said' | 'free' | 'unknown'
 
-/** Where the members of the outermost object of this text stand. */
+/** The place of the members of the outermost object of this text. */
 export const placeOf = (dialect: ClientDialect, json: string, outermost: 'answer' | 'event'): AnswerPlace => {
   if (dialect !== 'responses') return outermost
   return outermost === 'answer' ? 'told' : LIFECYCLE_EVENT.test(eventType(json)) ? 'lifecycle' : 'event'
 }
 
-/** Where a member of that name stands, of an object that stands there. */
+/** The place of a member with this name in an object at the place `holder`. */
 export const placeWithin = (dialect: ClientDialect, holder: AnswerPlace, name: string): AnswerPlace => {
   switch (holder) {
     case 'event':
@@ -38,15 +38,16 @@ const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split
 
 const LIFECYCLE_EVENT = /^response\.(?:queued|created|in_progress|completed|incomplete|failed|cancelled)$/
 
-/** The name under which events hold the answer object. */
+/** The name of the member in which events hold the answer object. */
 const NESTED_ANSWER: Readonly<Record<ClientDialect, string | null>> = { chat: null, responses: 'response', messages: 'message' }
 
 /** Members that the renderer replaces with its own (`responseIdentity`). */
 const REPLACED = wordsOf('instructions tools')
 
 /**
- * Members of an event and of an answer object. Facts of the provider that go on as it wrote them (`system_fingerprint`,
- * `service_tier`, `obfuscation`, why an answer is not complete) are none of them: they are looked through as unknown ones are.
+ * Members of an event and of an answer object. Facts that are passed on as the provider wrote them (`system_fingerprint`,
+ * `service_tier`, `obfuscation`, the reason why an answer is incomplete) are not listed, so they are searched like unknown
+ * members.
  */
 const OUTER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
   chat: wordsOf('id object model created choices'),
@@ -57,7 +58,7 @@ const OUTER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
   messages: wordsOf('id type role model content content_block delta stop_reason stop_sequence'),
 }
 
-/** Members of what the model says. */
+/** Members of the model's output. */
 const SAID = wordsOf(`
   index message delta text finish_reason stop_reason stop_sequence type id object role status content
   format refusal reasoning reasoning_content reasoning_text reasoning_details thinking signature summary data
@@ -68,7 +69,7 @@ const SAID = wordsOf(`
   source media_type caller server_name server_label input
 `)
 
-/** Members with contents that the model alone writes. */
+/** Members whose content only the model writes. */
 const FREE: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
   chat: wordsOf('arguments'),
   responses: wordsOf('arguments action operation'),

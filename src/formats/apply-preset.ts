@@ -1,9 +1,9 @@
 /**
- * A request with its preset applied (docs/contract/presets.md#merge): shallow, field by field, the request wins;
- * tools are united, locked fields are the preset's, and its system prompt comes first. The result is an ordinary body.
- * Everything the preset does not touch keeps its bytes.
+ * Applies a preset to a request (docs/contract/presets.md#merge): shallow, field by field, the request wins; tools are united,
+ * locked fields are the preset's, and its system prompt comes first. The result is an ordinary body in which everything that the
+ * preset does not affect keeps its bytes.
  *
- * The system prompt cannot be locked and need not be: a request can add to it, never replace it.
+ * The system prompt cannot be locked and need not be: a request can add to it but never replace it.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
@@ -22,13 +22,13 @@ import { uniteTools } from './unite-tools.ts'
 export interface AppliedPreset {
   readonly body: JsonBody
   readonly warnings: readonly Warning[]
-  /** The locks that names in the request could get around; null: none. */
+  /** The locks that names in the request could circumvent; null if there are none. */
   readonly locks: RoutingLocks | null
 }
 
 /**
- * `model` is what the request itself names, without its preset reference; null leaves the choice to the preset. Throws
- * `invalid_request` where the request sets a locked field of a preset that rejects that.
+ * `model` is the model that the request itself names, without its preset reference; null leaves the choice to the preset. Throws
+ * `invalid_request` if the request sets a locked field of a preset that rejects this.
  */
 export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: PresetContent, model: string | null): Steps<AppliedPreset> {
   const preset = yield* translateConfig(content, dialect)
@@ -62,7 +62,7 @@ export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: Pr
 const offersSearch = (tools: JsonValue | undefined): boolean =>
   Array.isArray(tools) && tools.some((tool: JsonValue) => isObject(tool) && tool['type'] === 'tool_search')
 
-/** A top-level field that the preset keeps, or one member of it. */
+/** A top-level field, or one member of it, in which the preset's value prevails. */
 interface Lock {
   readonly field: string
   readonly member: string | null
@@ -97,14 +97,14 @@ const textsIn = (values: readonly unknown[]): readonly string[] => values.filter
 
 interface Merge {
   readonly preset: Fields
-  /** The request's own value; null where it leaves the field open. */
+  /** The request's own value; null if it leaves the field open. */
   readonly request: (field: string) => JsonValue
   readonly locks: readonly Lock[]
-  /** Paths that the request set and the preset kept. */
+  /** Paths that the request set and the preset overruled. */
   readonly overruled: string[]
 }
 
-/** The field's value in the merged body; null for none. */
+/** Returns the field's value in the merged body; null for none. */
 function* mergeField(dialect: ClientDialect, field: string, { preset, request, locks, overruled }: Merge): Steps<JsonValue> {
   const own = preset[field] ?? null
   const asked = request(field)
@@ -120,7 +120,7 @@ function* mergeField(dialect: ClientDialect, field: string, { preset, request, l
   return here.reduce<JsonValue>((value, { member }) => (member === null ? value : holdMember(value, own, field, member, overruled)), asked)
 }
 
-/** The request's object with one member as the preset has it. */
+/** Returns the request's object with the preset's value of one member. */
 const holdMember = (asked: JsonValue, own: JsonValue, field: string, member: string, overruled: string[]): JsonValue => {
   if (!isObject(asked) || callsNothing(field, asked)) return asked
   const { [member]: wanted = null, ...rest } = asked
@@ -130,10 +130,10 @@ const holdMember = (asked: JsonValue, own: JsonValue, field: string, member: str
   return kept === null ? rest : { ...rest, [member]: kept }
 }
 
-/** Where no tool may be called there is nothing to restrain, and Anthropic refuses a choice of `none` that has a further member. */
+/** If no tool may be called, there is nothing to restrict, and Anthropic refuses a choice of `none` with further members. */
 const callsNothing = (field: string, asked: JsonObject): boolean => field === 'tool_choice' && asked['type'] === 'none'
 
-/** The members of an object have no order, so a client that writes the preset's own value asks for no change. */
+/** Compares two JSON values, ignoring the order of members: a client that writes the preset's own value asks for no change. */
 const sameJson = (one: JsonValue, other: JsonValue): boolean => {
   if (Array.isArray(one)) {
     return (

@@ -1,6 +1,6 @@
 /**
- * Model events as blocks that follow one another: exactly one is open at a time. Upstreams may weave parallel tool
- * calls into each other; the Responses and Messages dialects may not (docs/contract/streams.md#lifecycle).
+ * Turns model events into consecutive blocks of which exactly one is open at a time. Upstreams may interleave parallel tool calls;
+ * the Responses and Messages dialects may not (docs/contract/streams.md#lifecycle).
  */
 import { type ModelEvent, PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { BuiltInTool } from '../canonical/built-in-tools.ts'
@@ -13,11 +13,11 @@ import type { JsonValue } from '../lib/json.ts'
 import { ArgumentsScan } from '../lib/arguments-scan.ts'
 
 export type Block =
-  /** `start`: UTF-16 units of text in the answer before it, breaks counted. */
+  /** `start`: UTF-16 units of the answer's text before this block, breaks included. */
   | { readonly type: 'text'; readonly start: number }
   | { readonly type: 'refusal' }
   | { readonly type: 'reasoning'; readonly summary: boolean }
-  /** Thinking without readable text. `ofCall`: the proof, whose `id` is the call's, belongs to the tool call that comes next. */
+  /** Thinking without readable text. `ofCall`: the proof, whose `id` is the call's, belongs to the tool call that follows. */
   | { readonly type: 'proof'; readonly proof: ReasoningProof; readonly ofCall: boolean }
   | { readonly type: 'image'; readonly url: string }
   | {
@@ -31,7 +31,7 @@ export type Block =
       readonly subagent?: CallingAgent
     }
 
-/** Called for each block: opened, its pieces (never empty), closed; then the next one. */
+/** Called for each block in order: `open`, its pieces (never empty), `close`. */
 export interface BlockSink {
   open(block: Block): void
   piece(text: string): void
@@ -39,9 +39,9 @@ export interface BlockSink {
   cite(citation: UrlCitation): void
   /** Log probabilities of the open text. */
   logprobs?(content: readonly JsonValue[]): void
-  /** `proof`: what the open thinking ended with. */
+  /** `proof`: the proof with which the open thinking ended. */
   close(proof: ReasoningProof | null): void
-  /** A tool of the service's own, while no block is open. Several may run at once. */
+  /** A tool that the service runs has started; no block is open then. Several may run at once. */
   toolStarted(call: ServerCall): void
   toolProgressed?(call: ServerCall, progress: ToolProgress): void
   toolEnded(call: ServerCall, outcome: ServerOutcome): void
@@ -54,27 +54,27 @@ type Piece =
 
 interface Entry {
   readonly block: Block
-  /** Null for all but calls of functions: the rest ends where anything else begins. */
+  /** Null for all blocks except function calls: any other block ends when something else begins. */
   readonly scan: ArgumentsScan | null
-  /** The events that arrived while another block was open. */
+  /** The pieces that arrived while another block was open. */
   readonly waiting: Piece[]
-  /** Nothing can be added: it closes as soon as it is its turn. */
+  /** Nothing more can be added: the block closes as soon as it is its turn. */
   ended: boolean
   proof: ReasoningProof | null
   closed: boolean
 }
 
 /**
- * Prose ends when another block begins. A tool call ends when its arguments are one whole JSON value and another block
- * waits: so calls that come one after the other are streamed as they come, and only what is truly woven into an
- * unfinished call is held back until that is finished.
+ * A text block ends when another block begins. A tool call ends when its arguments are one complete JSON value and another block
+ * waits. So consecutive calls are streamed as they arrive, and only pieces interleaved with an unfinished call are held back until
+ * that call is complete.
  */
 export class BlockSequence {
   readonly #sink: BlockSink
   /** The open block, then those that wait for it, in order of appearance. */
   readonly #entries: Entry[] = []
   readonly #calls = new Map<number, Entry>()
-  /** Sources that came when no text was open: they go with the next text. */
+  /** Sources that arrived while no text was open; they are added to the next text. */
   #citations: UrlCitation[] = []
   #textLength = 0
 
@@ -82,7 +82,7 @@ export class BlockSequence {
     this.#sink = sink
   }
 
-  /** Takes content; passes over events of other kinds. Throws `provider_unavailable` for arguments that have no open call. */
+  /** Takes content and ignores other kinds of events. Throws `provider_unavailable` for arguments without an open call. */
   push(event: ModelEvent): void {
     switch (event.type) {
       case 'text':
@@ -135,13 +135,13 @@ export class BlockSequence {
       case 'unknown':
       case 'usage':
       case 'finish':
-      // Only Chat Completions has a word for it.
+      // Only Chat Completions can express it.
       case 'file-text':
         return
     }
   }
 
-  /** Delivers what waits and closes the last block. */
+  /** Delivers the waiting blocks and closes the last one. */
   end(): void {
     while (this.#entries.length > 0) this.#closeFirst()
   }
@@ -184,7 +184,7 @@ export class BlockSequence {
       this.#append(entry, { type: 'text', text: json })
       return
     }
-    // White space after the whole value changes nothing; anything else cannot be delivered any more.
+    // White space after the complete value changes nothing; anything else can no longer be delivered.
     if (entry !== undefined && json.trim() === '') return
     throw new GatewayError('provider_unavailable', 'The provider sent arguments of a tool call that is not open.')
   }
@@ -220,7 +220,7 @@ export class BlockSequence {
     else this.#sink.logprobs?.(piece.content)
   }
 
-  /** Closes the open block as long as it is done: it has ended, or another one waits and nothing is missing in it. */
+  /** Closes the open block while it is done: it has ended, or another block waits and it is complete. */
   #advance(): void {
     for (;;) {
       const [open, next] = this.#entries

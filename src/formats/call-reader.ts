@@ -1,4 +1,4 @@
-/** The parts of a body that a Call needs, read by field: only small members are parsed, the conversation stays text. */
+/** Reads the parts of a body that a Call needs, by field: only small members are parsed, the conversation stays text. */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import { invalidField } from '../contract/validate.ts'
@@ -15,7 +15,7 @@ interface CallParts {
   readonly parsePrompt: (body: JsonBody) => Steps<Prompt>
 }
 
-/** Throws `invalid_request` without a model or a conversation, or where a field that routing depends on has the wrong type. */
+/** Throws `invalid_request` if there is no model or no conversation, or if a field that routing depends on has the wrong type. */
 export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, parsePrompt }: CallParts): Call => {
   requireConversation(dialect, body)
   const model = readText(body, 'model')
@@ -45,14 +45,14 @@ const readText = (body: JsonBody, field: string): string | null => {
   return value
 }
 
-/** An empty name is none. */
+/** An empty name counts as none. */
 const readName = (body: JsonBody, field: string): string | null => {
   const value = body.value(field) ?? ''
   if (typeof value !== 'string') throw invalidField(field, 'Expected a string.')
   return value === '' ? null : value
 }
 
-/** Where two names of it are sent, the first one of the table counts, and is the one to send on. */
+/** If the limit is sent under two names, the first one in the table counts and is the one to send upstream. */
 const readOutputLimit = (dialect: ClientDialect, body: JsonBody): number | null => {
   const limits = pathsOf(dialect, 'maxOutputTokens').map((field) => readTokenLimit(body, field))
   return limits.find((limit) => limit !== null) ?? null
@@ -75,10 +75,13 @@ export const readTexts = (body: JsonBody, field: string): string[] => {
   })
 }
 
-/** Parses members of a body ahead of those who ask for them; all of them where none are named. Throws `invalid_request`. */
+/** Parses members of a body in steps so that later reads are cheap; all members if no keys are given. Throws `invalid_request`. */
 export const readAhead = (body: JsonBody, keys?: readonly string[]): Steps<void> => strictly(body.reading(keys))
 
-/** A large body is parsed member by member as it is read, so a fault in the JSON of its conversation may show only here. */
+/**
+ * Converts faults in the JSON: a large body is parsed member by member as it is read, so a fault in its conversation may appear
+ * only here.
+ */
 export function* strictly<Result>(reading: Steps<Result>): Steps<Result> {
   try {
     return yield* reading

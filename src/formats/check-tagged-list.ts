@@ -3,8 +3,8 @@ import type { TaggedList } from '../request-fields/tagged-list.ts'
 import { type Findings, shortText } from './findings.ts'
 
 /**
- * Checks each item against the shape that its tag names, so that a fault is reported within that shape. An item of an unknown tag
- * comes from a client newer than we are: it is let through with a warning.
+ * Checks each item against the shape that its tag names, so that a fault is reported within that shape. An item with an unknown
+ * tag comes from a client newer than this release and is accepted with a warning.
  */
 export const checkTaggedList = (list: TaggedList, value: unknown, at: readonly PropertyKey[], findings: Findings): void => {
   if (!Array.isArray(value)) return findings.fault(at, 'Expected an array.')

@@ -1,7 +1,6 @@
 /**
- * The form that a conversation has in its dialect: kinds of values, and the names of roles. A translation finds such faults
- * as it reads; this finds the same ones, in the same words, where the conversation stays as the client wrote it
- * (decisions/0092).
+ * Checks the form of a conversation in its dialect: kinds of values, and role names. A translation finds such faults as it reads;
+ * this check reports the same faults in the same words if the conversation is passed on as the client wrote it (decisions/0092).
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -13,10 +12,10 @@ import { children, malformedMember, member, type Node, nodeAt, nodesAt, optional
 import { CONVERSATION_FIELD, LOOKED_THROUGH_MAX } from './require-conversation.ts'
 import { CHAT_ROLES, MESSAGES_ROLES, RESPONSES_ROLES } from './roles.ts'
 
-/** `any`: a server that is not known may accept further roles, and parts that are texts or have no type. */
+/** `any`: an unknown server may accept further roles, and parts that are strings or have no type. */
 export type Names = 'known' | 'any'
 
-/** Throws `invalid_prompt` naming what is at fault. A large conversation is not parsed for it. */
+/** Throws `invalid_prompt` naming the faulty place. A large conversation is not parsed for this check. */
 export function* checkForm(client: ClientDialect, body: JsonBody, names: Names): Steps<void> {
   const field = CONVERSATION_FIELD[client]
   const raw = body.rawSearchable(field) ?? ''
@@ -31,7 +30,7 @@ export function* checkForm(client: ClientDialect, body: JsonBody, names: Names):
   } else yield* mapInSteps(nodesAt(body.value(field), field, 'invalid_prompt'), check)
 }
 
-/** An item, its content, a part, the content of a tool's result, a part of that. */
+/** The levels are an item, its content, a part, the content of a tool's result, and a part of that. */
 const LEVELS = 5
 
 const checkChat = (message: Node, names: Names): void => {

@@ -3,11 +3,11 @@ import { dollars } from '../lib/money.ts'
 import type { AnswerTail } from './format.ts'
 import { serverToolCost } from './server-tool-usage.ts'
 
-/** The members of `usage` that say what an answer cost, alike in every dialect but for two names. */
+/** The members of `usage` that state the cost of an answer; all dialects share them except for two names. */
 export const costMembers = (tail: AnswerTail, input: string, output: string): JsonObject => {
   const { cost } = tail
   return {
-    // Absent where no price is known: strict clients take a number or nothing.
+    // Absent if no price is known: strict clients accept only a number or nothing.
     ...(cost.isKnown ? { cost: dollars(cost.totalNanos) } : {}),
     is_byok: cost.isByok,
     cost_details: {

@@ -1,4 +1,4 @@
-/** Embeddings pass through: vectors are neither parsed nor written again (docs/contract/models.md#embeddings). */
+/** Embeddings are passed through: vectors are neither parsed nor re-encoded (docs/contract/models.md#embeddings). */
 import type { Call } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { inputTokens } from '../canonical/usage.ts'
@@ -42,12 +42,12 @@ export const embeddingsFormat: EmbeddingsFormat = {
     }),
 }
 
-/** An empty name is none. */
+/** An empty name counts as none. */
 const named = (name: string | null | undefined): string | null => (name === undefined || name === '' ? null : name)
 
 /**
- * The shortest input that the schema accepts or refuses for the same reason: lists hold tokens by the hundred thousand, and a
- * schema takes its time for each.
+ * Returns the shortest input that the schema accepts or refuses for the same reason: lists may hold hundreds of thousands of
+ * tokens, and the schema takes time for each.
  */
 const abridged = (input: unknown): unknown => {
   if (!Array.isArray(input)) return input

@@ -1,19 +1,19 @@
-/** How an answer ended, gathered from its events. */
+/** Records how an answer ended, from its events. */
 import type { FinishReason, ModelEvent } from '../canonical/event.ts'
 
 export interface Ending {
-  /** Takes note of an event. */
+  /** Records an event. */
   see(event: ModelEvent): void
-  /** The model has ended by itself. */
+  /** True once the model itself has ended. */
   readonly reported: boolean
   /**
-   * The reason why the model ended. Upstreams say `stop` also after tool calls and refusals; clients decide by the reason whether
-   * to run tools, so it is corrected here (docs/contract/chat-completions.md#answer).
+   * The reason why the model ended. Some upstreams say `stop` even after tool calls and refusals, but clients decide by the reason
+   * whether to run tools, so it is corrected here (docs/contract/chat-completions.md#answer).
    */
   readonly reason: FinishReason
-  /** The upstream's own word; null where it said none. */
+  /** The upstream's own reason; null if it gave none. */
   readonly native: string | null
-  /** The stop sequence that ended it; null where none did, or the provider does not name it. */
+  /** The stop sequence that ended the answer; null if there was none or the provider does not name it. */
   readonly stopSequence: string | null
   /** The model refused, in its own words. */
   readonly refusal: string | null

@@ -7,17 +7,17 @@ import { nearestKey } from '../contract/nearest-key.ts'
 import { cutText } from '../lib/cut-text.ts'
 
 /**
- * The findings of a check of a body: faults of all its fields, so that one answer names them all, and warnings.
- * Bounded, since a hostile body can hold as many faults as it has bytes.
+ * The findings of a body's check: the faults of all fields, so that one response names them all, and warnings. The number is
+ * bounded, since a hostile body can hold as many faults as it has bytes.
  */
 export interface Findings {
   readonly warnings: readonly Warning[]
-  /** Nothing more is recorded: checking further is wasted. */
+  /** No more faults are recorded, so further checks are a waste. */
   readonly full: boolean
-  /** The first one at a place is enough. */
+  /** Records a fault; only the first one at each path is kept. */
   fault(path: readonly PropertyKey[], message: string): void
   warn(code: Warning['code'], path: readonly PropertyKey[], message: string): void
-  /** Records the schema's faults of the value at `at`; false where there are any. */
+  /** Records the schema's faults of the value at `at`; returns false if there are any. */
   check(schema: z.ZodType, value: unknown, at: readonly PropertyKey[]): boolean
   /** Throws `invalid_request` naming every fault. */
   throwIfFaulty(): void
@@ -57,14 +57,14 @@ export const startFindings = (): Findings => {
   }
 }
 
-/** A client's own text, cut to what a message can carry. */
+/** A client's own text, cut to a length that fits in a message. */
 export const shortText = (text: string): string => (text.length > KEY_LENGTH_MAX ? `${cutText(text, KEY_LENGTH_MAX)}...` : text)
 
 const shortKey = (key: PropertyKey): PropertyKey => (typeof key === 'string' ? shortText(key) : key)
 
 type Fault = (path: readonly PropertyKey[], message: string) => void
 
-/** One issue of zod as faults that a person can act on: with the key that is unknown, and the branch of a union that was meant. */
+/** Reports an issue of zod as faults that a person can act on, with the unknown key, or the branch of the union that was meant. */
 const reportIssue = (issue: z.core.$ZodIssue, { schema, value, at, inside }: Checked, fault: Fault): void => {
   const path = [...at, ...issue.path]
   const here = [...inside, ...issue.path]
@@ -79,7 +79,7 @@ interface Checked {
   readonly schema: z.ZodType
   readonly value: unknown
   readonly at: readonly PropertyKey[]
-  /** The way from the schema to the value. */
+  /** The path from the schema to the value. */
   readonly inside: readonly PropertyKey[]
 }
 

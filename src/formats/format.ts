@@ -1,6 +1,6 @@
 /**
- * One dialect that clients speak: it parses requests into a Call, and renders what the model says, whole or as a
- * stream, in its own shape. A format knows nothing of providers, storage or HTTP.
+ * One dialect that clients speak: it parses requests into a Call, and renders model events as a whole answer or as a stream in the
+ * dialect's shape. A format knows nothing of providers, storage or HTTP.
  */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Cost } from '../canonical/cost.ts'
@@ -15,30 +15,33 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Steps } from '../lib/steps.ts'
 
-/** The facts of an answer when its first piece is rendered. */
+/** The facts about an answer that are known when its first piece is rendered. */
 export interface AnswerHead {
   /** `gen-…`: the id of the generation record, and of the answer on every interface. */
   readonly generationId: string
   readonly createdSeconds: number
-  /** Our id of the model that answers; the one asked for while none has. */
+  /** Our id of the model that answers; the requested one while none has answered. */
   readonly model: string
   /** Display name of the provider; null while none has answered. */
   readonly provider: string | null
-  /** The client knows only the older words of its dialect for calls of tools. */
+  /** The client understands only the legacy `function_call` form of its dialect. */
   readonly legacyFunctions?: true
-  /** The request after its preset: some dialects echo parts of it. */
+  /** The request with its preset applied; some dialects echo parts of it. */
   readonly request: JsonBody
-  /** The client's own instructions, where its preset has some: those are not echoed. Absent: as in the request. */
+  /**
+   * The client's own instructions if its preset has some too, which are not echoed. Absent: the request's instructions are the
+   * client's.
+   */
   readonly instructions?: string | null
-  /** The part of the preset that is not shown. Absent where the preset has none. */
+  /** The texts of the preset that must not be shown. Absent if there are none. */
   readonly hidden?: HiddenTexts
-  /** A guess for the dialect that must name input tokens before the provider does. */
+  /** An estimate for dialects that must state input tokens before the provider does. */
   readonly inputTokensEstimate: number
-  /** The bodies that went to providers, one for each attempt, where the client asked to see them. */
+  /** The bodies that were sent to providers, one per attempt, if the client asked to see them. */
   readonly echoes?: readonly Echo[]
 }
 
-/** A body that went out, and where it went. */
+/** A body that was sent upstream, and its destination. */
 export interface Echo {
   readonly provider: string
   readonly model: string
@@ -46,28 +49,28 @@ export interface Echo {
   readonly body: string
 }
 
-/** The facts of an answer that has ended. */
+/** The facts about an answer that has ended. */
 export interface AnswerTail {
   readonly usage: Usage
   readonly cost: Cost
-  /** The use of the service's own tools; absent where it ran none. */
+  /** Usage of the tools that the service ran; absent if it ran none. */
   readonly serverTools?: ServerToolUse
-  /** Its calls of models, in order; absent where the service ran no tool. */
+  /** The model calls of the answer, in order; absent if the service ran no tool. */
   readonly iterations?: readonly Iteration[]
   /** When the answer ended, in Unix seconds. */
   readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */
   readonly metadata: { readonly field: 'service_metadata' | 'openrouter_metadata'; readonly value: JsonObject } | null
-  /** The verdict of a judge on each message of the model; absent where no judge was asked. */
+  /** A judge's verdict on each message of the model; absent if no judge was asked. */
   readonly alignment?: JsonObject
 }
 
-/** Text of an event stream; a long one in pieces, between which others are to get their turn: each is made when it is asked for. */
+/** Text of an event stream. A long text is an iterable of pieces, each made on demand, so that other requests get a turn between them. */
 export type Written = string | Iterable<string>
 
 /**
- * Renders one stream. Every method answers with the text of whole SSE frames, '' where there is nothing to say.
- * It is a state machine: `finish` and `fail` are terminal and end with `data: [DONE]`; a call after them throws.
+ * Renders one stream. Every method returns the text of whole SSE frames, or '' if there is nothing to send. It is a state machine:
+ * `finish` and `fail` are terminal and end with `data: [DONE]`; a call after them throws.
  */
 export interface StreamRenderer<Text extends Written = string> {
   frames(frames: readonly Frame[]): Text
@@ -83,22 +86,22 @@ export interface ParsedCall {
 export interface ClientFormat {
   readonly dialect: ClientDialect
 
-  /** The part of a body that goes into a preset. Throws `invalid_request` naming every faulty path. */
+  /** Returns the part of a body that a preset keeps. Throws `invalid_request` naming every faulty path. */
   presetContent(body: unknown): { readonly content: PresetContent; readonly warnings: readonly Warning[] }
 
-  /** The request, validated, with what it cannot honour as warnings. Throws `invalid_request`, `invalid_prompt`. */
+  /** Parses and validates the request, with warnings for what it cannot honour. Throws `invalid_request`, `invalid_prompt`. */
   parseCall(body: JsonBody): Steps<ParsedCall>
 
   /**
-   * A whole answer as JSON text; where a failure ended it, as this dialect shows one next to what was produced before it. In steps,
-   * which are to be taken in turns for a large one.
+   * Renders a whole answer as JSON text. If a failure ended it, the failure is shown in the dialect's form next to the content
+   * produced before it. The caller should spread the steps over several turns for a large answer.
    */
   renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): Steps<string>
 
   openStream(head: AnswerHead): StreamRenderer<Written>
 
   /**
-   * The body of an error that stands alone. `head` is null before routing; after it, the body names the generation.
+   * Renders the body of an error without an answer. `head` is null before routing; after it, the body names the generation.
    * `answered`: the dialect turns this failure into an answer, whose status is 200 (docs/contract/errors.md#length-errors).
    */
   renderError(error: GatewayError, head: AnswerHead | null, tail: AnswerTail | null): { readonly body: string; readonly answered: boolean }

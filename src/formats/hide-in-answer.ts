@@ -1,6 +1,6 @@
 /**
- * An upstream's own text without what its preset hides: some providers repeat the request in members of their answer.
- * What the model says is left as it is (decisions/0021).
+ * Hides a preset's secrets in an upstream's own text: some providers repeat the request in members of their answer. The model's
+ * output is left unchanged (decisions/0021).
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Frame, NativePattern, NativeText } from '../canonical/event.ts'
@@ -12,7 +12,7 @@ import { atOnce, type Steps } from '../lib/steps.ts'
 import { type AnswerPlace, placeOf, placeWithin } from './answer-places.ts'
 import type { ClientFormat } from './format.ts'
 
-/** The same format, with a preset's secrets hidden in relayed answers. Where the preset has none, nothing is looked at. */
+/** Returns the format with a preset's secrets hidden in relayed answers. If the preset has none, nothing is searched. */
 export const withSecretsHidden = (format: ClientFormat): ClientFormat => ({
   ...format,
   *renderAnswer(head, answer, tail, failure) {
@@ -31,19 +31,19 @@ export const withSecretsHidden = (format: ClientFormat): ClientFormat => ({
   },
 })
 
-/** Text of one frame that is looked through at once; what comes beyond it is hidden unread. */
+/** UTF-16 units of one frame that are searched; any further text is hidden without a search. */
 const UNITS_MAX = 65_536
 
-/** The end of a member's text so far: enough of it to know the next piece of a quotation. */
+/** UTF-16 units kept from the end of a member's text so far, enough to recognise a quotation that continues in the next piece. */
 const KEPT_UNITS = 128
 const LANES_MAX = 1000
 
 const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer' | 'event'): ((frame: Frame) => Steps<Frame>) => {
   const quotesIn = quotesFinder(hidden)
-  /** By the names that lead to a member: what was said there, in this frame and in those before it. */
+  /** The end of each member's text in this frame and earlier ones, keyed by the path of names. */
   const lanes = new Map<string, string>()
   let unitsLeft = 0
-  /** Its frames differ in what the model says alone. */
+  /** A pattern known to hold no secret; its frames differ only in the model's output. */
   let open: NativePattern | undefined
 
   const shown = (text: string, path: string): string => {
@@ -73,7 +73,7 @@ const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer
         continue
       }
       const holder = containers.at(-1)
-      // The elements of an array stand where the array does.
+      // Elements of an array have the place of the array.
       const isMember = holder !== undefined && !holder.isArray
       const place = holder === undefined ? outermostPlace : isMember ? placeWithin(dialect, holder.place, token.key) : holder.place
       const path = holder === undefined ? '' : isMember ? `${holder.path} ${token.key}` : holder.path

@@ -1,12 +1,13 @@
 /**
- * Keeps thinking from a client that asked not to be shown any (docs/contract/requests.md#reasoning). Providers that know the wish
- * send none; whatever comes all the same is left out here. Proofs that hold the thinking for its maker alone stay, since a later turn needs them.
+ * Hides thinking from a client that asked not to see any (docs/contract/requests.md#reasoning). Providers that know the option
+ * send none; thinking that arrives anyway is removed here. Proofs that only the provider can read stay, since a later turn needs
+ * them.
  */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Frame, ModelEvent, NativeText, TakeFrames } from '../canonical/event.ts'
 import { isObject, objectsIn } from '../lib/json.ts'
 
-/** Says whether the request is to be answered without the text of its thinking. */
+/** Returns true if the request asks for an answer without the text of its thinking. */
 export const hidesThinking = ({ dialect, body }: Pick<Call, 'dialect' | 'body'>): boolean => {
   if (dialect === 'messages') return memberOf(body.value('thinking'), 'display') === 'omitted'
   const exclude = memberOf(body.value('reasoning'), 'exclude')
@@ -30,7 +31,7 @@ export const hidingThinking = (dialect: ClientDialect, take: TakeFrames): TakeFr
   }
 }
 
-/** A signature vouches for text that the client does not get; only Messages has a form for it alone. */
+/** A signature vouches for text that the client does not get; only Messages can express a signature alone. */
 const thoughtFilter = (dialect: ClientDialect): ((events: readonly ModelEvent[]) => readonly ModelEvent[]) => {
   let isHidden = false
   const isShown = (event: ModelEvent): boolean => {
@@ -50,7 +51,7 @@ const thoughtFilter = (dialect: ClientDialect): ((events: readonly ModelEvent[])
 /** Changes the upstream's own object in place. */
 type Edit = (object: Record<string, unknown>) => 'same' | 'changed' | 'left out'
 
-/** Null where nothing of it is left. */
+/** Returns null if nothing of it is left. */
 const editedNative = (native: NativeText, edit: Edit): NativeText | null => {
   const object = JSON.parse(native.json) as Record<string, unknown>
   const outcome = edit(object)

@@ -1,12 +1,12 @@
 /**
- * Objects of a request that know where they stand, so that every fault names its path. A watched one remembers which of
- * its members were asked for: any other has no word in the middle, and a translation reports it.
+ * Objects of a request that know their path, so that every fault names it. A watched node records which of its members were read:
+ * any other member has no canonical form, and a translation reports it.
  */
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 
-/** A malformed message is `invalid_prompt`; a fault in what goes with the conversation is `invalid_request`. */
+/** A malformed message is `invalid_prompt`; a fault outside the messages is `invalid_request`. */
 type Fault = 'invalid_prompt' | 'invalid_request'
 
 export interface Node {
@@ -18,11 +18,11 @@ export interface Node {
 
 interface Watch {
   readonly asked: Set<string>
-  /** The watched nodes that were made of members, with the member's name. */
+  /** The watched nodes created from members, with the member's name. */
   readonly inside: { readonly key: string; readonly node: Node }[]
 }
 
-/** The whole body, watched. */
+/** The whole body as a watched node. */
 export const bodyNode = (body: JsonBody): Node => ({
   path: '',
   members: Object.fromEntries(body.keys.map((key) => [key, body.get(key)])),
@@ -35,11 +35,11 @@ export const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch 
   return { path, members: value, fault, watch }
 }
 
-/** The objects of a list; none where the value is absent. Not watched. */
+/** The objects of a list, not watched; empty if the value is absent. */
 export const nodesAt = (value: unknown, path: string, fault: Fault): Node[] =>
   itemsOf(value, path, fault).map((item, index) => nodeAt(item, `${path}[${index}]`, fault))
 
-/** A member; undefined where it is absent or null, which clients send for what they leave open. */
+/** Returns a member; undefined if it is absent or null, which clients send for a setting that they leave open. */
 export const member = (node: Node, key: string): unknown => {
   node.watch?.asked.add(key)
   return node.members[key] ?? undefined
@@ -96,28 +96,28 @@ export const optionalTexts = (node: Node, key: string): string[] | null => {
   })
 }
 
-/** An address that a provider can be handed; anything else, such as a bare file path, is a mistake of the sender. */
+/** A URL that a provider can be given; anything else, such as a bare file path, is a mistake of the client. */
 export const requiredUrl = (node: Node, key: string): string => {
   const url = requiredText(node, key)
   if (!/^(?:https?|data):/i.test(url)) throw malformedMember(node, key, 'must be an https: or data: URL')
   return url
 }
 
-/** All members of the object as they are, each marked as asked for. */
+/** Returns all members of the object and marks each as read. */
 export const whole = (node: Node): Readonly<Record<string, unknown>> => {
   for (const key of Object.keys(node.members)) node.watch?.asked.add(key)
   return node.members
 }
 
-/** For a member whose value turned out to have no word in the middle: it counts as not asked for. */
+/** Marks a member as not read, because its value turned out to have no canonical form. */
 export const disown = (node: Node, key: string): void => void node.watch?.asked.delete(key)
 
-/** The paths of the members that were not asked for, inside too. `passOver`: members of the node itself that need no word. */
+/** The paths of the members that were not read, including those of inner nodes. `passOver`: members of the node itself to ignore. */
 export const unasked = (node: Node, passOver: ReadonlySet<string> = NONE): string[] => {
   const { watch } = node
   if (watch === null) return []
   const keys = Object.keys(node.members).filter((key) => !watch.asked.has(key) && !passOver.has(key) && node.members[key] !== null)
-  // Something disowned gets one warning, as a whole.
+  // A disowned member gets one warning for the whole of it.
   const deeper = watch.inside.filter(({ key }) => watch.asked.has(key))
   return [...keys.map((key) => memberPath(node, key)), ...deeper.flatMap((inner) => unasked(inner.node))]
 }

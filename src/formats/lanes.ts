@@ -3,8 +3,8 @@ import type { StreamRenderer, Written } from './format.ts'
 import { nativeText } from './relay-text.ts'
 
 /**
- * One stream in one of two lanes: relayed, where the first frames bring the upstream's own text in this dialect, else
- * rendered from events. The lane never changes: an answer has one upstream, and two lifecycles cannot be woven.
+ * Renders a stream in one of two ways: relayed if the first frames contain the upstream's own text in this dialect, otherwise
+ * rendered from events. The choice never changes: an answer has one upstream, and two lifecycles cannot be mixed.
  */
 export const inOneLane = <Text extends Written>(
   dialect: ClientDialect,

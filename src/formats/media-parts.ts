@@ -1,9 +1,9 @@
-/** Media in the content of a message, as far as OpenAI's two dialects write them alike. */
+/** Reads media in the content of a message, in the forms that OpenAI's two dialects share. */
 import type { Part } from '../canonical/prompt.ts'
 import { typeOfName } from '../lib/file-types.ts'
 import { child, type Node, optionalText, requiredText } from './json-node.ts'
 
-/** `auto` is what an image without a detail has. */
+/** Omits `auto`, which is the default detail of an image. */
 export const imageDetail = (node: Node): { readonly detail?: string } => {
   const detail = optionalText(node, 'detail')
   return detail === null || detail === 'auto' ? {} : { detail }
@@ -14,6 +14,9 @@ export const readInputAudio = (part: Node): Part[] => {
   return [{ type: 'audio', data: requiredText(audio, 'data'), format: requiredText(audio, 'format') }]
 }
 
-/** An address of `file_data`: a URL, or base64 alone, of which the name of the file says what it is; without one it is a PDF, as these dialects have it. */
+/**
+ * Returns a URL for `file_data`: the URL itself, or bare base64 whose type follows from the file's name; without one it is a PDF,
+ * as these dialects assume.
+ */
 export const fileAddress = (data: string, filename: string | null): string =>
   /^(?:https?|data):/i.test(data) ? data : `data:${typeOfName(filename ?? '') ?? 'application/pdf'};base64,${data}`

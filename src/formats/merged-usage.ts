@@ -4,14 +4,14 @@ import { isObject } from '../lib/json.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 /**
- * JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor
- * knows survive as they were written, in their places.
+ * Returns JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor
+ * defines are kept as written, in their places.
  */
 export const mergedUsage = (upstream: string | null, ours: JsonObject): string => {
   try {
     return mergedObject(upstream, ours)
   } catch (error) {
-    // Not one plain JSON object: a member named twice, say. Ours says all that counts.
+    // Not a plain JSON object (for example, a member occurs twice): our members say everything that counts.
     if (error instanceof JsonTextError) return JSON.stringify(ours)
     throw error
   }
@@ -23,7 +23,7 @@ const mergedObject = (upstream: string | null, ours: JsonObject): string => {
   return theirs === null ? splicedObject(upstream, ours) : JSON.stringify(merged(theirs, ours))
 }
 
-/** An object that JSON.stringify writes as it came, as nearly every one; null for any other. */
+/** Returns the parsed object if JSON.stringify reproduces its text, as is almost always the case; otherwise null. */
 const parsedPlainly = (text: string): JsonObject | null => {
   const value = parsed(text)
   return isObject(value) && JSON.stringify(value) === text ? value : null

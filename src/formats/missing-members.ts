@@ -1,10 +1,10 @@
 /**
- * Members that strict clients need and an upstream of their dialect may leave out
- * (docs/contract/chat-completions.md#answer). They are added behind its own, which stay as they were written.
+ * Members that strict clients need and that an upstream of their dialect may omit (docs/contract/chat-completions.md#answer). They
+ * are appended to the upstream's own members, which stay as written.
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonChanges } from '../lib/json.ts'
 
-/** `needed`: JSON texts by name. The changes to make of the body; none where it has them all. */
+/** `needed`: default values as JSON texts, by name. Returns the changes for the body; empty if no member is missing. */
 export const missingMembers = (body: JsonBody, needed: Readonly<Record<string, string>>): JsonChanges =>
   Object.fromEntries(Object.entries(needed).filter(([name]) => !body.has(name)))

@@ -1,7 +1,7 @@
 import type { OutputFormat } from '../canonical/prompt.ts'
 import { disown, member, type Node, optionalChild, optionalFlag, optionalText, requiredText } from './json-node.ts'
 
-/** `field` of `owner`. `schemaIn`: where the schema and its name stand within it. */
+/** Reads the output format in `field` of `owner`. `schemaIn`: returns the node that holds the schema and its name. */
 export const readOutputFormat = (owner: Node | null, field: string, schemaIn: (format: Node) => Node): OutputFormat => {
   const format = owner === null ? null : optionalChild(owner, field)
   if (owner === null || format === null) return { type: 'text' }

@@ -35,7 +35,7 @@ const NEVER_PERSISTED = [
   'container',
 ]
 
-/** An older form of tools, which no new preset should begin with. */
+/** Legacy fields for tools, which no new preset should store. */
 const LEGACY_TOOLS = ['functions', 'function_call']
 
 describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {

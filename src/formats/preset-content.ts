@@ -17,13 +17,13 @@ export interface PresetReading {
 
 export interface PresetReadingOptions {
   readonly rules: RequestRules
-  /** Where this interface keeps its system text. */
+  /** The places where this interface keeps its system text. */
   readonly systemSources: (field: FieldReader) => readonly SystemSource[]
 }
 
 /**
- * The part of a request body that a preset keeps: the persisted fields exactly as they were sent, and the system text. Persisted
- * fields are checked, all others are not even looked at (docs/contract/presets.md#what-is-kept). Throws `invalid_request`.
+ * Reads the part of a request body that a preset keeps: the persisted fields exactly as sent, and the system text. Persisted
+ * fields are checked, most others are not examined (docs/contract/presets.md#what-is-kept). Throws `invalid_request`.
  */
 export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => {
   const persisted = new Set(PERSISTED_FIELDS[rules.shape])
@@ -43,17 +43,17 @@ export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => 
     for (const [name, value] of Object.entries(config)) checkStorable(value, [name], findings)
     findings.throwIfFaulty()
     return {
-      // Whatever is in it was found to be plain JSON just above.
+      // Safe: the checks above ensure that it is plain JSON.
       content: { shape: rules.shape, config: config as PresetContent['config'], systemPrompt: system?.text ?? null },
       warnings: findings.warnings,
     }
   }
 }
 
-/** Characters of JSON: all of it is checked, compared, sealed and stored in one go. */
+/** Characters of JSON, limited because the whole configuration is checked, compared, sealed and stored in one go. */
 const CONFIG_MAX = 2 * 1024 * 1024
 
-/** A preset that names another one would be resolved nowhere, or for ever. */
+/** Refuses a preset that names another preset: it would never be resolved, or endlessly. */
 const refuseNesting = (field: FieldReader, findings: Findings): void => {
   const check = (model: unknown, at: readonly PropertyKey[]): void => {
     if (typeof model === 'string' && model.includes('@preset/')) findings.fault(at, 'A preset cannot name another preset.')
@@ -74,7 +74,7 @@ const checkField = (rules: RequestRules, name: string, value: unknown, findings:
   check?.(value, findings)
 }
 
-/** In the order in which they were sent. */
+/** The persisted fields in the order in which they were sent. */
 const configOf = (body: Readonly<Record<string, unknown>>, persisted: ReadonlySet<string>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(body).filter(([name, value]) => persisted.has(name) && value != null))
 

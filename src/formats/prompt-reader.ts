@@ -1,18 +1,18 @@
-/** How the three dialects read a conversation: tables of readers by `type`, and the few shapes that all of them share. */
+/** Reads conversations of the three dialects: tables of readers by `type`, and the few shapes that all dialects share. */
 import type { CacheMark, Message, Part, UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import { children, malformedMember, member, type Node, optionalChild, optionalNumber, optionalText, requiredText } from './json-node.ts'
 
-/** Readers by the `type` of what they read. */
+/** Readers, keyed by the `type` of the object that they read. */
 export type Readers<Out> = Readonly<Record<string, (node: Node) => Out>>
 
 export type PartReaders = Readers<readonly Part[]>
 
-/** The reader for the node's `type`, or undefined where the type is unknown to this release. */
+/** Returns the reader for the `type`, or undefined if this release does not know the type. */
 export const readerFor = <Out>(readers: Readers<Out>, type: string): ((node: Node) => Out) | undefined =>
   Object.hasOwn(readers, type) ? readers[type] : undefined
 
-/** Text, or a list of typed parts. A mark beside a text is the text's. */
+/** Reads a string or a list of typed parts. A cache mark next to a string applies to the string. */
 export const readContent = (node: Node, key: string, readers: PartReaders): readonly Part[] => {
   const value = member(node, key)
   if (typeof value === 'string') return [{ type: 'text', text: value, ...cacheMark(node) }]
@@ -20,7 +20,7 @@ export const readContent = (node: Node, key: string, readers: PartReaders): read
   return children(node, key).flatMap((part) => readPart(part, readers))
 }
 
-/** A newer client must not be turned away: a part of an unknown type is carried by its name alone. */
+/** Reads a part. Newer clients must not be rejected, so a part of an unknown type is carried by its type alone. */
 export const readPart = (part: Node, readers: PartReaders): readonly Part[] => {
   const type = requiredText(part, 'type')
   return readerFor(readers, type)?.(part) ?? [BESIDE_CONTENT.has(type) ? unknownPart(type, part) : unknownContent(type, part)]
@@ -30,16 +30,16 @@ export type UnknownPart = Extract<Part, { type: 'unknown' }>
 
 export const unknownPart = (kind: string, { path }: { readonly path: string }): UnknownPart => ({ type: 'unknown', kind, at: path })
 
-/** Something that the model is asked about, in a form that only the client's own dialect knows. */
+/** A part of the question to the model in a form that only the client's own dialect defines. */
 export const unknownContent = (kind: string, node: Node): UnknownPart => {
   const fileId = node.members['file_id']
   return { ...unknownPart(kind, node), content: true, ...(typeof fileId === 'string' ? { fileId } : {}) }
 }
 
-/** Parts about tools or the cache, which say nothing to the model. */
+/** Parts about tools or the cache, which the model does not read. */
 const BESIDE_CONTENT: ReadonlySet<string> = new Set(['tool_reference', 'cache_edits'])
 
-/** Anthropic's mark, or OpenAI's. The request's `prompt_cache_options` says how long the latter lasts. */
+/** Reads Anthropic's or OpenAI's cache mark. The request's `prompt_cache_options` says how long the latter lasts. */
 export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
   const control = optionalChild(node, 'cache_control')
   if (control === null) {
@@ -47,7 +47,7 @@ export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
     if (breakpoint !== null) optionalText(breakpoint, 'mode')
     return breakpoint === null ? {} : { cache: {} }
   }
-  // There is one type of mark, so that nothing of it is lost.
+  // Reads the type so that it is not reported as lost; there is only one.
   optionalText(control, 'type')
   const ttl = optionalText(control, 'ttl')
   if (ttl === null) return { cache: {} }
@@ -60,10 +60,13 @@ interface ResultMarks {
   readonly isError?: boolean
 }
 
-/** A part that is neither text nor media follows the result in the same message. A mark within the content marks the result. */
+/**
+ * Builds a tool result. A part that is neither text nor media follows the result in the same message. A cache mark within the
+ * content marks the result.
+ */
 export const toolResult = (callId: string, content: readonly Part[], marks: ResultMarks = {}): readonly Part[] => {
   const only = content.length === 1 ? content[0] : undefined
-  // Nearly all results are one text.
+  // Nearly all results consist of one text.
   if (only?.type === 'text' && !('cache' in only) && marks.cache === undefined && marks.isError !== true) {
     return [{ type: 'tool-result', callId, text: only.text }]
   }
@@ -84,7 +87,7 @@ export const toolResult = (callId: string, content: readonly Part[], marks: Resu
 
 const MEDIA: ReadonlySet<Part['type']> = new Set(['image', 'audio', 'video', 'file'] as const)
 
-/** The pages that a text names as its sources; other kinds of annotation have no word in the middle. */
+/** Reads the pages that a text cites as its sources; other kinds of annotation have no canonical form. */
 export const readAnnotations = (node: Node, inside: (annotation: Node) => Node): { urls: UrlCitation[]; others: Part[] } => {
   const urls: UrlCitation[] = []
   const others: Part[] = []
@@ -104,7 +107,7 @@ const urlCitation = (node: Node): UrlCitation => ({
   end: optionalNumber(node, 'end_index'),
 })
 
-/** A proof that bears the id of a tool call of its message is that call's (canonical/reasoning.ts). */
+/** Attaches a proof to the tool call of the same message whose id it has (canonical/reasoning.ts). */
 export const attachProofs = (parts: readonly Part[]): readonly Part[] => {
   if (!parts.some((part) => part.type === 'reasoning' && part.proof?.id !== undefined)) return parts
   const calls = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])))
@@ -127,14 +130,14 @@ export const attachProofs = (parts: readonly Part[]): readonly Part[] => {
   })
 }
 
-/** A piece of a conversation. An `open` one continues an open one of the same role before it. */
+/** A piece of a conversation. An `open` piece continues the open piece of the same role before it. */
 export type Piece = Message & { readonly open: boolean }
 
-/** Dialects that send a turn in pieces (each tool result a message, each tool call an item) come out as whole turns. */
+/** Joins the pieces of each turn, for dialects that send a turn in pieces (each tool result a message, each tool call an item). */
 export const joinTurns = (pieces: readonly Piece[]): Message[] => {
   const turns: (Omit<Message, 'parts'> & { parts: Part[] })[] = []
   let isOpen = false
-  // Objects are written out: to spread them takes most of the time of a long conversation.
+  // Objects are written out because spreading them takes most of the time for a long conversation.
   for (const { role, parts, at, name, open } of pieces) {
     const last = turns.at(-1)
     if (open && isOpen && last?.role === role) for (const part of parts) last.parts.push(part)

@@ -1,8 +1,8 @@
-/** For tests: the faults that a refused body is answered with. */
+/** For tests: the faults reported for a refused body. */
 import { GatewayError } from '../errors.ts'
 import type { RequestBody } from './validate-request.ts'
 
-/** `path: message` of every fault; empty where nothing was refused. Anything but a 400 is thrown on. */
+/** Returns `path: message` for every fault; empty if nothing was refused. Any error but a 400 is rethrown. */
 export const refusalOf = (run: () => unknown): string[] => {
   try {
     run()
@@ -16,7 +16,7 @@ export const refusalOf = (run: () => unknown): string[] => {
 
 export const refusedPaths = (run: () => unknown): string[] => refusalOf(run).map((text) => text.slice(0, text.indexOf(': ')))
 
-/** Parsed as a server parses it: `__proto__` is an own key and 1e999 is infinite. */
+/** Parses as a server does: `__proto__` becomes an own key and 1e999 becomes infinite. */
 export const json = (text: string): unknown => JSON.parse(text)
 
 export const bodyOf = (fields: Readonly<Record<string, unknown>>): RequestBody => ({

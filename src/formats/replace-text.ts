@@ -1,8 +1,8 @@
-/** The text of a whole answer in a vendor's own words, replaced; every other byte stays. */
+/** Replaces the text of a whole answer in a vendor's own format; every other byte stays. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { editElements, editMembers, rawMember } from '../lib/json-splice.ts'
 
-/** `change` gets each choice's text, or the last text of the answer where there are several. Throws JsonTextError. */
+/** `change` is called with each choice's text, or with the last text of the answer if it has several. Throws JsonTextError. */
 export const replaceText = (dialect: ClientDialect, json: string, change: (text: string) => string): string => {
   switch (dialect) {
     case 'chat':
@@ -18,7 +18,7 @@ export const replaceText = (dialect: ClientDialect, json: string, change: (text:
   }
 }
 
-/** An answer that was cut is not mended. */
+/** An answer that was cut by its length limit is left unchanged. */
 const inChoice = (choice: string, change: (text: string) => string): string =>
   rawMember(choice, 'finish_reason') === '"length"' ? choice : inMember(choice, 'message', (message) => inText(message, 'content', change))
 

@@ -1,28 +1,28 @@
 /**
- * Calls of server tools in an answer that a client brings back: each is a call with its result again, in the place where it
- * was made, so that nothing runs twice (docs/contract/tools.md#server-tools).
+ * Restores calls of server tools in an answer that a client sends back: each becomes a call with its result again, in the place
+ * where it was made, so that nothing runs twice (docs/contract/tools.md#server-tools).
  */
 import type { PlaceOfCall } from '../canonical/place-of-call.ts'
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
 
-/** A call as one of the dialects writes it. */
+/** A call as a dialect writes it. */
 export interface ReplayedCall {
   readonly id: string
   readonly tool: ServerTool
-  /** The name that the model called, where it is not the tool's usual name. */
+  /** The name that the model called, if it differs from the tool's usual name. */
   readonly instance: string | null
   /** JSON text. */
   readonly arguments: string
   readonly place: PlaceOfCall
-  /** For a search over withheld tools: the catalogue that was searched. */
+  /** For a search over withheld tools: the hash of the catalogue that was searched. */
   readonly catalog: string | null
 }
 
 export const replayedCall = ({ id, tool, instance, arguments: json, place, catalog }: ReplayedCall): Part => ({
   type: 'tool-call',
   id,
-  // Other services of this dialect have a prefix of their own.
+  // Other services of this dialect use a prefix of their own.
   name: instance !== null && /^(?:service|openrouter)_/.test(instance) ? instance.replace(/^openrouter_/, 'service_') : `service_${tool}`,
   arguments: json,
   ran: place,
@@ -45,8 +45,8 @@ export const replayedResult = ({ callId, text, failed, sealed }: ReplayedResult)
 })
 
 /**
- * Answers that hold results become the turns that they were: the assistant's calls, their results, and what the assistant
- * said of these. Results that end an answer go in front of what the user says next.
+ * Splits answers that contain results into the original turns: the assistant's calls, their results, and the assistant's text
+ * after them. Results that end an answer are put before the user's next message.
  */
 export const withReplayedTurns = (messages: readonly Message[]): Message[] => {
   const turns: Message[] = []
@@ -88,7 +88,7 @@ const turnsOf = (message: Message): readonly Message[] => {
       continue
     }
     const ran = part.type === 'tool-call' ? part.ran : undefined
-    // Behind the results of a turn with calls of the client's stand these calls, and then the answer ends.
+    // In a turn that also has calls of the client, those calls follow the results, and then the answer ends.
     const isSameTurn = ran === undefined ? place?.besideCalls === true : ran.turn === place?.turn
     if (results.length > 0 && !isSameTurn) end()
     place = ran ?? place
@@ -100,7 +100,7 @@ const turnsOf = (message: Message): readonly Message[] => {
 
 type CallPart = Extract<Part, { type: 'tool-call' }>
 
-/** Clients get calls at the place where they could be sent, such as behind results. */
+/** Restores the model's order of calls: clients got each call when it could be sent, for example after results. */
 const inModelsOrder = (said: readonly Part[]): readonly Part[] => {
   const calls = said.filter((part): part is CallPart => part.type === 'tool-call')
   if (calls.length < 2) return said
@@ -115,7 +115,7 @@ const inModelsOrder = (said: readonly Part[]): readonly Part[] => {
   return said.map((part) => (part.type === 'tool-call' ? (ordered.next().value ?? part) : part))
 }
 
-/** The results of tools that ran at once were sent in the order in which they ended. */
+/** Sorts results by their calls: results of tools that ran in parallel were sent in the order in which they ended. */
 const inOrderOf = (said: readonly Part[], results: readonly Part[]): readonly Part[] => {
   const positions = new Map(said.flatMap((part, position) => (part.type === 'tool-call' ? [[part.id, position] as const] : [])))
   const positionOf = (part: Part): number => (part.type === 'tool-result' ? (positions.get(part.callId) ?? 0) : 0)

@@ -7,24 +7,24 @@ import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { checkTaggedList } from './check-tagged-list.ts'
 import type { Findings } from './findings.ts'
 
-/** Everything that an interface asks of a request body, field by field. */
+/** All rules of an interface for a request body, field by field. */
 export interface RequestRules {
   readonly shape: ClientDialect
-  /** By field name; the value is neither absent nor null. */
+  /** Checks by field name; the checked value is neither absent nor null. */
   readonly checks: ReadonlyMap<string, FieldCheck>
-  /** Faults that lie between fields. */
+  /** Reports faults that involve several fields. */
   readonly checkTogether: CrossCheck
   /** Fields that a preset body may carry unused but an inference request may not: name to reason (docs/contract/responses.md#nothing-is-stored). */
   readonly refusedAtInference: ReadonlyMap<string, string>
-  /** Fields that the reader of prompts checks. */
+  /** Fields that are checked later, by the reader of prompts. */
   readonly readLater: ReadonlySet<string>
-  /** The known field that some server could take a name for; null for none. */
+  /** Returns the known field for which some server could take a name; null if there is none. */
   readonly takenFor: (name: string) => string | null
 }
 
 export type FieldCheck = (value: unknown, findings: Findings) => void
 
-/** A field's value; undefined where it is absent or null. */
+/** Returns a field's value; undefined if it is absent or null. */
 export type FieldReader = (field: string) => unknown
 export type CrossCheck = (field: FieldReader, findings: Findings) => void
 
@@ -40,7 +40,7 @@ export const requestRules = (shape: ClientDialect, checkTogether: CrossCheck = (
   }
 }
 
-/** Servers that are written in Go read member names without regard to case, by the folding of Unicode. */
+/** Servers written in Go match member names case-insensitively, by Unicode case folding. */
 const namesWithoutCase = (names: readonly string[]): RequestRules['takenFor'] => {
   const known = new Set(names)
   const byFolded = new Map(names.map((name) => [folded(name), name]))
@@ -62,7 +62,7 @@ const checkOf = (name: string, { schema, items }: RequestField): FieldCheck | nu
   return schema === undefined ? null : (value, findings) => void findings.check(schema, value, [name])
 }
 
-/** A body with these fields. Any of them may be left out, and null counts as left out (docs/contract/requests.md#bodies). */
+/** The schema of a body with these fields. Any of them may be absent, and null counts as absent (docs/contract/requests.md#bodies). */
 export const bodySchema = (table: FieldTable) =>
   z.looseObject(
     Object.fromEntries(Object.entries(table).flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema.nullish()]]))),

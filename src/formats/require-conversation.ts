@@ -1,4 +1,7 @@
-/** A request must say something: providers refuse an empty conversation in unhelpful words, and some are never asked. */
+/**
+ * Requires a request to have content: providers refuse an empty conversation with unhelpful messages, and in some cases no
+ * provider is asked at all.
+ */
 import type { ClientDialect } from '../canonical/call.ts'
 import { invalidField } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -13,7 +16,7 @@ export const CONVERSATION_FIELD: Readonly<Record<ClientDialect, string>> = {
   messages: conversationField('messages'),
 }
 
-/** A longer one may be megabytes and says something: it stays unparsed. */
+/** A longer conversation is not empty and may be megabytes, so it is not parsed. */
 export const LOOKED_THROUGH_MAX = 32_768
 
 /** Throws `invalid_request`. */
@@ -42,7 +45,7 @@ const EXPECTED: Readonly<Record<ClientDialect, string>> = {
   messages: 'a list of messages',
 }
 
-/** Instructions do not make a conversation, unless they are all there is. The reader of prompts reports what is malformed. */
+/** Instructions count as a conversation only if there is nothing else. Malformed items are left to the reader of prompts. */
 const saysNothing = (items: readonly JsonValue[]): boolean => {
   const spoken = items.filter((item) => !isObject(item) || (item['role'] !== 'system' && item['role'] !== 'developer'))
   return (spoken.length === 0 ? items : spoken).every((item) => isObject(item) && isEmptyMessage(item))
@@ -55,7 +58,7 @@ const isEmptyMessage = (message: JsonObject): boolean => {
   return isEmptyContent(content) && Object.entries(rest).every(([name, value]) => NOT_SAID.has(name) || isNothing(value))
 }
 
-/** They describe a message and are not part of it. */
+/** Members that describe a message but are not part of its content. */
 const NOT_SAID: ReadonlySet<string> = new Set(['name', 'id', 'status', 'phase'])
 
 const isEmptyContent = (content: JsonValue): boolean =>

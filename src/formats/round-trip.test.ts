@@ -16,7 +16,7 @@ import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
 import { atOnce } from '../lib/steps.ts'
 
-/** The words of a model are handed back by the client in the next turn, and read as what was said. */
+/** A client sends the model's output back in its next request, where it must be read as what the model produced. */
 const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })

@@ -1,9 +1,9 @@
-/** The tools in an answer's `usage` (docs/contract/tools.md#counting): those of the service, and searches of the provider. */
+/** Tool counts in an answer's `usage` (docs/contract/tools.md#counting): tools of the service, and searches of the provider. */
 import type { JsonObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import type { AnswerTail } from './format.ts'
 
-/** Members of `usage`; none where no tool ran. */
+/** Members of `usage`; empty if no tool ran. */
 export const serverToolUsage = (tail: AnswerTail): JsonObject => {
   const counted = serverToolUse(tail)
   const details = serverToolDetails(tail)
@@ -19,7 +19,7 @@ export const serverToolDetails = ({ usage, serverTools }: AnswerTail): JsonObjec
   }
 }
 
-/** Null where nothing was searched or fetched. */
+/** Null if nothing was searched or fetched. */
 export const serverToolUse = ({ usage, serverTools }: AnswerTail): JsonObject | null => {
   const searches = usage.webSearches + (serverTools?.searches ?? 0)
   const fetches = serverTools?.fetches ?? 0

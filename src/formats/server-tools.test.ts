@@ -42,7 +42,7 @@ const HITS = outcomeOf(
 const clock = callOf(1, 'openrouter:datetime', 'datetime', {})
 const TIME = outcomeOf({ datetime: '2026-01-01T00:00:00.000Z', timezone: 'UTC' })
 
-/** Two calls of one turn, of which the second ends first. */
+/** Two calls of one turn; the second ends first. */
 const EVENTS: readonly ModelEvent[] = [
   text('Let me look.'),
   started(search(0)),
@@ -214,7 +214,7 @@ describe('Chat Completions', () => {
         arguments: '{}',
         result: TIME.text,
         tool_call_id: 'call_1',
-        // Behind twelve characters of text.
+        // The place is after twelve characters of text.
         id: 'srv_1_pbt0t12c0',
         format: 'unknown',
         index: 0,

@@ -1,4 +1,4 @@
-/** Settings of a request with the field that the client wrote each of them in. What is absent or null is not set. */
+/** Reads the settings of a request, each with the field that the client used. A field that is absent or null is not set. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { type ReasoningSetting, type SettingName, SETTINGS, type Settings, type SettingValues } from '../canonical/settings.ts'
 import { validate } from '../contract/validate.ts'
@@ -11,12 +11,12 @@ export interface Reading<Value> {
   readonly field: string
 }
 
-/** Settings that a format works out itself; one that is undefined is not set. */
+/** Settings that a format derives itself; an undefined one is not set. */
 type Special = { readonly [Name in SettingName]?: Settings[Name] | undefined }
 
 /**
- * The settings of a body: `special`, and those that are a field of their own, as the rows say. Of several fields for one
- * setting the first one counts; another one that says something else is reported as lost.
+ * Returns `special` and the settings that have a field of their own, according to the field tables. If several fields mean one
+ * setting, the first one counts; another field with a different value is reported as lost.
  */
 export const readSettings = (client: ClientDialect, root: Node, special: Special): Settings => {
   const plain = [...settingFields(client)].flatMap(([name, fields]) => {
@@ -26,11 +26,11 @@ export const readSettings = (client: ClientDialect, root: Node, special: Special
     const value = first === undefined ? undefined : settled(name, first.value)
     return first === undefined || value === undefined ? [] : [[name, { value, field: first.field }]]
   })
-  // Each of them was read by the schema of its name.
+  // Safe: each value was parsed with the schema of its setting.
   return { ...definedOnly(special), ...(Object.fromEntries(plain) as Settings) }
 }
 
-/** Throws `invalid_request` where the member is not what the setting is. */
+/** Throws `invalid_request` if the member is not a valid value of the setting. */
 const readSetting = (root: Node, name: SettingName, field: string): Reading<unknown> | undefined => {
   const value = member(root, field)
   return value === undefined ? undefined : { value: validate(SETTINGS[name], value, [field]), field }
@@ -41,21 +41,21 @@ const settled = (name: SettingName, value: unknown): unknown => {
   return settle === undefined ? value : settle(value)
 }
 
-/** Undefined for a value that asks for the default: it gets no warning. */
+/** Normalises values; a value that asks for the default becomes undefined, so that it gets no warning. */
 const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) => SettingValues[Name] | undefined } = {
   candidates: (count) => (count === 1 ? undefined : count),
   stop: (sequences) => spokenStops(sequences),
   logprobs: (wanted) => (wanted ? true : undefined),
   outputModalities: (kinds) => (kinds.every((kind) => kind === 'text') ? undefined : kinds),
   truncation: (mode) => (mode === 'disabled' ? undefined : mode),
-  // An empty name is none: some providers refuse one.
+  // An empty name counts as none, since some providers refuse it.
   user: (name) => (name === '' ? undefined : name),
   safetyIdentifier: (name) => (name === '' ? undefined : name),
-  // `fast` is another name of `priority` (docs/contract/requests.md#shared-fields); `auto` is what every provider does by itself.
+  // `fast` is another name for `priority` (docs/contract/requests.md#shared-fields); `auto` is every provider's default behaviour.
   serviceTier: (tier) => (tier === 'auto' ? undefined : tier === 'fast' ? 'priority' : tier),
 }
 
-/** No answer ends at an empty sequence. */
+/** Drops empty sequences, at which no answer can end. */
 export const spokenStops = (sequences: readonly string[]): string[] | undefined => {
   const spoken = sequences.filter((sequence) => sequence !== '')
   return spoken.length === 0 ? undefined : spoken
@@ -78,7 +78,7 @@ export const unless = <Value>(read: Reading<Value> | undefined, same: (value: Va
 export const mapped = <In, Out>(read: Reading<In> | undefined, map: (value: In) => Out): Reading<Out> | undefined =>
   read === undefined ? undefined : { value: map(read.value), field: read.field }
 
-/** Undefined where nothing is set. */
+/** Returns undefined if nothing is set. */
 export const reasoningOf = (
   members: { readonly [Key in keyof ReasoningSetting]: ReasoningSetting[Key] | null | undefined },
   field: string,

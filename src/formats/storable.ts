@@ -2,16 +2,19 @@ import { isExactInteger } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
 import type { Findings } from './findings.ts'
 
-/** As deep as a request body may nest (lib/json-body.ts): deeper text overflows serializers long before parsers. */
+/** The nesting limit of request bodies (lib/json-body.ts): deeper values overflow serializers long before parsers. */
 const DEPTH_MAX = 64
 
-/** A copy somewhere down the line may take it for more than a name. `constructor` may well be the name of a tool's argument. */
+/**
+ * Code that copies the value later might treat this name specially. `constructor` is allowed because it may be the name of a
+ * tool's argument.
+ */
 const FORBIDDEN_KEY = '__proto__'
 
-/** Other readers of what is stored would round it. */
+/** Other readers of the stored value would round it. */
 const ROUNDED = 'This whole number cannot be kept exactly.'
 
-/** Says whether a value survives being stored and read again exactly as it was sent. Records a fault where it does not. */
+/** Records a fault if a value would not be exactly the same after being stored and read again. */
 export const checkStorable = (value: unknown, at: readonly PropertyKey[], findings: Findings): void => {
   if (findings.full) return
   if (at.length > DEPTH_MAX) return findings.fault(at, 'Nested too deeply.')

@@ -1,7 +1,7 @@
 /**
- * `prompt: {id, version, variables}` of OpenAI's interfaces, served from a preset where the operator turns that on
- * (docs/contract/responses.md#stored-prompts). A variable's value stays one text or one part: it is put into a parsed
- * template, is never read again for placeholders, and cannot begin a message or a part of its own.
+ * Serves `prompt: {id, version, variables}` of OpenAI's interfaces from a preset, if the operator enables it
+ * (docs/contract/responses.md#stored-prompts). A variable's value stays one text or one part: it is inserted into a parsed
+ * template, is never searched for placeholders, and cannot begin a message or another part.
  */
 import { z } from 'zod'
 
@@ -37,16 +37,20 @@ export interface StoredPrompt {
   readonly variables: Readonly<Record<string, string | PromptPart>>
 }
 
-/** Null where the request names no stored prompt. Throws `invalid_request`. */
+/** Returns null if the request names no stored prompt. Throws `invalid_request`. */
 export const readStoredPrompt = (dialect: ClientDialect, body: JsonBody): StoredPrompt | null => {
   const prompt = dialect === 'messages' ? null : (body.value('prompt') ?? null)
-  // Old clients of Chat Completions have a text of that name: it names no preset, and is refused as where this is off (decisions/0142).
+  // Old clients of Chat Completions send a string in this field. It names no preset and is refused as if the feature were off
+  // (decisions/0142).
   if (prompt === null || (dialect === 'chat' && !isObject(prompt))) return null
   const { id, prompt_id, version, variables } = validate(promptReference, prompt, ['prompt'])
   return { id: id ?? prompt_id ?? '', version: version ?? null, variables: variables ?? {} }
 }
 
-/** The preset with its variables filled in, and the request with the prompt's messages before its own. Throws `invalid_request` naming each variable at fault. */
+/**
+ * Returns the preset with its variables filled in, and the request with the prompt's messages before its own. Throws
+ * `invalid_request` naming each faulty variable.
+ */
 export const fillStoredPrompt = (
   dialect: ClientDialect,
   body: JsonBody,
@@ -67,7 +71,7 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
 
 type Values = ReadonlyMap<string, string | PromptPart>
 
-/** The service holds what a variable becomes at all of its places together. */
+/** The maximum total length of the inserted values, because the service holds all of them in memory. */
 const FILLED_MAX = 10_000_000
 
 const readValues = (template: PromptTemplate, systemPrompt: string | null, given: StoredPrompt['variables']): Values => {
@@ -105,7 +109,7 @@ const FAULTS_MAX = 8
 
 interface Places {
   readonly count: number
-  /** It stands in a place that can hold no picture and no file. */
+  /** The variable occurs where no image and no file is possible. */
   readonly textOnly: boolean
 }
 
@@ -133,7 +137,7 @@ const wrongType = (value: string | PromptPart, declared: PromptVariable | undefi
 
 const WORDS = { text: 'a text', image: 'a part of type input_image', file: 'a part of type input_file' } as const
 
-/** Each place is filled once; what a value looks like means nothing. */
+/** Fills each placeholder once; placeholders within a value are not filled. */
 const fillText = (text: string, values: Values): string =>
   text.replace(PLACEHOLDER, (written, name: string) => {
     const value = values.get(name)
@@ -147,7 +151,7 @@ const fillContent = (content: PromptMessage['content'], values: Values): PromptM
   return parts.length === 1 && only?.type === 'input_text' ? only.text : parts
 }
 
-/** A picture or a file becomes a part of its own between the texts around it. */
+/** Splits the text so that an image or a file becomes a part of its own between the texts around it. */
 const splitAtMedia = (text: string, values: Values): PromptPart[] => {
   const parts: PromptPart[] = []
   let from = 0
@@ -175,7 +179,7 @@ const withMessages = (dialect: ClientDialect, body: JsonBody, messages: readonly
   return body.with({ [field]: `[${[...written, ...elementsOf(own)].join(',')}]` })
 }
 
-/** JSON text of what follows, as it was written: a list's elements, in one piece. */
+/** JSON text of the request's own messages, as written: the elements of a list, in one piece. */
 const elementsOf = (own: string): readonly string[] => {
   if (own === 'null') return []
   if (own.startsWith('"')) return [`{"role":"user","content":${own}}`]

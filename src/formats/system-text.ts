@@ -1,4 +1,7 @@
-/** The system text of a request body: one string, and the blocks it came in where they carry more (docs/contract/presets.md#system-prompt). */
+/**
+ * Reads the system text of a request body: one string, and the blocks it came in if they carry more
+ * (docs/contract/presets.md#system-prompt).
+ */
 import type { z } from 'zod'
 
 import { systemContent, type textBlock } from '../request-fields/schemas/cache.ts'
@@ -11,17 +14,17 @@ type TextBlock = z.input<typeof textBlock>
 
 export interface SystemText {
   readonly text: string
-  /** Set where a block carries more than its text, such as `cache_control`. */
+  /** Set if a block carries more than its text, such as `cache_control`. */
   readonly blocks: readonly TextBlock[] | null
 }
 
-/** Where system text stands in a body. */
+/** A place of system text in a body. */
 export interface SystemSource {
   readonly at: readonly PropertyKey[]
   readonly content: unknown
 }
 
-/** Texts are joined by a blank line. Null where there is no text at all; an empty string is a text. */
+/** Joins texts with a blank line. Returns null if there is no text at all; an empty string is a text. */
 export const readSystemText = (sources: readonly SystemSource[], findings: Findings): SystemText | null => {
   const blocks: TextBlock[] = []
   for (const { at, content } of sources) {
@@ -40,6 +43,6 @@ const blocksOf = (content: z.input<typeof systemContent>): readonly TextBlock[] 
 const carriesMore = (block: TextBlock): boolean =>
   Object.entries(block).some(([key, value]) => key !== 'type' && key !== 'text' && value !== null)
 
-/** UTF-8 needs one to three bytes for each UTF-16 unit, so that most texts need no counting. */
+/** UTF-8 needs one to three bytes per UTF-16 unit, so the bytes of most texts need not be counted. */
 const isLong = (text: string): boolean =>
   text.length > SYSTEM_TEXT_MAX_BYTES || (text.length * 3 > SYSTEM_TEXT_MAX_BYTES && Buffer.byteLength(text) > SYSTEM_TEXT_MAX_BYTES)

@@ -1,4 +1,4 @@
-/** The thinking that a model wants back survives each client dialect: told in an answer, read in the next request. */
+/** Thinking that a model wants back survives each client dialect: rendered in an answer and read in the next request. */
 import { describe, expect, test } from 'bun:test'
 
 import {
@@ -25,7 +25,7 @@ import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
 import { atOnce } from '../lib/steps.ts'
 
-/** As much of an answer, of any dialect, as goes back. */
+/** The parts of an answer, in any dialect, that a client sends back. */
 interface Answer {
   readonly choices: readonly [{ readonly message: unknown }]
   readonly output: unknown
@@ -43,7 +43,7 @@ const NEXT = {
 }
 
 for (const [dialect, { format, body }] of Object.entries(NEXT)) {
-  /** The assistant's parts, as the next request brings them. */
+  /** The assistant's parts as they are read from the next request. */
   const returned = (...events: readonly ModelEvent[]): readonly Part[] => {
     const answer: Answer = JSON.parse(atOnce(format.renderAnswer(HEAD, { events }, TAIL, null)))
     const { call: next } = atOnce(format.parseCall(JsonBody.read(JSON.stringify(body(answer)))))

@@ -1,4 +1,4 @@
-/** Tools, and which of them the model may or must call, as the three dialects share them. */
+/** Reads tools and the tool choice, as far as the three dialects share them. */
 import { builtInFunction, builtInTool } from '../canonical/built-in-tools.ts'
 import type { CustomTool, FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
@@ -40,7 +40,7 @@ export const providerTool = (tool: Node): ProviderTool => ({
   raw: whole(tool),
 })
 
-/** `grammar` of chat completions stands in an object of its own, that of Responses beside its type. */
+/** Reads a custom tool. The `grammar` of Chat Completions is in an object of its own, that of Responses is beside its type. */
 const customTool = (node: Node, at: string, inside: Inside): CustomTool => {
   const format = optionalChild(node, 'format')
   const grammar = format !== null && optionalText(format, 'type') === 'grammar' ? inside(format, 'grammar') : null
@@ -54,16 +54,16 @@ const customTool = (node: Node, at: string, inside: Inside): CustomTool => {
   }
 }
 
-/** A function with the schema that its type stands for; null for a type that stands for none. */
+/** Returns a function with the schema that the type implies; null for any other type. */
 const builtIn = (tool: Node): FunctionTool | null => {
   const kind = builtInTool(tool.members)
   return kind === null ? null : { type: 'function', name: kind, builtIn: kind, ...builtInFunction(kind, whole(tool)) }
 }
 
-/** Finds the members of a kind. */
+/** Returns the node that holds the members of a kind. */
 type Inside = (node: Node, kind: string) => Node
 
-/** One tool, or all tools of a namespace. */
+/** Reads one tool, or all tools of a namespace. */
 const readTool = (tool: Node, inside: Inside): readonly Tool[] => {
   const type = requiredText(tool, 'type')
   if (type === 'function') return [functionTool(inside(tool, type), 'parameters', tool)]
@@ -79,8 +79,8 @@ const readNamespace = (node: Node, inside: Inside): readonly Tool[] => {
 }
 
 /**
- * `tools` and `tool_choice` as OpenAI writes them, and the tools that were added later. `inside` finds the members of a kind: chat completions keeps them in
- * an object of that name, Responses beside the type.
+ * Reads `tools` and `tool_choice` in OpenAI's form, and the tools that were added later. `inside` returns the node that holds the
+ * members of a kind: Chat Completions has an object of that name, Responses has them beside the type.
  */
 export function* readOpenAiTools(root: Node, inside: Inside, added: readonly Node[] = []): Steps<Pick<Prompt, 'tools' | 'toolChoice'>> {
   const read = (tool: Node): readonly Tool[] => readTool(tool, inside)
@@ -101,12 +101,12 @@ export function* readOpenAiTools(root: Node, inside: Inside, added: readonly Nod
   const chosen = builtInTool({ type })
   if (chosen !== null && tools.some((tool) => tool.type === 'function' && tool.builtIn === chosen))
     return { tools, toolChoice: { type: 'tool', name: chosen, builtIn: chosen } }
-  // A choice of a tool that the model does not have concerns its provider alone.
+  // A choice of a tool that the model is not given concerns only the client's own provider.
   disown(root, 'tool_choice')
   return { tools, toolChoice: { type: 'auto' } }
 }
 
-/** A tool that is added again is the one that is there. */
+/** A tool that is added again counts as the existing one. */
 const withAdded = (tools: readonly Tool[], added: readonly Tool[]): readonly Tool[] => {
   const known = new Set(tools.flatMap(namesOf))
   return [
@@ -125,7 +125,7 @@ const readName = (node: Node): { readonly name: string; readonly namespace?: str
   return { name: requiredText(node, 'name'), ...(namespace === null ? {} : { namespace }) }
 }
 
-/** A subset of the tools to choose from: a dialect without the notion is given only these. */
+/** Returns the allowed subset of the tools: a dialect without such a restriction is given only these. */
 const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readonly Tool[] => {
   const names = new Set(
     children(allowed, 'tools').map((entry) => {
@@ -140,7 +140,7 @@ const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readon
     }),
   )
   const named = new Set(tools.filter((tool) => namesOf(tool).some((name) => names.has(name))))
-  // A model that may call a function which it has to search for needs the search too.
+  // A model that may call a function which it must search for also needs the search.
   const searches = [...named].some((tool) => tool.type === 'function' && tool.deferred === true)
   return tools.filter((tool) => named.has(tool) || (searches && isToolSearch(tool)))
 }
@@ -150,7 +150,7 @@ const isToolSearch = (tool: Tool): boolean =>
 
 const TOOL_SEARCH = 'tool_search'
 
-/** The names that such a subset may have. */
+/** The keys by which such a subset can name a tool. */
 const namesOf = (tool: Tool): readonly string[] => {
   if (tool.type === 'provider') return [JSON.stringify([tool.type, tool.kind])]
   if (tool.type === 'function' && tool.builtIn !== undefined) return [JSON.stringify(['provider', tool.builtIn])]

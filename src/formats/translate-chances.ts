@@ -1,13 +1,13 @@
 /**
- * Log probabilities that a preset asks for. Chat asks by the flag `logprobs`, which `top_logprobs` needs beside it; Responses by an
- * item of the list `include`, or by `top_logprobs` alone.
+ * Translates a preset's request for log probabilities. Chat uses the flag `logprobs`, which `top_logprobs` requires; Responses
+ * uses an item of the list `include`, or `top_logprobs` alone.
  */
 import type { JsonValue } from '../lib/json.ts'
 import { LOGPROBS_INCLUDED } from '../request-fields/schemas/output.ts'
 import type { Translation } from './translation.ts'
 
 interface Chances {
-  /** The fields that are left to be translated one by one. */
+  /** The remaining fields, which are translated one by one. */
   readonly others: Readonly<Record<string, JsonValue>>
   /** The members that ask for the same in the other dialect. */
   readonly asked: Readonly<Record<string, JsonValue>>

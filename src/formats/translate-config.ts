@@ -1,8 +1,8 @@
 /**
- * A preset saved from one interface and used on another: its fields in the names and values of the other one
- * (docs/contract/presets.md#what-is-kept). The tables of fields say which settings have other names; here is what their
- * values become. A field of the same name on both sides passes as it is, and what the other interface lacks is left out
- * with a warning.
+ * Translates a preset saved from one interface for use on another: its fields get the names and values of the other one
+ * (docs/contract/presets.md#what-is-kept). The field tables say which settings have other names; this file translates their
+ * values. A field with the same name on both sides is kept unchanged, and a field that the other interface lacks is left out with
+ * a warning.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -18,7 +18,7 @@ import { translateReasoning } from './translate-reasoning.ts'
 import { translateToolChoice, translateTools } from './translate-tools.ts'
 import type { Translate, Translation } from './translation.ts'
 
-/** Members of a request body, by name; null and absent are the same. */
+/** Members of a request body, by name; null is the same as absent. */
 export type Fields = Readonly<Record<string, JsonValue>>
 
 export interface Translated {
@@ -26,7 +26,7 @@ export interface Translated {
   readonly warnings: readonly Warning[]
 }
 
-/** `config` without what is not a field of a body: the controls of presets, and `system`. */
+/** Translates `config` without the entries that are not body fields: the controls of presets, and `system`. */
 export function* translateConfig({ shape, config }: PresetContent, to: ClientDialect): Steps<Translated> {
   const fields = Object.fromEntries(Object.entries(config).filter(([field, value]) => !NOT_FIELDS.has(field) && value !== null))
   return shape === to ? { fields, warnings: [] } : yield* translateFields(fields, shape, to)
@@ -36,13 +36,16 @@ const NOT_FIELDS: ReadonlySet<string> = new Set([...Object.keys(PRESET_CONTROLS)
 
 const keep: Translate = (values) => [firstOf(values)]
 
-/** The settings that have another value on another interface; every other setting is kept as it is. Tools may be thousands, and are translated in steps. */
+/**
+ * Settings whose value differs between interfaces; every other setting is kept unchanged. Tools are translated in steps because
+ * there may be thousands.
+ */
 const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
   stop: (values, translation) => [translateStop(firstOf(values), translation)],
   outputFormat: ([format = null], translation) => [isObject(format) ? translateFormat(format, translation) : null],
   reasoning: translateReasoning,
   toolChoice: ([choice = null], translation) => [translateToolChoice(choice, translation)],
-  // Only the restraint is carried: calls in parallel are what every interface does by itself.
+  // Only the restriction is carried over: parallel calls are the default of every interface.
   parallelToolCalls: ([flag = null], { from, to }) => {
     const restrained = from === 'messages' ? flag === true : flag === false
     return [restrained ? to === 'messages' : null]
@@ -84,7 +87,7 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
     }
   }
   const choice = out['tool_choice']
-  // A restraint on parallel calls needs a choice to stand in, even alone; the choice `none` needs no restraint.
+  // A restriction on parallel calls needs a `tool_choice` to hold it, even alone; the choice `none` needs no restriction.
   if (isObject(choice)) out['tool_choice'] = choice['type'] === 'none' ? { type: 'none' } : { type: 'auto', ...choice }
   return { fields: out, warnings }
 }
@@ -92,7 +95,7 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
 const spelledPaths = (dialect: ClientDialect, field: string): string[] =>
   [...SPELLINGS.values()].flatMap((spelling) => spelling[dialect].filter((path) => path === field || path.startsWith(`${field}.`)))
 
-/** A field whose members are settings of their own may hold further members, which are not translated. */
+/** Reports further members of a field whose members are settings of their own; these are not translated. */
 const passOver = (field: string, value: JsonValue, { from, lost }: Translation): void => {
   const paths = spelledPaths(from, field)
   if (paths.includes(field) || !isObject(value)) return
@@ -117,7 +120,7 @@ const put = (fields: Record<string, JsonValue>, path: string | undefined, value:
 
 const firstOf = (values: readonly JsonValue[]): JsonValue => values.find((value) => value !== null) ?? null
 
-/** The chat interface takes four stop texts at most (docs/contract/chat-completions.md#request). */
+/** The chat interface accepts at most four stop texts (docs/contract/chat-completions.md#request). */
 const CHAT_STOPS_MAX = 4
 
 const translateStop = (stop: JsonValue, { to, changed }: Translation): JsonValue => {
@@ -127,10 +130,10 @@ const translateStop = (stop: JsonValue, { to, changed }: Translation): JsonValue
   return stops.slice(0, CHAT_STOPS_MAX)
 }
 
-/** Chat wraps the facts about a schema in an object, Responses does not, and Messages has the schema alone. */
+/** Chat wraps the facts about a schema in an object, Responses does not, and Messages has only the schema. */
 const translateFormat = (format: JsonObject, { from, to, lost }: Translation): JsonValue => {
   if (format['type'] !== 'json_schema') {
-    // Text is the default; other forms, such as a grammar, belong to one interface.
+    // Text is the default; other formats, such as a grammar, belong to one interface.
     if (format['type'] === 'text') return null
     if (to !== 'messages' && format['type'] === 'json_object') return format
     lost(pathsOf(from, 'outputFormat')[0] ?? '')
@@ -145,7 +148,10 @@ const translateFormat = (format: JsonObject, { from, to, lost }: Translation): J
 
 const without = (object: JsonObject, key: string): JsonObject => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key))
 
-/** `speed: "fast"` and `service_tier: "fast"` mean the same (docs/contract/messages.md#request); tiers of one provider's own stay on its interface. */
+/**
+ * `speed: "fast"` and `service_tier: "fast"` mean the same (docs/contract/messages.md#request); a provider's own tiers stay on its
+ * interface.
+ */
 const translateTier = (tier: JsonValue, speed: JsonValue, { lost }: Translation): JsonValue => {
   if (tier === null || (tier === 'auto' && speed === 'fast')) return speed === 'fast' ? 'fast' : null
   if (speed === 'fast') lost('speed')
@@ -154,7 +160,7 @@ const translateTier = (tier: JsonValue, speed: JsonValue, { lost }: Translation)
   return null
 }
 
-/** Responses has text and images only (docs/contract/requests.md#shared-fields). */
+/** Responses supports only text and images (docs/contract/requests.md#shared-fields). */
 const translateModalities = (modalities: JsonValue, { to, lost }: Translation): JsonValue => {
   if (to === 'chat' || !Array.isArray(modalities) || !modalities.includes('audio')) return modalities
   lost('modalities')

@@ -1,4 +1,4 @@
-/** How much a model thinks: one object of chat and Responses, two fields of Messages (docs/contract/requests.md#reasoning). */
+/** Translates the amount of thinking: one object in chat and Responses, two fields in Messages (docs/contract/requests.md#reasoning). */
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
 import type { Translate, Translation } from './translation.ts'
@@ -7,7 +7,7 @@ export const translateReasoning: Translate = (values, translation) => {
   const reasoning = read(values, translation)
   if (translation.to !== 'messages') return [reasoning]
   if (ASKS.some((member) => reasoning[member] !== undefined)) return writeThinking(reasoning, translation)
-  // Messages has no word that only shows or hides thinking: `thinking` would turn it on.
+  // Messages cannot only show or hide thinking: `thinking` would turn it on.
   for (const [index, path] of pathsOf(translation.from, 'reasoning').entries()) if (values[index] !== null) translation.lost(path)
   return []
 }
@@ -15,7 +15,7 @@ export const translateReasoning: Translate = (values, translation) => {
 /** The members that turn thinking on or off. */
 const ASKS = ['effort', 'enabled', 'max_tokens']
 
-/** The schemas that chat and Responses share. */
+/** The members that chat and Responses share. */
 const MEMBERS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
 
 const read = (values: readonly JsonValue[], translation: Translation): JsonObject => {
@@ -28,7 +28,7 @@ const read = (values: readonly JsonValue[], translation: Translation): JsonObjec
   return present({
     ...Object.fromEntries(MEMBERS.map((member) => [member, reasoning[member] ?? null])),
     effort: reasoning['effort'] ?? second,
-    // include_reasoning: false shows none of it, true asks for it as it comes (docs/contract/requests.md#reasoning).
+    // include_reasoning: false hides the reasoning, true shows it unchanged (docs/contract/requests.md#reasoning).
     exclude: reasoning['exclude'] ?? (third === false ? true : null),
   })
 }
@@ -48,7 +48,7 @@ const readThinking = (thinking: JsonValue, effort: JsonValue, { changed }: Trans
   })
 }
 
-/** `thinking` and `output_config.effort`. */
+/** Returns `thinking` and `output_config.effort`. */
 const writeThinking = (reasoning: JsonObject, { changed }: Translation): readonly JsonValue[] => {
   const { effort = null, max_tokens: budget = null } = reasoning
   if (effort === 'none' || reasoning['enabled'] === false) return [{ type: 'disabled' }, null]

@@ -1,11 +1,14 @@
-/** Tools and the choice among them: the client's functions have another shape on each interface (docs/contract/tools.md#function-tools). */
+/**
+ * Translates tools and the tool choice: client functions have a different shape on each interface
+ * (docs/contract/tools.md#function-tools).
+ */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import type { Translation } from './translation.ts'
 
-/** Functions change their shape, the service's own tools pass as they are, a provider's own tools stay on their interface. */
+/** Functions change their shape, the service's own tools are kept unchanged, and a provider's own tools stay on their interface. */
 export function* translateTools(tools: readonly JsonValue[], translation: Translation): Steps<JsonValue> {
   const translated = yield* mapInSteps(tools, (tool, index) => {
     const definition = isObject(tool) ? readFunction[translation.from](tool) : null
@@ -20,10 +23,10 @@ export function* translateTools(tools: readonly JsonValue[], translation: Transl
 const passes = (type: JsonValue | undefined, { from, to }: Translation): boolean =>
   typeof type === 'string' &&
   (serverToolName(type) !== null ||
-    // Chat takes the web search tools of Responses as shorthands for the service's own.
+    // Chat accepts the web search tools of Responses as shorthands for the service's own.
     (from !== 'messages' && to !== 'messages' && type.startsWith('web_search')))
 
-/** A function tool in the shape of Responses, the flattest one; null for any other tool. */
+/** Returns a function tool in the shape of Responses, the flattest one; null for any other tool. */
 const readFunction: Readonly<Record<ClientDialect, (tool: JsonObject) => JsonObject | null>> = {
   chat: ({ type, function: definition, ...beside }) => (type === 'function' && isObject(definition) ? { ...beside, ...definition } : null),
   responses: ({ type, ...definition }) => (type === 'function' ? definition : null),
@@ -31,7 +34,7 @@ const readFunction: Readonly<Record<ClientDialect, (tool: JsonObject) => JsonObj
     (type ?? 'custom') === 'custom' ? { ...definition, parameters } : null,
 }
 
-/** The members that all three know beside the name, the description and the schema. */
+/** The members that all three interfaces support besides the name, the description and the schema. */
 const CARRIED = ['strict', 'cache_control']
 
 const writeFunction = (definition: JsonObject, path: string, { to, lost }: Translation): JsonObject => {
@@ -66,7 +69,7 @@ export const translateToolChoice = (choice: JsonValue, translation: Translation)
 
 type Choice = 'auto' | 'none' | 'required' | { readonly name: string }
 
-/** The forms of the three interfaces do not collide, so one reader serves all. */
+/** Reads a tool choice. The forms of the three interfaces do not collide, so one reader serves all. */
 const readChoice = (choice: JsonValue): Choice | null => {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
   if (!isObject(choice)) return null

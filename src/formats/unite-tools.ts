@@ -1,10 +1,13 @@
-/** How a preset's tools and a request's become one list (docs/contract/presets.md#merge). */
+/** Merges a preset's tools and a request's into one list (docs/contract/presets.md#merge). */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 
-/** The preset's tools in their order, each with the request's tool of the same identity in its place; then the request's other tools. */
+/**
+ * Returns the preset's tools in their order, each replaced by the request's tool of the same identity if there is one, followed by
+ * the request's other tools.
+ */
 export function* uniteTools(
   dialect: ClientDialect,
   preset: readonly JsonValue[],
@@ -13,7 +16,7 @@ export function* uniteTools(
   const identity = (tool: JsonValue): string => identityOf(dialect, tool)
   const identities = yield* mapInSteps(request, identity)
   const asked = Map.groupBy(request, (_, at) => identities[at])
-  // The first one is taken from the end, which moves no others.
+  // Reversed so that the first one can be taken from the end, which moves no other elements.
   for (const alike of asked.values()) alike.reverse()
   const united = yield* mapInSteps(preset, (tool) => {
     const replacements = asked.get(identity(tool))
@@ -23,16 +26,16 @@ export function* uniteTools(
   return [...united.flat(), ...request.filter((tool) => left.has(tool))]
 }
 
-/** Several of these may stand side by side, distinguished by a name among their parameters. */
+/** Tools of which several may exist side by side, distinguished by a name among their parameters. */
 const AGENTS: ReadonlySet<string> = new Set(['advisor', 'subagent'])
 
-/** These of the other types have a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */
+/** Other types with a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */
 const NAMED: Readonly<Record<string, string>> = { function: 'name', custom: 'name', namespace: 'name', mcp: 'server_label' }
 
-/** The identity of a tool. A tool of any other type exists once. */
+/** The identity of a tool. A tool of any other type exists only once. */
 const identityOf = (dialect: ClientDialect, tool: JsonValue): string => {
   if (!isObject(tool)) return JSON.stringify(tool)
-  // Only messages lets a function go without its type.
+  // Only Messages allows a function without a type.
   const type = typeof tool['type'] === 'string' ? tool['type'] : 'custom'
   const server = serverToolName(type)
   if (server !== null) {

@@ -2,9 +2,9 @@ import type { UrlCitation } from '../canonical/prompt.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /**
- * The members of a `url_citation` as both OpenAI dialects have them: typed clients need all but `content`. Places are
- * counted within a text that begins at `textStart` of the answer's. Where the provider does not state the place, it is that
- * text so far; `saidLength` is its length in UTF-16 units.
+ * The members of a `url_citation` as both OpenAI dialects have them; typed clients need all but `content`. Positions are relative
+ * to a text that begins at `textStart` of the answer's text. If the provider states no position, the range is that text so far;
+ * `saidLength` is its length in UTF-16 units.
  */
 export const urlCitation = (citation: UrlCitation, textStart: number, saidLength: number): JsonObject => ({
   url: citation.url,

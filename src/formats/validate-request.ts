@@ -2,17 +2,16 @@ import type { Warning } from '../canonical/warning.ts'
 import { startFindings } from './findings.ts'
 import type { RequestRules } from './request-rules.ts'
 
-/** The body of an inference request, read by field: a `JsonBody`, which parses only what is asked for. */
+/** The body of an inference request, read by field: a `JsonBody`, which parses only the fields that are read. */
 export interface RequestBody {
   readonly keys: readonly string[]
   get(field: string): unknown
 }
 
 /**
- * Checks the fields that a body has, and only these: null ones are absent, and unknown ones are let through, unless
- * some server could read them as a field whose limits and costs are known by another spelling. Throws `invalid_request`
- * naming every fault; answers what deserves a warning.
- * `messages` and `input`, which the reader of prompts checks, are not even parsed here.
+ * Checks the fields that a body has, and only these: null counts as absent, and unknown fields are accepted, unless some server
+ * could read them as another spelling of a field whose limits and costs are known. Throws `invalid_request` naming every fault;
+ * returns warnings. `messages` and `input`, which the reader of prompts checks, are not even parsed here.
  */
 export const validateRequest = (rules: RequestRules, body: RequestBody): readonly Warning[] => {
   const findings = startFindings()

@@ -1,6 +1,6 @@
 import type { StreamRenderer, Written } from './format.ts'
 
-/** The same renderer, each text in one piece: for examples and other short streams. */
+/** Wraps a renderer so that it returns each text in one piece: for examples and other short streams. */
 export const inWholeTexts = (renderer: StreamRenderer<Written>): StreamRenderer => ({
   frames: (frames) => whole(renderer.frames(frames)),
   finish: (tail) => whole(renderer.finish(tail)),

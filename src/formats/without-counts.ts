@@ -1,6 +1,6 @@
 /**
- * An upstream's own text without what is true of one answer alone: when it was made and what it used. The relays of each
- * dialect put in what they lack.
+ * Removes from an upstream's own text the members that apply to one answer only: its time and its usage. The relays of each
+ * dialect add what is missing.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { NativeText } from '../canonical/event.ts'
@@ -15,13 +15,13 @@ const WITHOUT: Readonly<Record<ClientDialect, (body: JsonBody) => string>> = {
   chat: (body) => body.textWith({ created: null, usage: null }),
   responses: (body) => without(body, 'response', { created_at: null, completed_at: null, usage: null }),
   messages(body) {
-    // Each delta of a message states its output, and strict clients need it there.
+    // Each `message_delta` states its output tokens, and strict clients require them there.
     if (body.get('type') === 'message_delta') return body.textWith({ usage: '{"output_tokens":0}' })
     return without(body, 'message', { usage: null })
   },
 }
 
-/** Changes a whole answer, or the answer that an event of a stream carries under this name. */
+/** Changes a whole answer, or the answer that a stream event carries in the member `name`. */
 const without = (body: JsonBody, name: string, changes: Readonly<Record<string, null>>): string => {
   const inner = body.raw(name)
   if (inner === undefined) return body.textWith(changes)

@@ -1,4 +1,4 @@
-/** No body that is accepted makes the service work much longer than its length and its limits say. */
+/** No accepted body causes much more work than its length and its limits suggest. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { growth, LINEAR } from '../../test/support/growth.ts'
@@ -9,7 +9,7 @@ import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'
 import { atOnce } from '../lib/steps.ts'
 
-// Large bodies, on machines that do other work beside.
+// The bodies are large, and the machine may be busy with other work.
 setDefaultTimeout(300_000)
 
 const list = (count: number, item: (at: number) => unknown): unknown[] => Array.from({ length: count }, (_, at) => item(at))
@@ -20,7 +20,7 @@ const call = (at: number) => ({ id: `call_${at}`, type: 'function', function: { 
 
 type Shape = readonly [name: string, format: ClientFormat, size: number, bodyOf: (size: number) => Record<string, unknown>]
 
-/** Half of what the limits allow. */
+/** Bodies at half of the limits. */
 const SHAPES: readonly Shape[] = [
   ['messages', chatFormat, 9000, (size) => ({ messages: list(size, () => text('x')) })],
   ['parts', chatFormat, 9000, (size) => ({ messages: [text(list(size, () => ({ type: 'text', text: 'x' })))] })],

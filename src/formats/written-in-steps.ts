@@ -1,6 +1,6 @@
 import type { Steps } from '../lib/steps.ts'
 
-/** The text in one piece, and an empty one for each step before it. */
+/** Yields the text in one piece, preceded by an empty text for each step. */
 export function* writtenInSteps(steps: Steps<string>): Generator<string, void, undefined> {
   for (let step = steps.next(); ; step = steps.next()) {
     yield step.value ?? ''

@@ -1,10 +1,13 @@
-/** The budgets of guardrails, as the ledger checks them: each by itself, for the key or the member that it is spent by (docs/contract/guardrails.md#combination). */
+/**
+ * The budgets of guardrails in the form that the ledger checks: each one separately, for the key or the member that spends it
+ * (docs/contract/guardrails.md#combination).
+ */
 import type { Scope, ScopeSource, Spender } from '../ledger/scope.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Effective } from './effective.ts'
 import type { Guardrails } from './guardrails.ts'
 
-/** Guardrails drop what they remember of a caller, budgets included, by themselves. */
+/** Guardrails invalidate their own cache of a caller, budgets included. */
 export const guardrailBudgets = ({ effective }: Pick<Guardrails, 'effective'>): ScopeSource => ({
   scopes(spender) {
     const { keyHash: hash, userId, workspaceId } = spender
@@ -13,7 +16,7 @@ export const guardrailBudgets = ({ effective }: Pick<Guardrails, 'effective'>): 
   },
 })
 
-/** That of the workspace bounds each key, and each member over all keys. */
+/** A budget of the workspace applies to each key, and to each member across all keys. */
 export const budgetScopes = (effective: Effective | null, { keyHash, userId }: Pick<Spender, 'keyHash' | 'userId'>): readonly Scope[] =>
   effective === null
     ? NONE

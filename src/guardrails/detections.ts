@@ -1,4 +1,7 @@
-/** The findings of filters in one request: the error that stops it, and the stages that report it. Never the text that was found. */
+/**
+ * Collects the filter findings of one request: the error that blocks it, and the stages that report it. The matched text is never
+ * included.
+ */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { FilterAction } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
@@ -7,13 +10,13 @@ import type { Report } from './screen-text.ts'
 
 export interface Detections {
   readonly report: Report
-  /** The same for a text that cannot be replaced: what would be redacted there is blocked. */
+  /** Like `report`, for a text that cannot be replaced: a finding that would be redacted is blocked. */
   readonly reportFixed: Report
-  /** Throws where something was found that must not pass. */
+  /** Throws if something was found that must not pass. */
   assertPassed(): void
 }
 
-/** `pipeline` gets every find as soon as it is made. `what`: the thing that was looked at, for the error's sentence. */
+/** `pipeline` receives every finding immediately. `what`: the object that was examined, for the error's message. */
 export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'Response' = 'Request'): Detections => {
   const stages = new Map<string, { readonly at: number; readonly found: Found }>()
   const blocked = { filters: new Set<string>(), injections: new Set<string>() }
@@ -55,7 +58,7 @@ export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'R
   }
 }
 
-/** Only guardrails report patterns: no error of a provider has them. */
+/** Returns true for a block by a guardrail: only guardrails set `patterns`, no provider's error has it. */
 export const isGuardrailBlock = (error: GatewayError): boolean =>
   error.type === 'permission_denied' && Array.isArray(error.metadata['patterns'])
 

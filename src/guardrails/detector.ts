@@ -1,19 +1,26 @@
-/** The target of a content filter in a text. */
+/** A pattern that a content filter searches for. */
 import { once } from '../lib/once.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
 
-/** From a match's own beginning, end excluded. */
+/** Offsets within a match; the end is exclusive. */
 export type Part = readonly [start: number, end: number]
 
 export interface Detector {
   readonly regex: Regex
-  /** The parts of a match that truly count; without it, all of the match does. */
+  /** Returns the parts of a match that count; if absent, the whole match counts. */
   readonly partsOf?: (match: string) => readonly Part[]
-  /** Prose that follows could be taken for more of it: a part of a message that ends in a whole one is not read on. */
+  /**
+   * Text after a match could be mistaken for more of it, so if a message part ends with a complete match, the next part is not read
+   * as its continuation.
+   */
   readonly endsWithPart?: true
 }
 
-/** A detector for our own patterns: case counts unless the flags say otherwise; an edge costs nothing (lib/regex/parse.ts). Compiled when first asked for: most services start without guardrails. */
+/**
+ * Creates a detector for a pattern of our own. It is case-sensitive unless `ignoreCase` is set, and may use negative look-arounds
+ * of one character class, which cost nothing (lib/regex/parse.ts). It is compiled on first use, because most services start
+ * without guardrails.
+ */
 export const detector = (
   pattern: string,
   {

@@ -11,7 +11,7 @@ const origin = { guardrailId: 'guardrail-1', scope: 'api-key' } as const
 const filterOf = (slug: BuiltinSlug) => builtinFilter({ slug, action: 'redact', side: 'both', scanScope: 'all_messages' }, origin)
 const redacted = (slug: BuiltinSlug, text: string): string => screenWhole([filterOf(slug)], text, () => {})
 
-/** A find is replaced by its placeholder; everything else stays. */
+/** Expected results: each finding is replaced by its placeholder, and everything else stays. */
 const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string>>>>> = {
   email: {
     'Mail jane.doe+x@mail.example.co.uk. Thanks': 'Mail [EMAIL]. Thanks',

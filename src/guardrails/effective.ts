@@ -1,6 +1,6 @@
 /**
- * The sum of all guardrails of a caller: allow-lists intersect, duties add up, filters unite with the strictest
- * action (docs/contract/guardrails.md#combination).
+ * Combines all guardrails of a caller: allow-lists intersect, obligations add up, and filters are united with the strictest action
+ * (docs/contract/guardrails.md#combination).
  */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
@@ -17,7 +17,7 @@ export interface Applied {
 export interface Moderation {
   readonly endpoint: string
   readonly action: 'block' | 'flag'
-  /** Null: the request itself asks for it, by a plugin, and does not go on without a verdict. */
+  /** Null: the request itself asks for it with a plugin, and does not continue without a verdict. */
   readonly origin: Origin | null
 }
 
@@ -28,11 +28,14 @@ export interface Effective {
   readonly output: (FilterSet & { readonly rewrites: boolean }) | null
   readonly moderation: readonly Moderation[]
   readonly deniedTools: readonly ServerTool[]
-  /** Null: any. */
+  /** Null means no restriction. */
   readonly dataRegions: readonly string[] | null
 }
 
-/** `keyModels`: the only ones that the key itself may call. Null where nothing applies: such requests are not looked at. Compiles every pattern: to be kept. */
+/**
+ * `keyModels`: the only models that the key itself may call. Returns null if nothing applies, and then requests are not examined.
+ * It compiles every pattern, so the caller should cache the result.
+ */
 export const effectiveOf = (applied: readonly Applied[], keyModels: readonly string[] | null = null): Effective | null => {
   if (applied.length === 0 && keyModels === null) return null
   const filters = united(applied.flatMap(filtersOf))
@@ -51,10 +54,10 @@ export const effectiveOf = (applied: readonly Applied[], keyModels: readonly str
   }
 }
 
-/** A service of the operator's own is in none of the other regions that `allowed_data_regions` may name. */
+/** A self-hosted service is in none of the other regions that `allowed_data_regions` may name. */
 const OUR_REGION = 'global'
 
-/** Throws `permission_denied` where no request may pass through this service at all. */
+/** Throws `permission_denied` if no request may pass through this service at all. */
 export const assertRegion = ({ dataRegions }: Effective): void => {
   if (dataRegions?.includes(OUR_REGION) !== false) return
   throw new GatewayError(
@@ -76,7 +79,7 @@ const filtersOf = (applied: Applied): readonly Filter[] => {
   ]
 }
 
-/** Null where no guardrail says anything of models, providers or their use of data. */
+/** Returns null if no guardrail restricts models, providers or their use of data. */
 const policyOf = (guardrails: readonly GuardrailResource[], keyModels: readonly string[] | null): RoutingPolicy | null => {
   const zdr = Object.fromEntries(
     ZDR_AUTHORS.map((author) => [author, guardrails.some((guardrail) => guardrail[`enforce_zdr_${author}`] === true)]),
@@ -106,7 +109,7 @@ const policyOf = (guardrails: readonly GuardrailResource[], keyModels: readonly 
   return says ? policy : null
 }
 
-/** The entries that all given lists share; null where no list is given. Names are compared without regard to case. */
+/** Returns the entries that all given lists share; null if no list is given. Names are compared case-insensitively. */
 const intersection = (lists: readonly (readonly string[] | null)[]): readonly string[] | null =>
   lists.reduce<readonly string[] | null>((allowed, list) => {
     if (list === null) return allowed

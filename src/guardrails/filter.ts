@@ -1,4 +1,4 @@
-/** Content filters as they apply to a request: the texts that they look for, their action, and the guardrail that asked for them. */
+/** Content filters as they apply to a request: the patterns they search for, their action, and the guardrail that they come from. */
 import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../contract/guardrail.ts'
 import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { knownRegex } from '../lib/regex/known-regex.ts'
@@ -9,21 +9,21 @@ import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
 import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
 import { ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
 
-/** Which guardrail, and why it applies. */
+/** The guardrail, and why it applies. */
 export interface Origin {
   readonly guardrailId: string
   readonly scope: 'api-key' | 'member' | 'workspace'
 }
 
 export interface Filter {
-  /** The facts in which two guardrails must agree to mean the same filter. */
+  /** Identifies what the filter searches for; two filters with the same key are the same filter. */
   readonly key: string
   readonly origin: Origin
   readonly action: FilterAction
-  /** Stands in the text's place, and names the filter in messages. */
+  /** The placeholder that replaces the text, and the name of the filter in messages. */
   readonly label: string
   readonly side: FilterSide
-  /** Null: prompt injection, which is no single pattern. */
+  /** Null: prompt injection, which has no single pattern. */
   readonly detectors: readonly Detector[] | null
   readonly scanScope: ScanScope
 }
@@ -39,7 +39,7 @@ const BUILTINS: Readonly<Record<Exclude<BuiltinSlug, 'regex-prompt-injection'>, 
   address: [ADDRESS],
 }
 
-/** Only words to a model can be an injection, not those of the model, so that filter looks at the input only. */
+/** Creates a built-in filter. Only text to a model can be an injection, so that filter examines only the input. */
 export const builtinFilter = (
   { slug, action, side, scanScope }: { slug: BuiltinSlug; action: FilterAction; side: FilterSide; scanScope: ScanScope },
   origin: Origin,
@@ -72,7 +72,10 @@ export const customFilter = (
 
 const STRENGTH: Readonly<Record<FilterAction, number>> = { flag: 0, redact: 1, block: 2 }
 
-/** The strictest of the filters that mean the same (docs/contract/guardrails.md#combination); where two scan different sides or scopes, both count. */
+/**
+ * Keeps the strictest of filters with the same target (docs/contract/guardrails.md#combination); filters of different sides or
+ * scopes are all kept.
+ */
 export const united = (filters: readonly Filter[]): readonly Filter[] => {
   const strictest = new Map<string, Filter>()
   for (const filter of filters) {
@@ -85,17 +88,17 @@ export const united = (filters: readonly Filter[]): readonly Filter[] => {
 
 export interface FilterSet {
   readonly filters: readonly Filter[]
-  /** Finds out in one pass that no filter can find anything, as in nearly every text. */
+  /** Opens a matcher that shows in one pass that no filter can match, which is true of nearly every text. */
   readonly openMatcher: () => Matcher
 }
 
-/** Null where there is nothing to look for; then no text is read. */
+/** Returns null if there are no filters; then no text is read. */
 export const filterSet = (filters: readonly Filter[]): FilterSet | null =>
   filters.length === 0 ? null : { filters, openMatcher: sharedMatcher(filters) }
 
 const matchers = createMemory<() => Matcher>(50)
 
-/** Its table is large, and the same for all callers with the same patterns. */
+/** Shares matchers, because their tables are large and identical for all callers with the same patterns. */
 const sharedMatcher = (filters: readonly Filter[]): (() => Matcher) => {
   const regexes = [
     ...new Set(filters.flatMap(({ detectors }) => (detectors === null ? injectionSigns() : detectors.map(({ regex }) => regex)))),

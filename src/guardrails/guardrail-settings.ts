@@ -1,4 +1,4 @@
-/** Turns a body into the settings that are stored: adds defaults, and checks what fields ask of each other. */
+/** Converts a body to the settings that are stored: adds defaults and checks dependencies between fields. */
 import { ZDR_AUTHORS } from '../canonical/routing-policy.ts'
 import type { GuardrailPatch, GuardrailResource, GuardrailSettings } from '../contract/guardrail.ts'
 import { invalidField } from '../contract/validate.ts'
@@ -33,7 +33,7 @@ const NOTHING: Omit<GuardrailSettings, 'name'> = {
 export const newSettings = ({ name, ...rest }: GuardrailPatch & { readonly name: string }): GuardrailSettings =>
   changedSettings({ name, ...NOTHING }, rest)
 
-/** Absent leaves a field alone, null clears it. */
+/** An absent field is left unchanged; null clears it. */
 export const changedSettings = (was: GuardrailSettings | GuardrailResource, patch: GuardrailPatch): GuardrailSettings => {
   const { content_filters: custom, content_filter_builtins: builtins, include_byok_in_budgets: byok, name, ...rest } = patch
   const given: Partial<GuardrailSettings> = {
@@ -61,7 +61,7 @@ export const changedSettings = (was: GuardrailSettings | GuardrailResource, patc
         }),
   }
   const { enforce_zdr: zdr } = patch
-  // An older word for all five; what is said of one of them counts more.
+  // An older field for all five authors; a field of a single author takes precedence.
   for (const author of zdr === undefined ? [] : ZDR_AUTHORS) {
     const field = `enforce_zdr_${author}` as const
     if (patch[field] === undefined) given[field] = zdr ?? null

@@ -1,4 +1,7 @@
-/** Guardrails: made, listed, changed, assigned; and what they come to for a caller, known without a query while nothing has changed. */
+/**
+ * Creates, lists, changes and assigns guardrails, and combines them for a caller from a cache that needs no query as long as
+ * nothing has changed.
+ */
 import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
 import type { Reach } from '../canonical/reach.ts'
 import type {
@@ -42,37 +45,46 @@ export interface Guardrails {
     once?: Once<GuardrailResource>,
   ): Promise<GuardrailResource>
   list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
-  /** Where a guardrail is to be looked for: the operator finds it in whatever workspace it is. */
+  /** Returns the workspace in which to look for a guardrail: the operator can find one in any workspace. */
   workspaceOf(reach: Reach, id: string): Promise<string>
-  /** All that take an id throw `not_found`, also for a guardrail of another workspace. `default` names the workspace's own. */
+  /**
+   * All methods with an id throw `not_found`, also for a guardrail of another workspace. `default` refers to the workspace's own
+   * guardrail.
+   */
   get(workspaceId: string, id: string): Promise<GuardrailResource>
   update(workspaceId: string, id: string, patch: GuardrailPatch, by: ChangedBy): Promise<GuardrailResource>
   delete(workspaceId: string, id: string, by: ChangedBy): Promise<void>
-  /** Gives how many are new. Throws `not_found` naming a subject that the workspace does not have. */
+  /** Returns the number of new assignments. Throws `not_found` naming a subject that the workspace does not have. */
   assign(workspaceId: string, id: string, to: Subjects, by: ChangedBy): Promise<number>
   unassign(workspaceId: string, id: string, from: Subjects, by: ChangedBy): Promise<number>
-  /** `id` null: of all guardrails. */
+  /** `id` null: assignments of all guardrails. */
   keyAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<KeyAssignmentResource>>
   memberAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<MemberAssignmentResource>>
-  /** The guardrails for the caller's requests; null: nothing. At once where it is known. Throws StorageUnavailable. */
+  /**
+   * Returns the combined guardrails for the caller's requests; null if there are none. It returns synchronously if the result is
+   * cached. Throws StorageUnavailable.
+   */
   effective(caller: Pick<Principal, 'hash' | 'userId' | 'workspaceId'>): Effective | null | Promise<Effective | null>
-  /** The guardrails that would hold for a request, in the words of `Tried`. Throws `not_found` for a saved guardrail that the workspace does not have, and `invalid_request`. */
+  /**
+   * Returns the guardrails that would apply to a request, as described by `Tried`. Throws `not_found` for a saved guardrail that the
+   * workspace does not have, and `invalid_request`.
+   */
   tried(workspaceId: string, what: Tried): Promise<Effective | null>
   refreshCache(): void
 }
 
-/** A guardrail as it is saved or as somebody drafts it, a key that it would act on, or both. */
+/** A saved or drafted guardrail, a key to which it would apply, or both. */
 export interface Tried {
-  /** Null: only what is drafted, or what the key has. */
+  /** Null: only the draft, or the key's guardrails. */
   readonly guardrailId: string | null
-  /** Settings over those of the saved one, or of a new one. */
+  /** Settings that override those of the saved guardrail, or of a new one. */
   readonly draft: GuardrailPatch | null
-  /** With all guardrails of this key; null: with the one guardrail alone. */
+  /** Combines it with all guardrails of this key; null: only the one guardrail. */
   readonly asKey: { readonly hash: string; readonly userId: string } | null
 }
 
 const CACHE_MAX = 10_000
-/** The guardrails of a key, and what they follow from. */
+/** The guardrails of a key, and the facts that they depend on. */
 interface Known {
   readonly workspaceId: string
   readonly userId: string
@@ -87,18 +99,18 @@ export const createGuardrails = (parts: {
   assignments: GuardrailAssignmentStore
   clock: Clock
   ids: IdSource
-  /** Begins work in steps. */
+  /** Starts work in steps. */
   startTurn: () => Turn
 }): Guardrails => {
   const { store, assignments, clock, ids, startTurn } = parts
-  /** In steps where it compiles patterns that are new. */
+  /** Compiles new patterns in steps. */
   const effectiveInTurns = async (applied: readonly Applied[], models?: readonly string[] | null): Promise<Effective | null> => {
     const patterns = applied.flatMap(({ guardrail }) => (guardrail.content_filters ?? []).map(({ pattern }) => pattern))
     await inTurns(compilePatterns(patterns), startTurn())
     return effectiveOf(applied, models)
   }
   const cache = createLoadCache<string, Known>(CACHE_MAX, clock)
-  /** No request passes under the old rules, even while the new ones cannot be read. */
+  /** Drops affected cache entries, so that no request passes under the old rules, even while the new ones cannot be read. */
   const ruleChanged = (workspaceId: string, id: string): void =>
     cache.forget((known) => (id === defaultGuardrailId(workspaceId) ? known.workspaceId === workspaceId : known.guardrailIds.includes(id)))
   const assignmentChanged = (workspaceId: string, { kind, subjects }: Subjects): void => {
@@ -115,7 +127,7 @@ export const createGuardrails = (parts: {
     created_at: now(),
     updated_at: null,
   })
-  /** It is there from the start, and says nothing until it is changed. */
+  /** The workspace's own guardrail exists from the start and restricts nothing until it is changed. */
   const emptyDefault = (workspaceId: string): GuardrailResource =>
     made(workspaceId, defaultGuardrailId(workspaceId), newSettings({ name: 'Workspace default' }))
 
@@ -140,7 +152,7 @@ export const createGuardrails = (parts: {
     list: (workspaceId, slice) => store.list(workspaceId, slice),
     async workspaceOf({ workspaceId, everywhere }, id) {
       if (!everywhere || id === 'default') return workspaceId
-      // A workspace's own guardrail has its id before it is written.
+      // The id of a workspace's own guardrail is known before it is written.
       const written = await store.workspaceOf(id)
       return written ?? (await store.workspaceIds()).find((each) => defaultGuardrailId(each) === id) ?? workspaceId
     },
@@ -229,7 +241,7 @@ export const createGuardrails = (parts: {
 
 const DRAFT_ID = 'draft'
 
-/** In the place of itself, else of the key's own: a key has one at most. */
+/** Puts the guardrail in the place of its saved version, else of the key's own guardrail, of which a key has at most one. */
 const inPlace = (applied: readonly Applied[], guardrail: GuardrailResource, workspaceId: string): readonly Applied[] => {
   if (applied.some((one) => one.guardrail.id === guardrail.id)) {
     return applied.map((one) => (one.guardrail.id === guardrail.id ? { ...one, guardrail } : one))

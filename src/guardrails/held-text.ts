@@ -1,21 +1,21 @@
 /**
- * Text on its way through filters that must know what follows before it may go on. Filters read units; what goes out is
- * the text as it came. The two differ in the JSON text of a tool's arguments, whose escapes must not hide anything.
+ * Text that is held until the filters know what follows it. Filters read decoded units; the output is the text as it arrived. The
+ * two differ in the JSON text of a tool's arguments, whose escapes must not hide anything.
  */
 export interface HeldText {
-  /** Takes more of the text, and gives the units that it adds. */
+  /** Takes more of the text and returns the units that it adds. */
   add(text: string): string
-  /** `count`, or one less where that would part the two halves of a character. */
+  /** Returns `count`, or one less if a cut there would split a surrogate pair. */
   whole(count: number): number
-  /** The text of the next units, as it came; they are held no more. */
+  /** Releases the next units and returns their original text. */
   release(count: number): string
-  /** Gives the text that stands for the next units; they are held no more. `label` is empty where one stands there already. */
+  /** Removes the next units and returns the text that replaces them. `label` is empty if a placeholder was already written for them. */
   replace(count: number, label: string): string
-  /** The beginning of a unit: an escape whose end has not come. */
+  /** The beginning of an incomplete unit: an escape whose end has not arrived. */
   rest(): string
 }
 
-/** The first half of a surrogate pair: alone it is no text, and no client can write it. */
+/** The first half of a surrogate pair, which alone is no valid text and which no client can write. */
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 export const plainText = (): HeldText => {
@@ -40,23 +40,23 @@ export const plainText = (): HeldText => {
   }
 }
 
-/** Units that have gone and are still kept, so that an array is not copied for each of them. */
+/** Released units are kept up to this number, so that the array is not copied for each of them. */
 const KEPT_MAX = 4096
 
 interface Unit {
-  /** As it came. */
+  /** The original text. */
   readonly raw: string
   readonly meant: string
-  /** Within a string; its quotes are not. */
+  /** The unit is inside a string; the quotes themselves are not. */
   readonly quoted: boolean
 }
 
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
-/** Whatever is replaced, JSON text stays JSON text: a placeholder outside a string becomes one. */
+/** JSON text stays JSON text after any replacement: a placeholder outside a string becomes a string. */
 export const jsonText = (): HeldText => {
   let held: Unit[] = []
-  /** Where what is still held begins. */
+  /** The index in `held` of the first unit that is still held. */
   let from = 0
   let quoted = false
   let escape = ''
@@ -69,7 +69,7 @@ export const jsonText = (): HeldText => {
     }
     return units
   }
-  /** One more character of an escape; what it means, once it is whole. */
+  /** Takes one more character of an escape; returns its meaning once it is complete, else null. */
   const escaped = (character: string): string | null => {
     escape += character
     if (escape[1] !== 'u') return SIMPLE_ESCAPES[character] ?? character
@@ -112,7 +112,7 @@ export const jsonText = (): HeldText => {
           if (before !== 'outside' && label !== '') out += `"${inside}"`
           before = 'outside'
         } else {
-          // The signs that hold the text together: quotes, commas, braces.
+          // The characters of the JSON structure: quotes, commas, braces.
           out += raw
           before = null
         }

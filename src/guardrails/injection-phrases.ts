@@ -1,7 +1,7 @@
 /**
- * Phrases by which texts try to take a model over, after the attack classes of the OWASP "LLM Prompt Injection Prevention"
- * cheat sheet, in words of our own: overriding instructions, changing the role, asking for the prompt, forging the frame of
- * a conversation, carrying data off. English; a phrase is a row of slots, each of which takes one of its words.
+ * Phrases with which texts try to take over a model, following the attack classes of the OWASP "LLM Prompt Injection Prevention"
+ * cheat sheet, in our own words: overriding instructions, changing the role, asking for the prompt, forging the frame of a
+ * conversation, exfiltrating data. English only; a phrase is a sequence of slots, each of which matches one of its words.
  */
 type Slot = readonly string[] | { readonly maybe: readonly string[] }
 
@@ -74,7 +74,7 @@ const PHRASES: readonly (readonly Slot[])[] = [
   ],
 ]
 
-/** The marks that only a forger writes: those by which chat templates separate roles. */
+/** Markers that only a forger writes: those with which chat templates separate roles. */
 const FRAMES = [
   String.raw`<\|(?:im_start|im_end|system|assistant|user|endoftext|eot_id|start_header_id|end_header_id)\|>`,
   String.raw`\[/?INST\]`,
@@ -93,13 +93,13 @@ const render = (phrase: readonly Slot[], gap: string): string =>
     })
     .join('')
 
-/** As people write: words apart. */
+/** Patterns for normal writing, with separated words. */
 export const SPOKEN = [...PHRASES.map((phrase) => String.raw`\b${render(phrase, String.raw`[^A-Za-z0-9]{1,4}`)}\b`), ...FRAMES]
 
-/** As they stand where the letters of a text were pushed together. */
+/** Patterns for text whose letters were joined together. */
 export const COLLAPSED = PHRASES.map((phrase) => render(phrase, ''))
 
-/** Words that a phrase hangs on, long enough to be read with their middle letters in any order. */
+/** Words that are essential to a phrase, long enough to be recognised with their middle letters in any order. */
 export const KEY_WORDS: readonly string[] = [
   ...new Set(
     [

@@ -1,6 +1,6 @@
 /**
- * Prompt injection by pattern: phrases said outright, with the letters of their words shuffled, with every letter apart,
- * and encoded as base64 or hexadecimal. It finds the attempts that are known; it proves nothing of a text that passes.
+ * Detects prompt injection by patterns: phrases in plain text, with the letters of their words shuffled, with every letter
+ * separated, and encoded as base64 or hexadecimal. It finds known attempts; it proves nothing about a text that passes.
  */
 import { cutText } from '../lib/cut-text.ts'
 import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
@@ -20,7 +20,7 @@ const PATTERN_SHOWN = 100
 const READ_MAX = 1000
 const ignoreCase = { ignoreCase: true }
 
-/** Compiled when first asked for: most services start without guardrails. */
+/** Compiled on first use, because most services start without guardrails. */
 const patterns = once(() => {
   const spoken = SPOKEN.map((pattern) => createRegex(pattern, ignoreCase))
   const collapsed = COLLAPSED.map((pattern) => createRegex(pattern, ignoreCase))
@@ -29,7 +29,7 @@ const patterns = once(() => {
     collapsed,
     says: createAnyMatch(spoken),
     saysCollapsed: createAnyMatch(collapsed),
-    /** The same word with the letters behind its first in another order, or in their own. */
+    /** Matches a key word whose letters after the first are in any order, including the right one. */
     shuffled: createRegex(
       KEY_WORDS.map((word) => String.raw`\b${word[0]}[${[...new Set(word.slice(1))].join('')}]{${word.length - 1}}\b`).join('|'),
       ignoreCase,
@@ -40,7 +40,10 @@ const patterns = once(() => {
   }
 })
 
-/** The signs of an attempt or a shuffled word: a text without them holds neither. For the first pass, together with all other filters. */
+/**
+ * Patterns that every attempt matches, unless it has a shuffled word: a text with neither holds no attempt. They are for the first
+ * pass, together with those of all other filters.
+ */
 export const injectionSigns = (): readonly Regex[] => {
   const { spoken, spacedOut, base64, hex } = patterns()
   return [...spoken, spacedOut, base64, hex]
@@ -68,11 +71,11 @@ export function* scanForInjections(text: string): Scan<readonly Injection[]> {
   return found
 }
 
-/** More than a phrase is long, in every disguise. A multiple of 4, as the window is: base64 keeps its beat. */
+/** Longer than any phrase, in every disguise. Like the window, it is a multiple of 4, so that base64 groups stay aligned. */
 const OVERLAP_CHARACTERS = 2048
 const WINDOW_CHARACTERS = 4096
 
-/** Windows overlap, so that no cut hides a phrase. */
+/** Searches decoded windows, which overlap so that no cut hides a phrase. */
 function* decodedMatch(text: string, decode: (text: string) => readonly string[], openMatcher: () => Matcher): Scan<string | null> {
   for (let at = 0; at === 0 || at + OVERLAP_CHARACTERS < text.length; at += WINDOW_CHARACTERS) {
     for (const decoded of decode(text.slice(at, at + WINDOW_CHARACTERS + OVERLAP_CHARACTERS))) {
@@ -82,7 +85,7 @@ function* decodedMatch(text: string, decode: (text: string) => readonly string[]
   return null
 }
 
-/** The stretches that matches cover, where they overlap as one. */
+/** Returns the ranges that matches cover, with overlapping ones merged. */
 function* longest(regexes: readonly Regex[], text: string): Scan<readonly (readonly [number, number])[]> {
   const spans: [number, number][] = []
   for (const regex of regexes) {
@@ -111,7 +114,7 @@ const firstOf = (regexes: readonly Regex[], text: string): string => {
   return first === undefined ? text : text.slice(...first)
 }
 
-/** The rest of that first pass: key words in their right order are too common to be a sign. */
+/** The remaining part of the first pass: key words in their right order are too common to be a sign. */
 export const createShuffledWordMatcher = (): Matcher => {
   let found = false
   const finder = createFinder(patterns().shuffled, (_start, _end, match) => {
@@ -129,7 +132,7 @@ export const createShuffledWordMatcher = (): Matcher => {
   }
 }
 
-/** Every shuffled key word in its right order. No offset moves: the letters are the same. */
+/** Rewrites every shuffled key word in its right order. Offsets do not change, because the letters are the same. */
 function* unshuffle(text: string): Scan<string> {
   const plain: string[] = []
   let from = 0
@@ -157,7 +160,10 @@ const MEANT: ReadonlyMap<string, string> = new Map(KEY_WORDS.map((word) => [shap
 
 const lettersOf = (text: string): readonly string[] => [text.replaceAll(/[^A-Za-z]/g, '')]
 
-/** The start of the encoded text is not known: what stands before it may shift it. Bytes that are no text hide nothing. */
+/**
+ * Decodes at each possible alignment, because the start of the encoded text is unknown: characters before it may shift it. Bytes
+ * that are not text are harmless.
+ */
 const fromBase64 = (text: string): readonly string[] =>
   [0, 1, 2, 3].map((shift) => Buffer.from(text.slice(shift), 'base64').toString('utf8'))
 

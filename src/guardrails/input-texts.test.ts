@@ -7,7 +7,7 @@ import { JsonBody } from '../lib/json-body.ts'
 import { inputTexts } from './input-texts.ts'
 import { atOnce } from './scan.ts'
 
-// Large bodies, on machines that do other work beside.
+// The bodies are large, and the machine may be busy with other work.
 setDefaultTimeout(300_000)
 
 const read = (body: unknown) => atOnce(inputTexts(JsonBody.read(typeof body === 'string' ? body : JSON.stringify(body))))
@@ -165,7 +165,7 @@ describe('what is no text', () => {
     const file = (file_data: string) => content({ type: 'file', file: { filename: 'x', file_data } })
     expect(textsOf(file(`data:text/plain;base64,${base64('jane')}`))).toEqual(['x', 'jane'])
     expect(textsOf(file('data:text/plain,jane%40example.com'))).toEqual(['x', 'jane@example.com'])
-    // However a reader of such addresses lets it be written.
+    // Data URLs are decoded in every spelling that parsers accept.
     const said = base64('jane@example.com')
     for (const written of [
       ` \n data:text/plain;base64,${said}`,

@@ -1,7 +1,7 @@
 /**
- * Everything in a request that a model may read: every string, name of a member and long number of the body. Left out is
- * only what is known to be no text: words that a dialect fixes, ids that machines made, and bytes that spell nothing. So a
- * member or a part of a kind that is not known yet hides nothing.
+ * Everything in a request that a model may read: every string, member name and long number of the body. Only what is known not to
+ * be text is left out: fixed words of a dialect, machine-made ids, and bytes that are not text. So a member or a part of an
+ * unknown kind cannot hide anything.
  */
 import { isCredentialName } from '../lib/credential-names.ts'
 import { textInTags } from '../lib/folded-text.ts'
@@ -24,17 +24,17 @@ import type { Scan } from './scan.ts'
 
 export interface InputText {
   readonly value: string
-  /** JSON text of its own: a tool call's arguments. */
+  /** The text is JSON itself: a tool call's arguments. */
   readonly isJson: boolean
-  /** Said by the user himself: not by the system, the model or a tool. */
+  /** Written by the user, and not by the system, the model or a tool. */
   readonly byUser: boolean
-  /** Said to the model, or a description: not a name, a number or a setting. */
+  /** Addressed to the model, or a description; not a name, a number or a setting. */
   readonly isProse: boolean
-  /** A name, an id or a fixed word: with another text in its place the request would mean something else. */
+  /** A name, an id or a fixed word: replacing it would change the meaning of the request. */
   readonly isFixed: boolean
-  /** Opens something for a tool, and is no text for a model: that it is a secret is no find. */
+  /** A credential for a tool, which the model does not read; a secret here is not a finding. */
   readonly isCredential: boolean
-  /** Parts of one message, which a model reads one behind the other, have the same; null: a text by itself. */
+  /** An id shared by the parts of one message, which a model reads one after the other; null for a separate text. */
   readonly message: string | null
 }
 
@@ -47,7 +47,7 @@ interface Place extends InputText {
 
 export interface InputTexts {
   readonly texts: readonly InputText[]
-  /** The body with texts replaced, by their place in `texts`; every byte beside them stays. */
+  /** Returns the body with texts replaced, keyed by their index in `texts`; all other bytes stay. */
   replace(replacements: ReadonlyMap<number, string>): Scan<JsonBody>
 }
 
@@ -82,20 +82,20 @@ export function* inputTexts(body: JsonBody): Scan<InputTexts> {
   }
 }
 
-/** A container that is open. */
+/** An open container. */
 interface Frame {
   readonly key: string
   readonly isArray: boolean
-  /** Its members have the names and values that a dialect gives them. */
+  /** A dialect defines the names and values of its members. */
   readonly isShaped: boolean
-  /** Its members are headers or an environment that a tool is called with. */
+  /** Its members are headers or environment variables for a tool. */
   readonly isCredential: boolean
-  /** How many places came before it. */
+  /** The number of places before it. */
   readonly first: number
   type: string | null
   role: string | null
   mediaType: string | null
-  /** Strings that may be bytes: what stands beside them decides. */
+  /** Strings that may be bytes, depending on the members beside them. */
   readonly mayBeBytes: JsonText[]
 }
 
@@ -125,7 +125,7 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     if (isKey) {
       if (isShaped ? !isPlainName(value) : kind.isConversation || !isSchemaWord(value)) add(text, value, isShaped || !kind.isConversation)
     } else if (text.kind === 'number') {
-      // One that stands alone, or in a shape beside the conversation, is a setting.
+      // A value that stands alone, or in a shape outside the conversation, is a setting.
       if (frame !== undefined && (kind.isConversation || !isShaped)) add(text, value, false)
     } else if (!isShaped) {
       if (kind.isConversation || key !== 'type' || !isSchemaWord(value)) add(text, value, false)
@@ -148,7 +148,7 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     const isMessage = frames.length === 1
     const isOfOthers = isMessage
       ? frame.role !== 'user'
-      : // The words of a tool are not the user's, even where a user's message holds them.
+      : // The text of a tool is not the user's, even inside a user message.
         frames.length === 3 && frame.key === 'content' && frame.type === 'tool_result'
     if (isMessage) messages += 1
     if (!isOfOthers) return
@@ -182,7 +182,7 @@ const TOKENS_AT_ONCE = 64
 
 const asItIs = (text: string): string => text
 
-/** A member that no dialect knows reaches the model's template under its own name. */
+/** The name of a member that no dialect defines; it reaches the model's template under that name. */
 const nameOf = (field: string): Place => ({
   field,
   start: 0,
@@ -200,9 +200,9 @@ const nameOf = (field: string): Place => ({
 interface FieldKind {
   readonly isConversation: boolean
   readonly hasMessages: boolean
-  /** The text in it is the user's, but for messages of others. */
+  /** The text in it is the user's, except in messages of other roles. */
   readonly byUser: boolean
-  /** The facts that the parts of the message with this number share. */
+  /** Returns the id shared by the parts of the message with this number; null if its texts are separate. */
   readonly messageAt: (number: number) => string | null
 }
 
@@ -217,19 +217,19 @@ const kindOf = (field: string): FieldKind => {
   }
 }
 
-/** To every parser the last member of a name counts. */
+/** Records a member that determines how others are read. The last member of a name counts, as in every parser. */
 const remember = (frame: Frame, key: string, value: string): void => {
   if (key === 'type') frame.type = value
   else if (key === 'role') frame.role = value
   else if (key === 'media_type' || key === 'mime_type') frame.mediaType = value
 }
 
-/** Members that hold nothing but bytes: the second kind proves that a model thought. */
+/** Members that hold only bytes: inline files, and proofs of thinking. */
 const FILE_MEMBERS: ReadonlySet<string> = new Set(['file_data', 'b64_json'])
 const PROOF_MEMBERS: ReadonlySet<string> = new Set(['signature', 'encrypted_content', 'thought_signature', 'thoughtSignature'])
 const MAYBE_BYTES_MEMBERS = ['data', 'result', 'url', 'image_url', 'video_url', 'file_url', 'audio_url']
 const BYTES_MEMBERS: ReadonlySet<string> = new Set([...FILE_MEMBERS, ...PROOF_MEMBERS, ...MAYBE_BYTES_MEMBERS])
-/** Parts whose `data` is bytes, by their type or by the member that they are. */
+/** Parts whose `data` is bytes, by their type or by their member name. */
 const BYTES_TYPES: ReadonlySet<string | null> = new Set(['base64', 'redacted_thinking', 'reasoning.encrypted'])
 const SOUND_MEMBERS: ReadonlySet<string> = new Set(['input_audio', 'audio'])
 
@@ -244,6 +244,6 @@ const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'functions', 'tool_ch
 const CREDENTIAL_MEMBERS: ReadonlySet<string> = new Set(['headers', 'env'])
 const TOOL_MEMBERS: ReadonlySet<string> = new Set(['function', 'custom', 'function_call', 'content'])
 
-/** A tool's name stands in several places, which must agree. Names of people do not. */
+/** Returns true for a tool's name, which occurs in several places that must agree. Names of people do not have to. */
 const isToolName = (field: string, frame: Frame | undefined): boolean =>
   TOOL_FIELDS.has(field) || (frame !== undefined && (TOOL_MEMBERS.has(frame.key) || field === 'input'))

@@ -1,4 +1,4 @@
-/** Searches the parts of a message together, as one text: a word cannot be hidden by cutting it in two. */
+/** Searches the parts of a message as one joined text, so that a word cannot be hidden by splitting it. */
 import { createFinder, type Regex } from '../lib/regex/finder.ts'
 import type { Detector } from './detector.ts'
 import type { Filter } from './filter.ts'
@@ -7,8 +7,8 @@ import { piecesOf, type Reading, readingsOf, type Scan } from './scan.ts'
 import { mergeSpan, type Report, type Span, unite } from './screen-text.ts'
 
 /**
- * For each text, the stretches of it that belong to a match across a join. The placeholder stands in the first one's place, and for a
- * part that has nothing else left.
+ * Returns, for each text, the ranges that belong to a match across a boundary. The placeholder is put into the first of them, and
+ * into a part of which nothing else is left.
  */
 export function* matchesAcross(texts: readonly string[], filters: readonly Filter[], report: Report): Scan<readonly (readonly Span[])[]> {
   const joined = texts.join('')
@@ -94,7 +94,7 @@ const startsOf = (texts: readonly string[]): readonly number[] => {
   })
 }
 
-/** The last that begins at or before the offset. */
+/** Returns the last part that begins at or before the offset. */
 const partAt = (starts: readonly number[], offset: number): number => {
   let low = 0
   let high = starts.length - 1

@@ -1,35 +1,35 @@
 /**
- * Bytes where the dialects let them stand in place of text: pictures, sound, files, proofs of thinking. What a file's bytes
- * spell is text that a model reads, whatever they are called; what is not even base64 is text as it stands.
+ * Reads bytes in the places where dialects allow them instead of text: images, sound, files, proofs of thinking. If the bytes of a
+ * file are text, a model may read them, whatever their declared type; a value that is not even base64 is examined as text.
  */
 import { isUtf8 } from 'node:buffer'
 
 import { percentDecoded } from '../lib/percent-text.ts'
 import type { Scan } from './scan.ts'
 
-/** Null: nothing that a filter can read. `write` gives a changed text the form that the position asks for. */
+/** Null means that there is nothing a filter can read. `write` encodes a changed text for its position. */
 export type Payload = null | { readonly text: string; readonly write: (text: string) => string }
 
-/** `mediaType`: what stands beside it says that it is. */
+/** `mediaType`: the type stated beside the value. */
 export function* payloadOf(value: string, mediaType: string | null): Scan<Payload> {
   const head = isDataUrl(value) ? value.slice(0, value.slice(0, HEAD_MAX).indexOf(',') + 1) : ''
   if (head === '') return yield* bytesIn(value, '', mediaType)
   const data = value.slice(head.length)
   const [, type = '', parameters = ''] = /^[^:]*:([^,;]*)([^]*),$/.exec(head) ?? []
-  // Readers of such an address decode its percent signs before the base64 (https://fetch.spec.whatwg.org/#data-urls).
+  // Readers of a data URL decode percent escapes before base64 (https://fetch.spec.whatwg.org/#data-urls).
   if (/;\s*base64\s*$/i.test(parameters)) return yield* bytesIn(data.includes('%') ? yield* unescaped(data) : data, head, type.trim())
   return { text: yield* unescaped(data), write: (text) => head + encodeURIComponent(text) }
 }
 
-/** With the white space and the control characters that readers of addresses pass over. */
+/** Allows for the white space and control characters that URL parsers skip. */
 export const isDataUrl = (value: string): boolean => DATA_SCHEME.test(value)
 
 const DATA_SCHEME = /^[\p{Cc} ]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:/iu
 
-/** A longer one is not a real head: it is text, with all that stands behind it. */
+/** A longer head is not genuine, so the value with everything after it counts as text. */
 const HEAD_MAX = 1000
 
-/** Fewer characters than that are looked at as they stand: no picture is so small. */
+/** Shorter values are examined as text, because no image is so small. */
 const OPAQUE_MIN = 64
 
 function* bytesIn(base64: string, prefix: string, mediaType: string | null): Scan<Payload> {
@@ -40,7 +40,7 @@ function* bytesIn(base64: string, prefix: string, mediaType: string | null): Sca
   return { text: yield* decoded(base64), write: (text) => prefix + Buffer.from(text, 'utf8').toString('base64') }
 }
 
-/** Characters that are read in one go; a multiple of 4, so that no byte is cut. */
+/** Characters decoded per step; a multiple of 4, so that no byte is split. */
 const STEP = 65_536
 const SAMPLE = 4096
 
@@ -58,11 +58,11 @@ const LAST_BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/
 
 const TEXT_TYPE = /^\s*(?:text\/|image\/svg|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|csv|rtf|sql|toml)\b)/i
 
-/** Judges the beginning of a file. */
+/** Judges by the beginning of a file. */
 const spellsText = (bytes: Uint8Array): boolean => {
   if (isUtf16(bytes)) return true
   if (bytes.length === 0 || Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-') return false
-  // The sample may end inside a character.
+  // The sample may end within a character.
   const whole = [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, bytes.length - cut)))
   return whole && bytes.every((byte) => byte >= 32 || (byte >= 8 && byte <= 13) || byte === 27)
 }
@@ -72,7 +72,7 @@ const isUtf16 = ([first, second]: Uint8Array): boolean => (first === 0xff && sec
 function* decoded(base64: string): Scan<string> {
   const start = Buffer.from(base64.slice(0, 8), 'base64')
   const decoder = new TextDecoder(isUtf16(start) ? (start[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8')
-  // White space would shift the groups of four that a cut must respect.
+  // White space would shift the groups of four at which the text is split.
   const solid =
     base64.includes('\n') || base64.includes(' ') || base64.includes('\r') || base64.includes('\t') ? base64.replaceAll(/\s/g, '') : base64
   const pieces: string[] = []
@@ -83,7 +83,7 @@ function* decoded(base64: string): Scan<string> {
   return pieces.join('') + decoder.decode()
 }
 
-/** With a stray per cent sign it is text as it stands. */
+/** Returns text with a stray percent sign unchanged. */
 function* unescaped(text: string): Scan<string> {
   return (yield* percentDecoded(text)) ?? text
 }

@@ -1,4 +1,4 @@
-/** Asks the moderation endpoints that a caller's guardrails name, before anything reaches a provider (docs/contract/errors.md#moderation). */
+/** Calls the moderation endpoints of a caller's guardrails before anything is sent to a provider (docs/contract/errors.md#moderation). */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -12,11 +12,11 @@ import type { ModerationEndpoint, ModerationSettings } from './moderation-settin
 
 export interface ModerationInput {
   readonly texts: readonly string[]
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model: string
 }
 
-/** Throws `content_policy_violation` for what is flagged, `provider_overloaded` where there is no verdict and none may pass without. */
+/** Throws `content_policy_violation` for flagged content, `provider_overloaded` if there is no verdict and one is required. */
 export type Moderate = (moderations: readonly Moderation[], input: ModerationInput, pipeline: PipelineStage[]) => Promise<void>
 
 interface Verdict {
@@ -28,7 +28,7 @@ interface Verdict {
 export const createModerate =
   (settings: ModerationSettings, post: SafeFetch, clock: Clock): Moderate =>
   async (moderations, input, pipeline) => {
-    // All at once: each waits for another machine.
+    // All run in parallel, since each waits for another machine.
     const outcomes = await Promise.all(moderations.map((moderation) => judge(moderation, input, { settings, post, clock })))
     for (const [at, outcome] of outcomes.entries()) {
       const moderation = moderations[at]
@@ -50,13 +50,13 @@ export const createModerate =
 
 const FLAGGED_MAX = 100
 const ANSWER_MAX_BYTES = 1024 * 1024
-/** A text that is longer cannot be judged as a whole. */
+/** A longer text cannot be judged as a whole. */
 const INPUT_MAX = 1_000_000
 const PIECE_MAX = 30_000
-/** An endpoint that judges fewer texts than it is given is asked about the rest. */
+/** If an endpoint judges fewer texts than it was given, it is asked about the rest, up to this many rounds. */
 const ROUNDS_MAX = 16
 
-/** Null: nothing flagged, or not judged and allowed so. */
+/** Returns null if nothing was flagged, or if nothing was judged and that is allowed. */
 const judge = async (
   { endpoint: name, origin }: Moderation,
   input: ModerationInput,
@@ -120,7 +120,7 @@ const ask = async (
   if (!isObject(answer)) throw new Error('The moderation endpoint answered no object.')
   if (endpoint.kind !== 'openai') return webhookVerdict(answer, texts)
   const { verdict, judged } = openaiVerdict(answer, texts)
-  // Nothing passes for want of a verdict of its own.
+  // A text without a verdict of its own must not pass.
   return verdict === null && judged < texts.length ? ask(endpoint, texts.slice(judged), model, { post, clock }, roundsLeft - 1) : verdict
 }
 

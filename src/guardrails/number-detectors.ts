@@ -1,15 +1,15 @@
-/** Telephone numbers, social security numbers, payment cards and addresses of machines: runs of digits that mean something. */
+/** Telephone numbers, social security numbers, payment cards and IP addresses: runs of digits with a meaning. */
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
 import { detector, type Part, wholeIf } from './detector.ts'
 
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
 
-/** No number that people write is longer, separators and all. */
+/** No number that people write is longer, including separators. */
 const WRITTEN_MAX = 40
 
 /**
- * The longest stretch from the beginning of a group of digits to the end of the match that is what is looked for: numbers
- * stand next to numbers. What ends before has been a match of its own.
+ * Returns the longest range from the beginning of a group of digits to the end of the match that passes the test, because numbers
+ * may stand next to each other. A number that ends earlier was a match of its own.
  */
 const lastNumber =
   (test: (text: string) => boolean) =>
@@ -27,7 +27,7 @@ const GROUP = /\+?\(?\d+/g
 
 const isDigit = (character: string): boolean => character >= '0' && character <= '9'
 
-/** ISO/IEC 7812-1, annex B. */
+/** Luhn check, ISO/IEC 7812-1, annex B. */
 export const passesLuhn = (digits: string): boolean => {
   let sum = 0
   for (let place = 0; place < digits.length; place += 1) {
@@ -37,7 +37,7 @@ export const passesLuhn = (digits: string): boolean => {
   return sum % 10 === 0
 }
 
-/** Ranges that card networks issue from: 2221-2720, 3, 4, 50-69. */
+/** Checks the ranges that card networks issue: 2221-2720, 3, 4, 50-69. */
 const isCard = (digits: string): boolean =>
   digits.length >= 13 && digits.length <= 19 && /^(?:2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|[34]|5|6)/.test(digits) && passesLuhn(digits)
 
@@ -45,14 +45,14 @@ export const CREDIT_CARD = detector(String.raw`(?<![\d.])\d(?:[ \-]?\d){12,}(?!\
   partsOf: lastNumber((text) => isCard(digitsOf(text))),
 })
 
-/** Never issued: area 000, 666 and 900-999, group 00, serial 0000. */
+/** Excludes numbers that are never issued: area 000, 666 and 900-999, group 00, serial 0000. */
 const isSsn = (text: string): boolean => !/^(?:000|666|9)|^...[ -]00|0000$/.test(text) && text[3] === text[6]
 
 export const SSN = detector(String.raw`(?<![\d\-])\d{3}[ \-]\d{2}[ \-]\d{4}(?![\d])`, { partsOf: wholeIf(isSsn) })
 
 /**
- * International numbers with their plus, North American ones with or without separators, and others that begin with a
- * zero and are written in groups. Bare runs of digits that are none of these are too often something else.
+ * Accepts international numbers with a plus, North American ones with or without separators, and others that begin with a zero and
+ * are written in groups. Other bare runs of digits are too often something else.
  */
 const isPhone = (text: string): boolean => {
   const digits = digitsOf(text)
@@ -69,7 +69,7 @@ export const IP_ADDRESS = detector(
   String.raw`(?<![\w.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w])|(?<![\w:.])[0-9A-Fa-f:]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?![\w:])`,
   {
     partsOf(match) {
-      // The point that ends a sentence is not the address's.
+      // A full stop at the end of a sentence is not part of the address.
       const text = match.length > 1 && match.endsWith('.') ? match.slice(0, -1) : match
       return parseIpv4(text) !== null || isIpv6(text) ? [[0, text.length]] : []
     },

@@ -1,12 +1,12 @@
 /**
- * Names of people and postal addresses. No pattern can know them all: these find what is written in the usual forms, and
- * take some words that merely look so (docs/guardrails.md says which).
+ * Names of people and postal addresses. No pattern can cover all of them: these find the usual forms, and also match some words
+ * that only look similar (docs/guardrails.md lists them).
  */
 import { detector } from './detector.ts'
 
 const CAPITALISED = String.raw`[A-Z\u00C0-\u00DE][a-z\u00DF-\u00FF'’]+(?:-[A-Z\u00C0-\u00DE][a-z\u00DF-\u00FF]+)?`
 
-/** The most common given names of the English-speaking, German, French, Spanish and Italian worlds. */
+/** The most common given names in English-speaking, German, French, Spanish and Italian countries. */
 const GIVEN_NAMES =
   'James|John|Robert|Michael|William|David|Richard|Joseph|Thomas|Charles|Christopher|Daniel|Matthew|Anthony|Mark|Donald|Steven|Paul|Andrew|Joshua|Kenneth|Kevin|Brian|George|Timothy|Ronald|Edward|Jason|Jeffrey|Ryan|Jacob|Gary|Nicholas|Eric|Jonathan|Stephen|Larry|Justin|Scott|Brandon|Benjamin|Samuel|Gregory|Alexander|Patrick|Frank|Raymond|Jack|Dennis|Peter|Henry|Mary|Patricia|Jennifer|Linda|Elizabeth|Barbara|Susan|Jessica|Sarah|Karen|Lisa|Nancy|Betty|Sandra|Margaret|Ashley|Kimberly|Emily|Donna|Michelle|Carol|Amanda|Melissa|Deborah|Stephanie|Rebecca|Sharon|Laura|Cynthia|Dorothy|Amy|Kathleen|Angela|Shirley|Emma|Brenda|Pamela|Nicole|Anna|Samantha|Katherine|Christine|Helen|Rachel|Carolyn|Janet|Maria|Olivia|Heather|Alice|Julia|Jane|Hans|Klaus|Jürgen|Wolfgang|Stefan|Andreas|Matthias|Sabine|Petra|Claudia|Jean|Pierre|Marie|Sophie|Camille|José|Juan|Carlos|Luis|Carmen|Lucia|Giovanni|Giuseppe|Marco|Francesca|Giulia'
 
@@ -18,7 +18,7 @@ export const PERSON_NAME = detector(
   ].join('|'),
   {
     partsOf(match) {
-      // The words that introduce a name are no part of it.
+      // The words that introduce a name are not part of it.
       const lead = /^(?:my name is|i am called|name:) /i.exec(match)?.[0].length ?? 0
       return [[lead, match.length]]
     },
@@ -39,7 +39,10 @@ export const ADDRESS = detector(
   ].join('|'),
 )
 
-/** The sign between may be written as in an address or in HTML. With letters of Latin languages in the local part and the host: addresses are international by now. */
+/**
+ * The at sign may be percent-encoded or an HTML entity. Letters of Latin scripts are allowed in the local part and the host,
+ * because addresses may be international.
+ */
 export const EMAIL = detector(
   String.raw`[A-Za-z0-9\u00C0-\u024F._%+'\-]+(?:@|%40|&#64;|&#[xX]40;|&commat;)(?:[A-Za-z0-9\u00C0-\u024F](?:[A-Za-z0-9\u00C0-\u024F\-]*[A-Za-z0-9\u00C0-\u024F])?\.)+[A-Za-z\u00C0-\u024F]{2,}`,
   { endsWithPart: true },

@@ -1,18 +1,18 @@
 /**
- * The parts of a request that are no text: words that the dialects fix, ids that machines made, and where they stand. Everything that
- * is not named here is text. A word that is missing costs nothing: it is looked at, and holds nothing.
+ * The parts of a request that are not text: fixed words of the dialects, machine-made ids, and the members that hold them.
+ * Everything else counts as text. A word that is missing here does no harm: it is examined, and no filter matches it.
  */
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Top-level members that choose who answers; they never reach a model. */
+/** Top-level members that select who answers; they never reach a model. */
 export const UNREAD_FIELDS: ReadonlySet<string> = new Set(['model', ...SERVICE_FIELDS])
 
-/** Top-level members that are a conversation. */
+/** Top-level members that hold a conversation. */
 export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'system', 'input', 'instructions', 'prompt', 'prediction'])
 
-/** Top-level members whose shape the dialects fix. In any other one nothing but text is known. */
+/** Top-level members whose shape the dialects define. In any other member everything counts as text. */
 export const SHAPED_FIELDS: ReadonlySet<string> = new Set([
   ...CONVERSATION_FIELDS,
   ...wordsOf(`
@@ -23,7 +23,7 @@ export const SHAPED_FIELDS: ReadonlySet<string> = new Set([
 `),
 ])
 
-/** Members whose objects the dialects shape. What stands in any other one is a tool's or a developer's own. */
+/** Members whose objects the dialects define. Objects in any other member are defined by a tool or a developer. */
 export const SHAPED_MEMBERS = wordsOf(`
   content summary output outputs results citations annotations reasoning_details system tool_calls function_call
   function functions custom tools tool allowed_tools operation image_url input_audio audio file video_url source
@@ -63,7 +63,7 @@ const WORDS = wordsOf(`
   web_search_call.action.sources float 24h in_memory in-memory explicit implicit audio linux mac windows ubuntu browser
 `)
 
-/** Versions of a tool are distinguished by the day on which they appeared. */
+/** Versions of a tool are identified by their release date. */
 const DATE = /_20\d{6}$|_20\d\d_\d\d_\d\d$/
 
 export const isFixedWord = (value: string): boolean => WORDS.has(value) || (DATE.test(value) && WORDS.has(value.replace(DATE, '')))
@@ -71,13 +71,13 @@ export const isFixedWord = (value: string): boolean => WORDS.has(value) || (DATE
 /** Members that hold an id. */
 export const ID_MEMBERS: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'approval_request_id'])
 
-/** Ids as the vendors make them: nobody writes such a text to be read. */
+/** Ids in the vendors' formats, which nobody uses as readable text. */
 const MADE_ID =
   /^(?:(?:call|fc|ctc|toolu|srvtoolu|mcptoolu|msg|rs|ws|fs|ci|ig|mcp|mcpl|mcpr|item|chatcmpl-tool)[_-]{1,2}[A-Za-z0-9]{16,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 export const isMadeId = (value: string): boolean => MADE_ID.test(value)
 
-/** Keywords and types of JSON Schema: a property of that name says no more than the keyword. */
+/** Keywords and types of JSON Schema: a property with such a name conveys no more than the keyword. */
 const SCHEMA_WORDS = wordsOf(`
   string number integer boolean object array null $schema $id $ref $defs definitions $comment type title description
   properties required additionalProperties patternProperties propertyNames items prefixItems enum const default examples
@@ -88,5 +88,5 @@ const SCHEMA_WORDS = wordsOf(`
 
 export const isSchemaWord = (text: string): boolean => SCHEMA_WORDS.has(text)
 
-/** A name of a member that says nothing but what stands beside it. */
+/** Returns true for a member name that conveys nothing by itself. */
 export const isPlainName = (name: string): boolean => name.length <= 32 && /^[A-Za-z_$-]*$/.test(name)

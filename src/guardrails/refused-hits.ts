@@ -1,6 +1,6 @@
 /**
- * Finds in requests that are refused for them. No provider is asked, so nothing is settled that would count them: they wait in memory,
- * and are written every so often. A process that is killed loses those that wait.
+ * Counts findings in requests that were refused because of them. No provider is called, so no settlement would count them: they
+ * are collected in memory and written periodically. A killed process loses those not yet written.
  */
 import { rulesOf } from '../canonical/guardrail-rules.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
@@ -10,11 +10,11 @@ import { HOUR_LENGTH } from '../storage/usage-hours.ts'
 
 export interface RefusedHits {
   note(pipeline: readonly PipelineStage[]): void
-  /** Finds that cannot be written wait for the next time. */
+  /** Writes the collected findings; those that cannot be written stay for the next time. */
   write(): Promise<void>
 }
 
-/** Rules and hours that wait while storage is away; further ones are not counted. */
+/** Entries (rule and hour) that are kept while storage is unavailable; further ones are not counted. */
 const WAITING_MAX = 10_000
 
 export const createRefusedHits = ({ store, clock }: { store: Pick<GuardrailHitStore, 'add'>; clock: Clock }): RefusedHits => {

@@ -1,18 +1,21 @@
-/** Work on a text of any length, in pieces short enough that the service does other work between them. */
+/** Work on a text of any length in steps that are short enough for the service to do other work in between. */
 import type { Clock } from '../lib/clock.ts'
 import { createFoldedText, isDisguised } from '../lib/folded-text.ts'
 import type { Matcher } from '../lib/regex/any-match.ts'
 
-/** Gives way after each piece. */
+/** Yields after each step. */
 export type Scan<Result> = Generator<undefined, Result, undefined>
 
-/** Waits, where this turn was long enough; null where it was not. Throws where all turns together took too long. */
+/** Returns a promise to wait for if this turn has lasted long enough, else null. Throws if all turns together took too long. */
 export type Turn = () => Promise<void> | null
 
-/** Between these the service does other work. */
+/** The maximum length of a turn; the service does other work between turns. */
 const TURN_MS = 5
 
-/** `withinMs`: for all turns together. The waits between them belong to other work, so a busy service refuses no request for them. */
+/**
+ * `withinMs`: the limit for all turns together. Waiting between turns is not counted, so a busy service refuses no request because
+ * of it.
+ */
 export const createTurns = (clock: Clock, withinMs: number): Turn => {
   let workedMs = 0
   let beganMs = clock.monotonicMs()
@@ -29,7 +32,7 @@ export const createTurns = (clock: Clock, withinMs: number): Turn => {
   }
 }
 
-/** Hostile text makes an automaton build a state for every unit: even then a piece takes a few milliseconds. */
+/** Characters per step. Hostile text makes an automaton build a state for every unit; even then a step takes only a few milliseconds. */
 const PIECE_CHARACTERS = 512
 
 export function* piecesOf(text: string): Generator<string, void, undefined> {
@@ -52,7 +55,7 @@ export const inTurns = async <Result>(scan: Scan<Result>, turn: Turn): Promise<R
   }
 }
 
-/** As it is written, and as it reads. */
+/** Matches the text as written, and as it reads without disguises. */
 export function* matchesAny(openMatcher: () => Matcher, text: string): Scan<boolean> {
   if (yield* matchPieces(openMatcher(), piecesOf(text))) return true
   return (yield* isDisguisedSomewhere(text)) && (yield* matchPieces(openMatcher(), foldedPieces(text)))
@@ -83,14 +86,14 @@ function* foldedPieces(text: string): Generator<string, void, undefined> {
   yield folded.end()
 }
 
-/** A text in one of the ways in which it can be read, and where its units are written. */
+/** A text in one of its readings, with a mapping to the positions of the written text. */
 export interface Reading {
   readonly text: string
   startOf(offset: number): number
   endOf(offset: number): number
 }
 
-/** As it is written, and, where that differs, as it reads. */
+/** Returns the text as written and, if that differs, as it reads without disguises. */
 export function* readingsOf(text: string): Scan<readonly Reading[]> {
   const plain: Reading = { text, startOf: (offset) => offset, endOf: (offset) => offset }
   if (!(yield* isDisguisedSomewhere(text))) return [plain]

@@ -21,7 +21,7 @@ const text = (said: string): ModelEvent => ({ type: 'text', text: said })
 const NOBODY = { observe: () => {} }
 const frame = (...events: ModelEvent[]): Frame => ({ events })
 
-/** Each event a frame of its own. */
+/** Passes each event through the screen in a frame of its own. */
 const through = (screen: OutputScreen, ...events: ModelEvent[]): ModelEvent[] => [
   ...events.flatMap((event) => screen.frames([frame(event)]).flatMap((one) => one.events)),
   ...screen.end().flatMap((one) => one.events),
@@ -38,7 +38,7 @@ describe('kinds of text', () => {
     )
     const said = events.flatMap((event) => (event.type === 'text' ? [event.text] : []))
     expect(events.map(({ type }) => type)).toEqual(['text', 'text', 'tool-call', 'tool-arguments', 'text', 'text'])
-    // The first half was gone; the second one is not said.
+    // The first half had already been sent; the second half is not.
     expect(said.join('')).toBe('I am jane[EMAIL], hello')
   })
 
@@ -75,7 +75,7 @@ describe('a whole answer', () => {
   )
   const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
 
-  /** The result of each kind of text, and what was found; the failure where it was refused. */
+  /** Returns the output of each kind of text and the findings, or the error if it was refused. */
   const outcomeOf = (action: FilterAction, batches: readonly (readonly ModelEvent[])[]): unknown => {
     const pipeline: PipelineStage[] = []
     const screen = screenFor(action, pipeline)

@@ -1,6 +1,6 @@
 /**
- * The words of a model, through the filters for output, frame by frame: a pattern that is split over frames is found, and
- * nothing that may belong to one goes on before it is known. Each attempt has a screen of its own.
+ * Passes a model's output through the filters for output, frame by frame: a pattern that is split over frames is found, and
+ * nothing that may be part of one is passed on before that is known. Each attempt has its own screen.
  */
 import { partsOfAnswer } from '../canonical/answer-parts.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
@@ -14,29 +14,32 @@ import { atOnce, matchesAny } from './scan.ts'
 import { createTextScreen, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {
-  /** The text that goes on is said again from its events. */
+  /** The answer that is passed on is rendered again from its events. */
   readonly rewriting: boolean
-  /** Throws `permission_denied` where something was said that must not pass. */
+  /** Throws `permission_denied` if the output contains something that must not pass. */
   frames(frames: readonly Frame[]): readonly Frame[]
-  /** Gives the text that was still held. Throws likewise. */
+  /** Returns the text that was still held. Throws as `frames` does. */
   end(): readonly Frame[]
 }
 
-/** Says whether the answer is said again from its events: an upstream's own text may hold what no event has, such as a second choice. */
+/**
+ * Returns true if the answer must be rendered again from its events, because an upstream's own text may hold content that no event
+ * has, such as a second choice.
+ */
 export const rewrites = ({ filters }: FilterSet): boolean => filters.some(({ action }) => action !== 'flag')
 
 type TextEvent = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
 
 export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detections: Detections, rewriting: boolean): OutputScreen => {
   const lanes = new Map<string, { readonly screen: TextScreen; readonly last: TextEvent }>()
-  /** The kind of text that came last: any other's held text has ended for now. */
+  /** The lane of the latest text: held text of any other lane has ended for now. */
   let open: string | null = null
-  /** Texts of a whole answer in which the matcher of all filters found nothing, by lane; null before there is one. */
+  /** The texts, by lane, of a whole answer in which the combined matcher found nothing; null until there is one. */
   let clean: ReadonlyMap<string, string> | null = null
   let passing = false
-  /** The open thinking is not as its maker signed it. */
+  /** The open thinking was changed, so it no longer matches its signature. */
   let thinkingChanged = false
-  /** Calls of tools that take any text. */
+  /** Indices of calls of tools that take any text. */
   const inPlainText = new Set<number>()
   const isJson = (event: TextEvent): boolean => event.type === 'tool-arguments' && !inPlainText.has(event.index)
 
@@ -49,7 +52,10 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     return rest === '' ? [] : [withText(lane.last, rest)]
   }
 
-  /** Where more text follows a whole answer, a match may have begun in the part that only the matcher has read. */
+  /**
+   * Creates a screen. If text follows a whole answer, a match may have begun in the part that only the combined matcher has read, so
+   * the screen reads that part first.
+   */
   const openScreen = (event: TextEvent, name: string): TextScreen => {
     const screen = createTextScreen(filters, isJson(event) ? jsonText() : plainText(), detections.report)
     const read = clean?.get(name)
@@ -84,7 +90,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
       case 'file-text':
         return [event]
       case 'logprobs':
-        // Its tokens spell the text as it was.
+        // The tokens spell the original text.
         return rewriting ? [] : [event]
       case 'citation':
         return [{ ...event, citation: citationOf(event.citation) }]
@@ -109,14 +115,14 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     }
   }
 
-  /** Sources are quoted text too. Their places in the text are those of the text as it was. */
+  /** Filters a citation, because sources contain quoted text. Its positions refer to the original text. */
   const citationOf = (citation: UrlCitation): UrlCitation => {
     const passed = (text: string | null): string | null =>
       text === null || !atOnce(matchesAny(openMatcher, text)) ? text : screenWhole(filters, text, detections.report)
     return { ...citation, title: passed(citation.title), content: passed(citation.content) }
   }
 
-  /** Says whether this is a whole answer, in which no filter can find anything: one pass is cheaper than every filter's own. */
+  /** Returns true if this is a whole answer in which no filter can match: one combined pass is cheaper than a pass of every filter. */
   const holdsNothing = (frames: readonly Frame[]): boolean => {
     const texts = lanes.size > 0 || clean !== null ? null : wholeTexts(frames)
     if (texts === null) return false
@@ -147,14 +153,14 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
   }
 }
 
-/** Called with everything the model said, as it comes: text that is kept back was said too, and is paid for. */
+/** Called with the model's entire output as it arrives, because text that is held back also costs money. */
 interface Listener {
   observe(frames: readonly Frame[], rewritten: boolean): void
 }
 
 /**
- * Takes an attempt's frames, and hands on what passes; `end` hands on what was still held. Both throw where something was
- * said that must not pass, and where the screen itself fails: then nothing passes.
+ * Takes an attempt's frames and passes on what the screen allows; `end` passes on what was still held. Both throw if the output
+ * contains something that must not pass, or if the screen itself fails: then nothing passes.
  */
 export const screening = (
   screen: OutputScreen,
@@ -163,7 +169,7 @@ export const screening = (
   turn?: Turn,
 ): { readonly take: TakeFrames; readonly end: () => ReturnType<TakeFrames> } => {
   const handOn = (frames: readonly Frame[]): ReturnType<TakeFrames> => (frames.length > 0 ? take(frames) : undefined)
-  /** A whole answer in the client's own dialect comes as one frame. */
+  /** Splits a whole answer in the client's own dialect, which arrives as one frame, over several turns. */
   const inTurns = async (frames: readonly Frame[], giveWay: Turn): Promise<void> => {
     const passed: Frame[] = []
     for (const part of partsOfAnswer(frames)) {
@@ -196,8 +202,8 @@ const screened = (screen: () => readonly Frame[]): readonly Frame[] => {
 }
 
 /**
- * The text of one batch that ends its answer, by lane. Null for any other batch, and where a lane is interrupted, or has
- * escapes that hide what its text is: then only a screen can find what is in it.
+ * The texts, by lane, of one batch that contains a whole answer. Null for any other batch, if a lane is interrupted, or if escapes
+ * hide its text: then only a screen can examine it.
  */
 const wholeTexts = (frames: readonly Frame[]): ReadonlyMap<string, string> | null => {
   const texts = new Map<string, string>()
@@ -223,10 +229,10 @@ const isTextEvent = (event: ModelEvent): event is TextEvent => TEXT_EVENTS.has(e
 
 const TEXT_EVENTS: ReadonlySet<ModelEvent['type']> = new Set<TextEvent['type']>(['text', 'reasoning', 'refusal', 'tool-arguments'])
 
-/** Events that come between the pieces of a text without ending it. */
+/** Events that may occur between the pieces of a text without ending it. */
 const GOES_BESIDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'logprobs', 'citation'])
 
-/** Texts that a client puts together from pieces. */
+/** The lane of a text: the pieces of one lane are joined by the client. */
 const laneOf = (event: TextEvent): string =>
   event.type === 'tool-arguments'
     ? `arguments ${event.index}`

@@ -144,7 +144,7 @@ describe('prompt injection', () => {
       }
       const body = bodyOf(text.repeat(Math.ceil(20_000 / text.length)))
       await screenBody(body, builtin('user_only'), [], { clock, screenMs: Number.MAX_SAFE_INTEGER })
-      // The clock goes on by one a piece of 512, and a turn is over after five.
+      // The clock advances by one per piece of 512 characters, and a turn ends after five.
       expect(turns).toBeGreaterThan(20_000 / 512 / 8)
     }
   })

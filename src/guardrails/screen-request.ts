@@ -1,4 +1,7 @@
-/** A request's texts through the filters for input: finds are reported, replaced in the body's own bytes, or refused. It fails closed. */
+/**
+ * Passes a request's texts through the filters for input: findings are reported, replaced in the body's own bytes, or refused. It
+ * fails closed.
+ */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { BuiltinSlug } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
@@ -15,15 +18,15 @@ import { createTextScreen, knownInjections, type Span } from './screen-text.ts'
 
 export interface ScreenLimits {
   readonly clock: Clock
-  /** Screening that takes longer refuses the request: what was not looked at does not pass. */
+  /** The maximum time for screening; a request that takes longer is refused, because unexamined text must not pass. */
   readonly screenMs: number
 }
 
-/** The body to send on. Throws `permission_denied` with `patterns`, and `provider_overloaded` where it cannot decide. */
+/** Returns the body to send upstream. Throws `permission_denied` with `patterns`, and `provider_overloaded` if it cannot decide. */
 export const screenBody = (body: JsonBody, set: FilterSet, pipeline: PipelineStage[], limits: ScreenLimits): Promise<JsonBody> =>
   inTime(screenTexts(body, set, createDetections(pipeline)), limits)
 
-/** The words to the model, for others to judge. Throws as `screenBody` does. */
+/** Returns the texts addressed to the model, for moderation. Throws as `screenBody` does. */
 export const proseOf = (body: JsonBody, limits: ScreenLimits): Promise<readonly string[]> => inTime(proseIn(body), limits)
 
 function* proseIn(body: JsonBody): Scan<readonly string[]> {
@@ -62,7 +65,7 @@ function* screenTexts(body: JsonBody, { filters, openMatcher }: FilterSet, detec
     report: isFixed ? detections.reportFixed : detections.report,
   })
   const replacements = new Map<number, string>()
-  /** Short texts in which nothing was found: some, such as names of properties, come again and again. */
+  /** Short texts in which nothing was found: some, such as property names, are repeated very often. */
   const clean = new Set<string>()
   const across = yield* acrossParts(texts, openMatcher, chosenFor)
   for (const [index, text] of texts.entries()) {
@@ -81,7 +84,7 @@ function* screenTexts(body: JsonBody, { filters, openMatcher }: FilterSet, detec
   return replacements.size === 0 ? body : yield* replace(replacements)
 }
 
-/** Says whether the filter looks at a text of this kind. */
+/** Returns true if the filter applies to a text of this kind. */
 export const heeds = ({ key, scanScope }: Filter, { byUser, isCredential }: Pick<InputText, 'byUser' | 'isCredential'>): boolean =>
   isCredential ? scanScope !== 'user_only' && key !== SECRETS_KEY : byUser || scanScope !== 'user_only'
 
@@ -102,7 +105,7 @@ export function* screenText(
   return screened.join('')
 }
 
-/** By their place in `texts`: what they hold of matches that go on in another part of their message. */
+/** Ranges by index in `texts`: the parts of matches that continue in another part of the same message. */
 function* acrossParts(
   texts: readonly InputText[],
   openMatcher: FilterSet['openMatcher'],
@@ -111,7 +114,7 @@ function* acrossParts(
   const messages = new Map<string, { readonly first: InputText; readonly places: number[] }>()
   for (const [index, text] of texts.entries()) {
     if (text.message === null) continue
-    // The words of the user and of a tool in the same message are two texts.
+    // Text of the user and of a tool in the same message are separate texts.
     const name = `${text.message} ${text.byUser}`
     const known = messages.get(name)
     if (known === undefined) messages.set(name, { first: text, places: [index] })
@@ -133,7 +136,10 @@ function* acrossParts(
   return spans
 }
 
-/** The first pass reads the text as it is written; escapes inside a tool's arguments could hide something from it. */
+/**
+ * Returns false if no filter can match. The first pass reads the text as written, from which escapes in a tool's arguments could
+ * hide something.
+ */
 function* mayBeFound({ value, isJson }: InputText, openMatcher: FilterSet['openMatcher']): Scan<boolean> {
   return (isJson && value.includes('\\')) || (yield* matchesAny(openMatcher, value))
 }

@@ -12,7 +12,7 @@ const builtin = (slug: BuiltinSlug, action: FilterAction = 'redact'): Filter =>
 const custom = (pattern: string, action: FilterAction = 'redact', label: string | null = null): Filter =>
   customFilter({ pattern, action, label, side: 'both' }, origin)
 
-/** The text that went on after each piece, and at the end. */
+/** The text that was passed on after each piece, and at the end. */
 const pass = (filters: readonly Filter[], pieces: readonly string[], held = plainText) => {
   const found: string[] = []
   const screen = createTextScreen(filters, held(), (filter) => found.push(filter.label))

@@ -1,4 +1,4 @@
-/** One text through all filters: it comes in pieces and goes on as soon as nothing in it can become part of a match. */
+/** Passes one text through all filters: it arrives in pieces, and each is passed on as soon as nothing in it can become part of a match. */
 import { createFoldedText, type FoldedText, isDisguised } from '../lib/folded-text.ts'
 import { createFinder, type Found } from '../lib/regex/finder.ts'
 import type { Detector } from './detector.ts'
@@ -8,19 +8,22 @@ import { plainText } from './held-text.ts'
 import { scanForInjections } from './injection.ts'
 import { atOnce, piecesOf, readingsOf, type Scan } from './scan.ts'
 
-/** Called for each find, and where it stands in the text. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
+/**
+ * Called for each finding, with its position in the text. `pattern`: the text that was read, for prompt injection only; any other
+ * matched text may be a secret.
+ */
 export type Report = (filter: Filter, pattern: string | null, from: number, to: number) => void
 
 export interface TextScreen {
-  /** Gives the text that may go on now. */
+  /** Returns the text that can be passed on now. */
   push(text: string): string
-  /** All that is held, as if the text ended here; it may go on all the same. */
+  /** Returns all held text as if the text ended here; it may still continue. */
   flush(): string
   /** Something was replaced. */
   readonly changed: boolean
 }
 
-/** The most units that wait for what follows. A match that is longer is still found, and its rest is replaced. */
+/** The maximum number of held units. A longer match is still found, and the rest of it is replaced. */
 const HOLD_MAX = 256
 
 export interface Span {
@@ -29,7 +32,7 @@ export interface Span {
   readonly label: string
 }
 
-/** A match that grows by a unit is reported again: it is the same span. */
+/** Adds a span. A match that grows by a unit is reported again and extends its span. */
 export const mergeSpan = (spans: Span[], from: number, to: number, label: string): void => {
   const last = spans.at(-1)
   if (last !== undefined && last.label === label && from >= last.from && from < last.to) last.to = Math.max(last.to, to)
@@ -37,8 +40,8 @@ export const mergeSpan = (spans: Span[], from: number, to: number, label: string
 }
 
 /**
- * For a text whose only known finds are `known`. It is searched as it is written and, from the first disguised character on,
- * also as it reads. Filters for prompt injection see whole texts only: `screenWhole`.
+ * `known`: findings that are already known. The text is searched as written and, from the first disguised character on, also as it
+ * reads. Filters for prompt injection need the whole text: see `screenWhole`.
  */
 export const createTextScreen = (
   filters: readonly Filter[],
@@ -51,14 +54,14 @@ export const createTextScreen = (
   let spans: Span[] = []
   let length = 0
   let released = 0
-  /** Up to here the last placeholder stands for the text. */
+  /** The end of the text that the last placeholder replaces. */
   let replaced = 0
 
   const foundBy =
     ({ filter, detector: { partsOf } }: Searched, { startOf, endOf }: Pick<FoldedText, 'startOf' | 'endOf'>): Found =>
     (start, end, match) => {
       const parts = partsOf === undefined ? WHOLE : partsOf(match)
-      // A find in the kept end of a very long match counts from that end.
+      // For a very long match only its end is kept, so positions are counted back from its end.
       const base = parts === WHOLE ? start : end - match.length
       for (const [from, to] of parts) {
         const [first, last] = [startOf(base + from), endOf(parts === WHOLE ? end : base + to)]
@@ -135,7 +138,7 @@ export const createTextScreen = (
   return {
     push(text) {
       const units = held.add(text)
-      // Before the others read on, so that it reads the same text as they have read until now.
+      // This must run before the other finders read the units, because it forks them in their current state.
       readFolded(units)
       length += units.length
       for (const { finder } of plain) finder.push(units)
@@ -163,13 +166,13 @@ const AS_WRITTEN: Pick<FoldedText, 'startOf' | 'endOf'> = { startOf: (offset) =>
 
 const WHOLE: readonly (readonly [number, number])[] = [[0, 0]]
 
-/** A text that is there as a whole, and short. */
+/** Screens a short text that is completely available. */
 export const screenWhole = (filters: readonly Filter[], text: string, report: Report, heldText: () => HeldText = plainText): string => {
   const screen = createTextScreen(filters, heldText(), report, atOnce(knownInjections(filters, text, heldText, report)))
   return screen.push(text) + screen.flush()
 }
 
-/** Attempts at prompt injection are looked for in whole texts: `known` of a text's screen. */
+/** Finds attempts at prompt injection, which need the whole text; the result is `known` of a text's screen. */
 export function* knownInjections(
   filters: readonly Filter[],
   text: string,
@@ -198,7 +201,7 @@ export function* knownInjections(
   return spans
 }
 
-/** In order, those that overlap as one; the first one's label stands for all of it. */
+/** Returns the spans in order, with overlapping ones merged; the first one's label is used for all of it. */
 export const unite = (spans: readonly Readonly<Span>[]): readonly Readonly<Span>[] => {
   const ordered = spans.toSorted((left, right) => left.from - right.from || right.to - left.to)
   const united: Readonly<Span>[] = []

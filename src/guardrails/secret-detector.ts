@@ -27,13 +27,13 @@ const KEYS = [
   String.raw`eyJ[A-Za-z0-9_\-]{10,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]+`,
 ]
 
-/** From its first line on; a block whose end is missing counts as far as it looks like one. */
+/** Matches from the first line on; a block without an end counts as far as it looks like one. */
 const PRIVATE_KEY = String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\n|\\r)*[A-Za-z0-9+/=]{16,})*(?:(?:\s|\\n|\\r)*[A-Za-z0-9+/=]+)?(?:(?:\s|\\n|\\r)*-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?`
 
 const NAMES = String.raw`(?:api[_\- ]?key|secret(?:[_\- ]?key)?|access[_\- ]?(?:key|token)|auth[_\- ]?token|bearer|token|password|passwd|pwd|credentials?)`
 const ASSIGNED = String.raw`${NAMES}["']?\s*(?:[:=]|=>|:=)?\s*["']?[A-Za-z0-9_\-+/=.~!@#%^&*]{12,}`
 
-/** Shannon's measure, bits a character. */
+/** Shannon entropy in bits per character. */
 const entropy = (text: string): number => {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
@@ -47,7 +47,7 @@ const looksRandom = (value: string): boolean =>
 
 const VALUE = /[A-Za-z0-9_\-+/=.~!@#%^&*]{12,}$/
 
-/** The name stays readable: only the value is the secret. A word without an assignment is followed by a value only behind "bearer". */
+/** Only the value is the secret; the name stays readable. Without an assignment, only the word "bearer" is followed by a value. */
 const assignedValue = (match: string): readonly Part[] => {
   const value = VALUE.exec(match.slice(-VALUE_MAX))?.[0] ?? ''
   const before = match.slice(0, match.length - value.length)

@@ -7,7 +7,7 @@ import { tryInput } from './trial.ts'
 
 const messagesOf = (count: number, text: string) => Array.from({ length: count }, () => ({ role: 'user', content: text }))
 
-/** Every place where the work may give way is counted, since time passes with each look at the clock. */
+/** Counts every point at which the work may yield, because time advances with each read of the clock. */
 const turnsOf = async (count: number, text: string) => {
   let now = 0
   let turns = 0

@@ -1,6 +1,6 @@
 /**
- * A text through filters without a request: what becomes of it is decided by the screens of real requests, and each
- * filter is then asked by itself where it finds something. Nothing is recorded, and no moderation endpoint is asked.
+ * Tries filters on a text without a request: the outcome is decided by the screens of real requests, and each filter is then run
+ * separately to find its matches. Nothing is recorded, and no moderation endpoint is called.
  */
 import type { Frame } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
@@ -19,11 +19,11 @@ import { heeds, inTime, screenBody, type ScreenLimits, screenText } from './scre
 import { mergeSpan, type Span, unite } from './screen-text.ts'
 
 export interface TrialMatch {
-  /** In UTF-16 units of the text. */
+  /** Offset in UTF-16 units of the text. */
   readonly start: number
   readonly end: number
   readonly label: string
-  /** Which message, and which of its texts. */
+  /** The indices of the message and of the text within it. */
   readonly message: number
   readonly part: number
 }
@@ -34,34 +34,34 @@ export interface TrialStage {
   readonly ms: number
 }
 
-/** The fate of a text. */
+/** The outcome for a text. */
 export interface Verdict {
   readonly outcome: 'passed' | 'flagged' | 'redacted' | 'blocked'
-  /** Why it is blocked. */
+  /** The reason if it is blocked. */
   readonly error: GatewayError | null
-  /** The finds, as a real request reports them: never the text that was found. */
+  /** The findings as a real request reports them: never the matched text. */
   readonly pipeline: readonly PipelineStage[]
 }
 
 export interface Trial extends Omit<Verdict, 'pipeline'> {
   readonly stages: readonly TrialStage[]
-  /** The body that goes on; null where nothing does. */
+  /** The messages that would be sent; null if nothing would be. */
   readonly messages: readonly JsonValue[] | null
 }
 
-/** Messages of Chat Completions as a request's. Throws `provider_overloaded` where it takes too long. */
+/** Tries messages of Chat Completions as those of a request. Throws `provider_overloaded` if it takes too long. */
 export const tryInput = async (messages: readonly JsonValue[], effective: Effective | null, limits: ScreenLimits): Promise<Trial> => {
   const filters = effective?.input?.filters ?? []
   const texts = await inTime(textsOf(messages), limits)
   const stages = await stagesOf(filters, texts, limits)
   const body = await inTime(bodyOf(messages), limits)
   const { after, outcome, error } = await judgeInput(body, effective, limits)
-  // Where nothing was replaced they go on as they came.
+  // Unchanged messages are returned as given.
   const said = after === null ? null : after === body ? messages : await inTime(messagesOf(after), limits)
   return { stages, outcome, error, messages: said }
 }
 
-/** A text as a model's answer. Throws likewise. */
+/** Tries a text as a model's answer. Throws as `tryInput` does. */
 export const tryOutput = async (text: string, effective: Effective | null, limits: ScreenLimits): Promise<Trial> => {
   const output = effective?.output ?? null
   const spoken: InputText = { ...SAID, value: text }
@@ -70,7 +70,7 @@ export const tryOutput = async (text: string, effective: Effective | null, limit
   return { stages, outcome, error, messages: after === null ? null : [answerOf(after)] }
 }
 
-/** `after`: what goes on; null where nothing does. Throws likewise. */
+/** `after`: the body that would be sent; null if nothing would be. Throws as `tryInput` does. */
 export const judgeInput = (
   body: JsonBody,
   effective: Effective | null,
@@ -82,7 +82,7 @@ export const judgeInput = (
     return effective.input === null ? body : screenBody(body, effective.input, pipeline, limits)
   })
 
-/** The same for a text as a model's answer. */
+/** Like `judgeInput`, for a text as a model's answer. */
 export const judgeOutput = (
   text: string,
   effective: Effective | null,
@@ -122,7 +122,7 @@ function* screenedAnswer(text: string, output: NonNullable<Effective['output']>,
 
 const answerOf = (content: string): JsonObject => ({ role: 'assistant', content })
 
-/** A trial may have as much text as a request, and is written and read in steps as one is. */
+/** A trial may have as much text as a request, so it is written and read in steps too. */
 function* bodyOf(messages: readonly JsonValue[]): Scan<JsonBody> {
   const text = yield* writeInSteps({ messages })
   yield
@@ -179,7 +179,7 @@ function* matchesOf(filter: Filter, messages: readonly MessageTexts[]): Scan<rea
   return matches
 }
 
-/** The findings where the parts of a message are read as one text, by part. */
+/** The findings, by part, when the parts of a message are read as one text. */
 function* spansAcross(filter: Filter, texts: readonly InputText[], heeded: readonly boolean[]): Scan<ReadonlyMap<number, readonly Span[]>> {
   const found = new Map<number, readonly Span[]>()
   for (const byUser of [true, false]) {

@@ -1,14 +1,17 @@
-/** Which plugins a request asks for, once its preset and the defaults of its workspace are in it (docs/contract/tools.md#plugins). */
+/**
+ * The plugins that a request asks for, after its preset and the defaults of its workspace were applied
+ * (docs/contract/tools.md#plugins).
+ */
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { PLUGIN_IDS, type PluginId } from './plugin.ts'
 
-/** Options by id, in the order in which plugins work. Those that are switched off are not among them. */
+/** Options by plugin id, in the order in which plugins run. Disabled plugins are not included. */
 export type AskedPlugins = ReadonlyMap<PluginId, JsonObject>
 
-/** Null where nothing is asked for. Throws `invalid_request` where a plugin is named twice. */
+/** Returns null if no plugin is requested. Throws `invalid_request` if a plugin is named twice. */
 export const askedPlugins = (body: JsonBody): AskedPlugins | null => {
   const named = body.value('plugins')
   if (!Array.isArray(named) || named.length === 0) return null

@@ -1,6 +1,6 @@
 /**
- * `context-compression`: a conversation that is longer than the context of its model loses messages of its middle. What the
- * system says, the first message and the last stay; a call of a tool never parts from its result.
+ * `context-compression`: removes messages from the middle of a conversation that is longer than its model's context. System
+ * messages, the first message and the last one stay; a tool call is never separated from its result.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import { conversationMedia } from '../canonical/conversation-media.ts'
@@ -10,7 +10,7 @@ import { writeInSteps } from '../lib/json-steps.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 
-/** Models of such small contexts get it unasked. */
+/** Models with a context of at most this size get it by default. */
 export const DEFAULT_CONTEXT_MAX = 8192
 
 export interface Compressed {
@@ -20,7 +20,10 @@ export interface Compressed {
   readonly compressedCount: number
 }
 
-/** Says whether a request wants it: null where it says neither. `transforms` is the older word, and an empty list of them says no. */
+/**
+ * Returns true or false if the request says whether it wants compression, else null. `transforms` is the legacy field, and an
+ * empty list in it means no.
+ */
 export const wantsCompression = (body: JsonBody): boolean | null => {
   const plugins = body.value('plugins')
   const plugin = Array.isArray(plugins) ? plugins.find((one) => isObject(one) && one['id'] === 'context-compression') : undefined
@@ -31,8 +34,8 @@ export const wantsCompression = (body: JsonBody): boolean | null => {
 }
 
 /**
- * The body without as many messages as make up `excessTokens`. Null where nothing can go: the conversation is a text, or holds
- * nothing but what stays.
+ * Returns the body without enough messages to save `excessTokens`. Null if nothing can be removed: the conversation is a string,
+ * or consists only of what stays.
  */
 export function* compressConversation(dialect: ClientDialect, body: JsonBody, excessTokens: number): Steps<Compressed | null> {
   const field = dialect === 'responses' ? 'input' : 'messages'
@@ -60,12 +63,12 @@ export function* compressConversation(dialect: ClientDialect, body: JsonBody, ex
 
 interface Item {
   readonly kind: 'system' | 'user' | 'assistant' | 'reasoning' | 'call' | 'result'
-  /** Ids of the calls in it, and of calls whose results are in it. */
+  /** Ids of the calls in the item, and of the calls whose results are in it. */
   readonly callIds: readonly string[]
   readonly tokens: number
 }
 
-/** Items that go together or stay together. */
+/** Items that are removed or kept together. */
 interface Unit {
   readonly items: readonly number[]
   readonly tokens: number
@@ -95,7 +98,7 @@ const kindOf = ({ role, type }: JsonObject, hasCalls: boolean): Item['kind'] => 
   return 'call'
 }
 
-/** As the three interfaces name them: members of an item, of its calls, or of its blocks. */
+/** Reads call ids as the three interfaces place them: in members of an item, of its calls, or of its blocks. */
 const callIdsIn = (item: JsonObject): readonly string[] => {
   const { tool_calls: calls, content, call_id: id, tool_call_id: answered } = item
   const blocks = Array.isArray(content) ? content.filter(isObject) : []
@@ -122,7 +125,7 @@ const unitsOf = (items: readonly Item[]): readonly Unit[] => {
   const rootOf = (at: number): number => {
     let root = at
     while (owner[root] !== root) root = owner[root] ?? root
-    // A span that was passed on the way points at the root from now on.
+    // Path compression: every span on the way now points to the root.
     for (let step = at; step !== root;) {
       const next = owner[step] ?? root
       owner[step] = root
@@ -153,11 +156,11 @@ const unitsOf = (items: readonly Item[]): readonly Unit[] => {
   }))
 }
 
-/** Thinking belongs to what follows it, a call to the words before it and to the calls of the same turn. */
+/** Thinking belongs to what follows it, and a call to the text before it and to the calls of the same turn. */
 const belongTogether = (before: Item, item: Item): boolean =>
   before.kind === 'reasoning' ? item.kind !== 'user' : item.kind === 'call' && (before.kind === 'call' || before.kind === 'assistant')
 
-/** The units that may go, the ones nearest to the middle first. */
+/** The removable units, those nearest to the middle first. */
 const fromTheMiddle = (units: readonly Unit[]): readonly Unit[] => {
   const may = units.filter(({ stays }) => !stays)
   const middle = (may.length - 1) / 2

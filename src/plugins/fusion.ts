@@ -1,6 +1,6 @@
 /**
- * `fusion`: offers the tool of that name with its options. It answers to the name `patchbay/fusion` too: the model that
- * compares answers the request then, or, where none is named, the first one of the panel.
+ * `fusion`: offers the tool of that name with its options. It also handles the model name `patchbay/fusion`: then the comparing
+ * model answers the request, or the first model of the panel if none is named.
  */
 import { ownModelName } from '../canonical/own-names.ts'
 import { serverToolTypes } from '../canonical/server-tool-name.ts'
@@ -11,7 +11,7 @@ import type { Plugin } from './plugin.ts'
 
 export const FUSION_MODEL = 'fusion'
 
-/** `presets`: panels of models, by name; the first one is for requests that name no models. */
+/** `presets`: panels of models by name; the first one is used for requests that name no models. */
 export const fusionPlugin = (presets: Readonly<Record<string, readonly string[]>>): Plugin => ({
   step: 'input',
   choose({ models, body }, options) {
@@ -29,7 +29,7 @@ export const fusionPlugin = (presets: Readonly<Record<string, readonly string[]>
 
 const isFusion = (name: string): boolean => ownModelName(name) === FUSION_MODEL
 
-/** A request may have the tool itself, with the options there. */
+/** The request may declare the tool itself, with options there. */
 const toolOptions = (body: JsonBody): JsonObject => {
   const tools = body.value('tools')
   const types: readonly unknown[] = serverToolTypes('fusion')

@@ -1,6 +1,6 @@
 /**
- * `pareto-router`: of the models whose score for code the operator configured, those that no other beats in both score and
- * price. It answers to the name `patchbay/pareto-code`; on another model it does nothing.
+ * `pareto-router`: chooses among the models with a configured coding score those that no other model beats in both score and
+ * price. It handles the model name `patchbay/pareto-code` and does nothing for other models.
  */
 import { ownModelName } from '../canonical/own-names.ts'
 import { GatewayError } from '../errors.ts'
@@ -10,7 +10,7 @@ import type { Model } from '../models/model.ts'
 
 export const PARETO_MODEL = 'pareto-code'
 
-/** A wish for a score is one for a tier: these are the least scores of its tiers, the best first. */
+/** A requested score is mapped to a tier: these are the minimum scores of the tiers, the best first. */
 const TIERS = [0.66, 0.33, 0] as const
 
 interface Scored {
@@ -42,7 +42,7 @@ export const paretoRouter = (scores: Readonly<Record<string, number>> | undefine
         'No model here has both the coding score and the price that you ask pareto-router for. Lower min_coding_score or raise max_price.',
       )
     }
-    // Who asks for a score wants the cheapest that has it; who asks for none, the best.
+    // A request with a score wants the cheapest model that reaches it; a request without one, the best model.
     const asksScore = typeof options['min_coding_score'] === 'number'
     return frontier.toSorted((a, b) => (asksScore ? a.price - b.price : b.score - a.score)).map(({ id }) => id)
   },
@@ -53,7 +53,7 @@ const floorOf = (wanted: unknown): number => (typeof wanted === 'number' ? (TIER
 const beats = (other: Scored, one: Scored): boolean =>
   other.score >= one.score && other.price <= one.price && (other.score > one.score || other.price < one.price)
 
-/** The price at the cheapest endpoint; null where it is unknown. */
+/** The price at the cheapest endpoint; null if it is unknown. */
 const cheapest = (
   { endpoints }: Model,
   priceOf: (prices: { readonly prompt: number; readonly completion: number }) => number,
@@ -64,5 +64,5 @@ const cheapest = (
 
 const promptPrice = (model: Model): number | null => cheapest(model, ({ prompt }) => prompt)
 
-/** Weighted as three tokens that are read for one that is written. */
+/** Weighted as three input tokens per output token. */
 const averagePrice = (model: Model): number | null => cheapest(model, ({ prompt, completion }) => (3 * prompt + completion) / 4)

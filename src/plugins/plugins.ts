@@ -1,4 +1,4 @@
-/** The plugins that this service has: each once, with when it works and what it needs. */
+/** All plugins of this service, with the step at which each runs and what it requires. */
 import type { Models } from '../models/models.ts'
 import { checkAlignment } from './alignment.ts'
 import { fusionPlugin } from './fusion.ts'
@@ -11,17 +11,17 @@ export type Plugins = Readonly<Record<PluginId, Plugin>>
 
 export interface PluginParts {
   readonly settings: PluginSettings
-  /** Panels of models for a fusion, by the name of the preset. */
+  /** Panels of models for a fusion, by preset name. */
   readonly fusionPresets: Readonly<Record<string, readonly string[]>>
-  /** Slugs of the moderation endpoints that are configured. */
+  /** Slugs of the configured moderation endpoints. */
   readonly moderationEndpoints: readonly string[]
   readonly models: Pick<Models, 'find'>
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number
 }
 
 export const createPlugins = ({ settings, fusionPresets, moderationEndpoints, models, random }: PluginParts): Plugins => ({
-  // Routing itself heeds their wishes, for the models that they are for (routing/auto-models.ts).
+  // Routing itself applies their options, for the models that they concern (routing/auto-models.ts).
   'auto-router': { step: 'routing' },
   'auto-beta-router': { step: 'routing' },
   'pareto-router': paretoRouter(settings.pareto?.scores, models),
@@ -39,7 +39,7 @@ export const createPlugins = ({ settings, fusionPresets, moderationEndpoints, mo
     },
   },
   'file-parser': { step: 'input' },
-  // The pipeline searches before it asks the model (inference/web/plan-search.ts).
+  // The pipeline searches before it calls the model (inference/web/plan-search.ts).
   web: { step: 'conversation' },
   'web-fetch': { step: 'input' },
   'context-compression': { step: 'conversation' },

@@ -1,25 +1,25 @@
 /**
- * `response-healing`: JSON that a model was asked for and wrote with the usual faults: fences and words around it, commas,
- * quotes or brackets that are missing or too many. Values are never invented, and what is valid stays as it was written.
+ * `response-healing`: repairs requested JSON with the faults that models usually make: fences and text around it, and missing or
+ * superfluous commas, quotes or brackets. Values are never invented, and valid JSON stays as written.
  */
 
-/** The schema of the JSON, where the request has one. */
+/** The type of the requested JSON, if its schema says so. */
 export type Expected = 'object' | 'array' | null
 
-/** The healed text; the same text where it needs no healing, or cannot be healed. */
+/** Returns the healed text, or the same text if it needs no healing or cannot be healed. */
 export type Heal = (text: string) => string
 
-/** Longer texts are left as they are: one answer must not hold up the others. */
+/** Longer texts are left unchanged, so that one answer does not delay the others. */
 const LENGTH_MAX = 256 * 1024
 
-/** Loads the library on first use. */
+/** Loads the repair library on first use. */
 export const loadHeal = async (expected: Expected): Promise<Heal> => {
   const { jsonrepair, JSONRepairError } = await import('jsonrepair')
   const repaired = (text: string): string | null => {
     try {
       return jsonrepair(text)
     } catch (thrown) {
-      // Nothing can be made of it, or it is nested deeper than the stack.
+      // The text cannot be repaired, or it is nested too deeply for the stack.
       if (thrown instanceof JSONRepairError || thrown instanceof RangeError) return null
       throw thrown
     }
@@ -34,7 +34,7 @@ export const loadHeal = async (expected: Expected): Promise<Heal> => {
   }
 }
 
-/** For json_object, and for a schema that says its type. */
+/** Returns the type that the schema states, if it is an object or an array. */
 export const expectedBy = (schema: unknown): Expected => {
   const type = typeof schema === 'object' && schema !== null ? (schema as Readonly<Record<string, unknown>>)['type'] : undefined
   return type === 'array' || type === 'object' ? type : null
@@ -50,14 +50,17 @@ const isJson = (text: string, expected: Expected): boolean => {
   }
 }
 
-/** The JSON in the text: what a fence holds, or from the first bracket to the one that closes it, or to the end. Null for none. */
+/**
+ * Returns the JSON in the text: the content of a fence, or from the first bracket to its closing one, or to the end. Null if there
+ * is none.
+ */
 const extracted = (text: string, expected: Expected): string | null => {
   const within = fenced(text) ?? text
   const start = firstBracket(within, expected)
   return start < 0 ? null : balanced(within.slice(start)).trim()
 }
 
-/** A fence may lack its end; one inside the JSON's own strings is not one around it. */
+/** Returns the content of a fence, whose end may be missing; a fence inside the JSON's own strings does not count. */
 const fenced = (text: string): string | null => {
   const open = /^[^{[]*?```[a-z0-9]*[ \t]*\r?\n?/i.exec(text)
   if (open === null) return null
@@ -69,7 +72,7 @@ const fenced = (text: string): string | null => {
 const firstBracket = (text: string, expected: Expected): number =>
   expected === 'object' ? text.indexOf('{') : expected === 'array' ? text.indexOf('[') : text.search(/[{[]/)
 
-/** Up to the bracket that closes the first one; all of it where none does, or where a string does not end. */
+/** Returns the text up to the bracket that closes the first one; all of it if there is none, or if a string does not end. */
 const balanced = (text: string): string => {
   let depth = 0
   let inString = false

@@ -1,7 +1,7 @@
-/** `switchyard-router`: which of the request's own models is asked first. */
+/** `switchyard-router`: chooses which of the request's own models is called first. */
 import { cannotRun, type Plugin } from './plugin.ts'
 
-/** The algorithm of a request that names none, where the plugin is given. */
+/** The algorithm used if the plugin is given without one. */
 const DEFAULT_ALGORITHM = 'capability'
 
 export const switchyardRouter = (random: () => number): Plugin => ({

@@ -1,4 +1,4 @@
-/** Blocks of code: JSON with each kind of part marked, commands, streams. */
+/** Code blocks: highlighted JSON, commands, streams. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { type Markup, html } from './markup.ts'
 import { listAt, objectAt, objectsAt, textAt } from './read-json.ts'
@@ -6,7 +6,7 @@ import type { OperationEntry } from './document-reader.ts'
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/g
 
-/** Pretty-printed, in the colours that the style sheet has within `pre` for keys (`i`), texts (`s`) and other values (`u`). */
+/** Pretty-printed JSON, with the elements that the style sheet colours within `pre`: keys (`i`), strings (`s`) and other values (`u`). */
 export const jsonCode = (value: JsonValue): Markup => {
   const text = JSON.stringify(value, null, 2)
   const pieces: Markup[] = []
@@ -21,18 +21,18 @@ export const jsonCode = (value: JsonValue): Markup => {
   return html`<code>${pieces}${text.slice(end)}</code>`
 }
 
-/** A titled block; a keyboard can scroll it. */
+/** A titled block that can be scrolled by keyboard. */
 export const codeBlock = (title: string, code: Markup, kind: 'command' | 'sample' = 'sample'): Markup =>
   html`<figure class="code ${kind}">
     <figcaption>${title}</figcaption>
     <pre tabindex="0">${code}</pre>
   </figure>`
 
-/** The operation called from a shell. Keys are named, not shown. */
+/** The curl command for an operation. Keys appear as variables. */
 export const curlCommand = (document: JsonObject, { method, path, operation }: OperationEntry, body: JsonValue | undefined): string => {
   const server = objectsAt(document, 'servers').map((one) => textAt(one, 'url'))[0] ?? ''
   const target = filledPath(path, operation) + requiredQuery(operation)
-  // The page does not know by which address its reader reaches the service.
+  // The page does not know the address by which its reader reaches the service.
   const url = /^https?:/.test(server) ? shellQuoted(server.replace(/\/$/, '') + target) : `"$PATCHBAY_URL"${shellQuoted(target)}`
   const key = keyVariable(operation)
   const impliedMethod = body === undefined ? 'GET' : 'POST'
@@ -67,7 +67,7 @@ const parameterExample = (parameter: JsonObject): string => {
   return typeof example === 'string' ? example : JSON.stringify(example)
 }
 
-/** Which key an operation asks for: the role in its security requirement. */
+/** The kind of key that an operation requires: the role in its security requirement. */
 export const keyKind = (operation: JsonObject): 'public' | 'any' | 'management' | 'inference' => {
   const requirement = objectsAt(operation, 'security')[0]
   if (requirement === undefined) return 'public'

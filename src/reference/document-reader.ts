@@ -1,15 +1,15 @@
-/** The OpenAPI document as the page asks for it. */
+/** Queries on the OpenAPI document for the page. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { asJsonObject, entriesOf, objectAt, objectsAt, textAt, textsAt } from './read-json.ts'
 
 export interface DocumentReader {
   readonly document: JsonObject
-  /** The target of a reference, and its name; the object itself, and null, where it is none. */
+  /** Returns the target of a reference and its name; an object that is no reference is returned itself, with the name null. */
   resolve(value: JsonObject): { readonly name: string | null; readonly value: JsonObject }
   readonly schemas: readonly (readonly [string, JsonObject])[]
-  /** Names of the schemas that stand in one place only, as the whole body of an operation: they are described there. */
+  /** Names of the schemas that are used only once, as the whole body of an operation; they are described there. */
   readonly bodySchemas: ReadonlySet<string>
-  /** Names of the schemas that only answers hold: no client has to send their fields. */
+  /** Names of the schemas that occur only in answers, so that clients need not send their fields. */
   readonly answerSchemas: ReadonlySet<string>
   readonly groups: readonly OperationGroup[]
 }
@@ -73,14 +73,14 @@ const SCHEMAS = '#/components/schemas/'
 export const bodySchema = (operation: JsonObject): JsonObject =>
   objectAt(objectAt(objectAt(objectAt(operation, 'requestBody'), 'content'), 'application/json'), 'schema')
 
-/** Every reference in a value, as often as it stands there. */
+/** All references in a value, including repetitions. */
 const referencesIn = (value: JsonValue): readonly string[] => {
   if (typeof value !== 'object' || value === null) return []
   const own = Array.isArray(value) ? '' : textAt(asJsonObject(value), '$ref')
   return [...(own === '' ? [] : [own]), ...Object.values(value).flatMap(referencesIn)]
 }
 
-/** The references themselves, and those of the schemas that they lead to. */
+/** The references themselves, and all references reachable from their schemas. */
 const reachable = (first: readonly string[], next: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const found = new Set(first)
   for (const reference of found) for (const further of next.get(reference) ?? []) found.add(further)

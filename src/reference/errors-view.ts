@@ -1,4 +1,4 @@
-/** The chapter on errors: the table of types, and every error answer with its examples. */
+/** The chapter on errors: the table of types, and every error response with its examples. */
 import type { JsonObject } from '../lib/json.ts'
 import { jsonCode } from './code-view.ts'
 import type { DocumentReader } from './document-reader.ts'

@@ -6,13 +6,13 @@ export interface Markup {
 
 type Part = string | number | Markup | null | readonly Part[]
 
-/** A template whose values are escaped; Markup and lists of it stand as they are, null is nothing. */
+/** A template whose values are escaped; Markup and lists of it are inserted unchanged, and null becomes nothing. */
 export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup => {
   const { first, rest } = prepared(texts)
   return { markup: rest.reduce((whole, { escape, text }, position) => whole + renderPart(parts[position] ?? null, escape) + text, first) }
 }
 
-/** A template, ready to be filled: its first text, and each other one with how the value before it is escaped. */
+/** A prepared template: its first text, and each further text with the escaping of the value before it. */
 interface Template {
   readonly first: string
   readonly rest: readonly { readonly escape: Escape; readonly text: string }[]
@@ -37,14 +37,14 @@ const prepared = (texts: TemplateStringsArray): Template => {
   return template
 }
 
-/** Without the white space that only the source needs. */
+/** Removes white space that is only for the readability of the source. */
 const compact = (text: string): string =>
   text
     .replace(/\n\s*/g, '\n')
     .replace(/\n(?=\/?>)/g, '')
     .replace(BESIDE_BLOCKS, '$1')
 
-/** White space before or behind the tag of a block is not shown. Between other tags it is a space. */
+/** White space before or after the tag of a block is not rendered. Between other tags it is a space. */
 const BESIDE_BLOCKS =
   /\n?(<\/?(?:article|body|details|div|figcaption|figure|h[1-6]|head|header|html|li|link|main|meta|nav|p|pre|section|summary|table|tbody|td|th|thead|title|tr|ul)\b[^<>]*>)\n?/g
 
@@ -61,14 +61,14 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 const escapeInTag: Escape = (text) => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
 
-/** Quotes end no text, and examples have thousands of them. */
+/** Quotes need no escaping in text, and examples have thousands of them. */
 const escapeText: Escape = (text) => text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '')
 
-/** Parts with a separator between them. */
+/** Joins parts with a separator. */
 export const joined = (parts: readonly Part[], separator: string): Markup =>
   html`${parts.map((part, position) => (position === 0 ? part : html`${separator}${part}`))}`
 
-/** Text for people: blank lines part paragraphs, backticks mark code. Nothing else of Markdown. */
+/** Renders text for human readers: blank lines separate paragraphs, backticks mark code. No other Markdown is supported. */
 export const prose = (text: string): Markup =>
   html`${text
     .split(/\n{2,}/)
@@ -78,5 +78,5 @@ export const prose = (text: string): Markup =>
 const inline = (text: string): Markup[] =>
   text.split('`').map((piece, position) => (position % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`))
 
-/** An id or the target of a link within the page: from any name, only what is safe in both places. */
+/** Creates an id or link target within the page, with only the characters of the name that are safe in both. */
 export const anchor = (kind: string, name: string): string => `${kind}-${name.replace(/[^A-Za-z0-9_.-]+/g, '-')}`

@@ -1,4 +1,4 @@
-/** One operation: what it takes, what it answers, how it fails, and how it looks from a shell. */
+/** Renders one operation: its parameters and body, its responses, its errors, and its shell command. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { codeBlock, curlCommand, jsonCode, keyKind } from './code-view.ts'
 import { type DocumentReader, type OperationEntry, bodySchema } from './document-reader.ts'
@@ -48,14 +48,14 @@ export const operationView = (reader: DocumentReader, view: SchemaView, entry: O
   </article> `
 }
 
-/** The path with its parameters set apart, and with places where it may be broken. */
+/** The path with its parameters highlighted and with line break opportunities. */
 const pathText = (path: string): Markup =>
   html`${path.split(/(?=\/)/).map((segment) => html`<wbr />${segment.startsWith('/{') ? html`/<var>${segment.slice(1)}</var>` : segment}`)}`
 
 const schemaLink = (schema: JsonObject): Markup | null =>
   textAt(schema, '$ref') === '' ? null : html`<span class="type">${typeText(schema)}</span>`
 
-/** The fields that the example sets, and the switch to the other kind of answer where there is one. */
+/** The fields that the example sets, and the field that switches to streaming if there is one. */
 const essentialFields = (operation: JsonObject, example: JsonValue | undefined): ReadonlySet<string> => {
   const streams = entriesOf(objectAt(operation, 'responses')).some(
     ([, answer]) => objectAt(answer, 'content')['text/event-stream'] !== undefined,
@@ -85,7 +85,7 @@ const parameters = (operation: JsonObject, place: string, title: string): Markup
   </section>`
 }
 
-/** Errors are references to components; what stands here itself is the operation's own answer. */
+/** Errors are references to components; an inline response is the operation's own. */
 const isError = (answer: JsonObject): boolean => textAt(answer, '$ref') !== ''
 
 const statusBadge = (status: string): Markup => html`<span class="status s${status.slice(0, 1)}">${status}</span>`
@@ -161,7 +161,7 @@ const errorTable = (reader: DocumentReader, operation: JsonObject): Markup | nul
   </section>`
 }
 
-/** The types that an error component shows, each once: read from its examples, wherever their shape puts it. */
+/** The error types in an error component, each once, read from the examples of any shape. */
 const errorTypes = (response: JsonObject): readonly string[] => {
   const examples = entriesOf(objectAt(objectAt(objectAt(response, 'content'), 'application/json'), 'examples'))
   const types = examples.map(([name, example]) => {

@@ -1,4 +1,4 @@
-/** Reading a JSON document whose shape is known in the large: what is not there, or is something else, reads as empty. */
+/** Reads a JSON document whose shape is roughly known: a value that is missing or has another type reads as empty. */
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 export const asJsonObject = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})

@@ -21,7 +21,7 @@ const all = (pattern: RegExp, text = page): string[] => [...text.matchAll(patter
 
 const VOID = new Set(['meta', 'link', 'wbr', 'br', 'img'])
 
-/** Tags that are open where another one is closed. */
+/** Finds tags that are still open when another one is closed. */
 const unbalanced = (html: string): string[] => {
   const open: string[] = []
   const faults: string[] = []

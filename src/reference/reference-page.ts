@@ -1,6 +1,6 @@
 /**
- * The API reference as one HTML page, made from the OpenAPI document and from nothing else. It loads nothing, runs no
- * script, and works under the policy below.
+ * The API reference as one HTML page, generated only from the OpenAPI document. It loads nothing, runs no script, and works under
+ * the policy below.
  */
 import { createHash } from 'node:crypto'
 
@@ -15,13 +15,16 @@ import { entriesOf, objectAt, textAt } from './read-json.ts'
 import { schemaSections, type SchemaView, schemaView } from './schema-view.ts'
 import { REFERENCE_STYLE } from './style.ts'
 
-/** The Content-Security-Policy of the page: its one style sheet is allowed by its hash, its icon is inside it. */
+/** The page's Content-Security-Policy: its only style sheet is allowed by hash, and its icon is inline. */
 export const REFERENCE_PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(REFERENCE_STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** Exactly what the hash was made of: a template of its own would be indented. */
+/** Exactly the text that was hashed; a template would be re-indented. */
 const STYLE_ELEMENT: Markup = { markup: `<style>${REFERENCE_STYLE}</style>` }
 
-/** The whole page, complete HTML, in steps. In all they take a good part of a second the first time: render it once and keep it. */
+/**
+ * Renders the complete HTML page in steps. The first time takes a good part of a second in total, so the caller should render it
+ * once and keep it.
+ */
 export function* referencePage(document: JsonObject): Steps<string> {
   const reader = readDocument(document)
   yield

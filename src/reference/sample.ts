@@ -1,13 +1,13 @@
-/** A value that fits a schema, for an example where the document has none. */
+/** Creates a value that fits a schema, for an example that the document lacks. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { entriesOf, isEmpty, listAt, objectAt, textAt } from './read-json.ts'
 import { alternatives, typesOf } from './schema-text.ts'
 
-/** Deeper than any answer of ours; a schema may contain itself. */
+/** Deeper than any of our responses; the limit is needed because a schema may contain itself. */
 const DEPTH_MAX = 8
 
-/** Which field of which named schema is being filled. */
+/** The field of the named schema that is being filled. */
 interface Place {
   readonly owner: string
   readonly name: string
@@ -66,7 +66,7 @@ const INSTANT = '2026-01-31T09:30:00Z'
 
 const STRINGS: Readonly<Record<string, string>> = { uuid: UUID, 'date-time': INSTANT, uri: '/' }
 
-/** Values by the name of their field: a reader learns more from these than from "string". */
+/** Values by field name, which tell a reader more than "string". */
 const HINTS: Readonly<Record<string, JsonValue>> = {
   slug: 'support-bot',
   name: 'support-bot',

@@ -1,9 +1,9 @@
-/** A schema in a few words: its type, its limits, its values. */
+/** Describes a schema briefly: its type, its limits, its values. */
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { type Markup, anchor, html, joined } from './markup.ts'
 import { asJsonObject, isEmpty, isJsonObject, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 
-/** More alternatives than this are counted, not listed. */
+/** If there are more alternatives, they are counted, not listed. */
 const ALTERNATIVES_MAX = 4
 
 export const typeText = (schema: JsonObject): Markup => {
@@ -55,7 +55,7 @@ export const typesOf = (schema: JsonObject): readonly string[] => {
   return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
 }
 
-/** Limits of the value itself and, for a list, of its members. */
+/** Limits of the value itself and, for a list, of its items. */
 export const limitTexts = (schema: JsonObject): readonly Markup[] => {
   const items = objectAt(schema, 'items')
   const nested = alternatives(schema).flatMap((choice) =>
@@ -90,7 +90,7 @@ const pattern = (schema: JsonObject): readonly Markup[] => {
   return text === '' ? [] : [html`matches <code>${text}</code>`]
 }
 
-/** More values than this are folded. */
+/** If there are more values, they are folded. */
 const VALUES_MAX = 16
 
 const enumValues = (schema: JsonObject): readonly Markup[] => {
@@ -114,7 +114,7 @@ const defaultValue = (schema: JsonObject): readonly Markup[] => {
 
 const plain = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** The value that distinguishes an alternative from the others: `type: "function"`; null where nothing does. */
+/** Returns the value that distinguishes an alternative from the others: `type: "function"`; null if nothing does. */
 export const discriminator = (schema: JsonObject): string | null => {
   const properties = objectAt(schema, 'properties')
   for (const name of ['type', 'role', 'id']) {

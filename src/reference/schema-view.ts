@@ -1,4 +1,4 @@
-/** A schema as lists of fields that can be opened. How much opens in place is bounded; the rest is a link away. */
+/** Renders a schema as expandable lists of fields. The amount that is expanded in place is bounded; the rest is linked. */
 import type { JsonObject } from '../lib/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { DocumentReader } from './document-reader.ts'
@@ -6,23 +6,23 @@ import { type Markup, anchor, html, prose } from './markup.ts'
 import { asJsonObject, entriesOf, isEmpty, objectAt, textAt, textsAt } from './read-json.ts'
 import { alternatives, discriminator, limitTexts, referenceName, typeText, typesOf } from './schema-text.ts'
 
-/** A named schema with more fields than this is linked, not opened in place: the tools of an interface have hundreds. */
+/** A named schema with more fields is linked, not expanded in place: the tools of an interface have hundreds. */
 const INLINE_FIELDS_MAX = 15
 
-/** A list with more fields than this shows the essential ones first. */
+/** A list with at least this many fields shows the essential ones first. */
 const FOLD_FIELDS_MIN = 14
 
 export interface SchemaView {
-  /** The fields of a body. `essential`: those to show when there are many; others are folded. */
+  /** The fields of a body. `essential`: those to show if there are many; others are folded. */
   body(schema: JsonObject, essential: ReadonlySet<string>): Markup
   /** The fields of an answer. */
   answer(schema: JsonObject): Markup
-  /** The same for the section of schemas, where references are only linked. */
+  /** The fields of a schema in the section of schemas, where references are only linked. */
   section(name: string, schema: JsonObject): Markup
 }
 
 interface Place {
-  /** How many references may still be opened in place. */
+  /** The number of nested references that may still be expanded in place. */
   readonly references: number
   readonly answer: boolean
 }
@@ -137,7 +137,7 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
   }
 }
 
-/** A request must hold what is required; of an answer, what may be missing is worth a word. */
+/** Marks required fields of a request and optional fields of an answer, since most of the latter are always present. */
 const presence = (required: boolean, { answer }: Place): Markup | null => {
   if (answer) return required ? null : html` <span class="flag">optional</span>`
   return required ? html` <span class="flag required">required</span>` : null
@@ -150,13 +150,13 @@ export const limitList = (limits: readonly Markup[]): Markup | null =>
         ${limits.map((limit) => html`<li>${limit}</li>`)}
       </ul>`
 
-/** The one schema beside null, where there is one. */
+/** Returns the only alternative besides null, if there is exactly one; else the schema. */
 const notNull = (schema: JsonObject): JsonObject => {
   const [only = schema, ...others] = alternatives(schema).filter((choice) => choice['type'] !== 'null')
   return others.length === 0 ? only : schema
 }
 
-/** Nothing to open: a value, or null. */
+/** Returns true for a plain value, which has nothing to expand. */
 const isPlain = (schema: JsonObject): boolean => {
   if (referenceName(schema) !== null) return false
   const types = typesOf(schema)
@@ -164,7 +164,7 @@ const isPlain = (schema: JsonObject): boolean => {
   return alternatives(schema).length === 0 && isEmpty(objectAt(schema, 'properties')) && isEmpty(objectAt(schema, 'additionalProperties'))
 }
 
-/** Fields of a schema and of the schemas in it, references not followed. */
+/** Counts the fields of a schema and of the schemas in it, without following references. */
 const fieldCount = (schema: JsonObject): number => {
   const properties = entriesOf(objectAt(schema, 'properties'))
   const parts = [
@@ -176,7 +176,7 @@ const fieldCount = (schema: JsonObject): number => {
   return properties.length + alternatives(schema).length + parts.reduce((sum, part) => sum + (isEmpty(part) ? 0 : fieldCount(part)), 0)
 }
 
-/** The section that holds every named schema that is not described with its operation, behind an index of all. */
+/** The section with every named schema that is not described with its operation, preceded by an index. */
 export function* schemaSections(reader: DocumentReader, view: SchemaView): Steps<Markup> {
   const sections: Markup[] = []
   for (const [name, schema] of reader.schemas.filter(([one]) => !reader.bodySchemas.has(one))) {

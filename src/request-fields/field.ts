@@ -1,6 +1,6 @@
 /**
- * One top-level field of a client's request. Each interface has a table with a row for each of its fields (chat.ts,
- * responses.ts, messages.ts), and every other list of fields is worked out from these tables.
+ * One top-level field of a client's request. Each interface has a table with a row for each of its fields (chat.ts, responses.ts,
+ * messages.ts), and every other list of fields is derived from these tables.
  */
 import type { z } from 'zod'
 
@@ -8,10 +8,10 @@ import type { SettingName } from '../canonical/settings.ts'
 import type { TaggedList } from './tagged-list.ts'
 
 /**
- * A setting; `conversation`, `tools`, `toolChoice`, `outputFormat`: what an encoder reads of a prompt beside the settings;
- * `fallbackModels`: further models, which routing reads; `service`: anything else that addresses this service, and that no
- * provider gets; `written`: the service writes it in the provider's way; `refused`: nothing is stored here that it could
- * name; `none`: only providers of the same dialect have a word for it.
+ * A setting; `conversation`, `tools`, `toolChoice`, `outputFormat`: what an encoder reads of a prompt besides the settings;
+ * `fallbackModels`: further models, which routing reads; `service`: anything else that addresses this service and is sent to no
+ * provider; `written`: the service writes it in the provider's form; `refused`: it refers to something stored, and nothing is
+ * stored here; `none`: only providers of the same dialect understand it.
  */
 export type FieldMeaning =
   | SettingName
@@ -26,26 +26,29 @@ export type FieldMeaning =
   | 'none'
 
 export interface RequestField {
-  /** The value when it is there; null is the same as absent for every field. Without one it is neither checked nor described. */
+  /**
+   * The schema of a present value; null is the same as absent for every field. Without a schema the field is neither checked nor
+   * described.
+   */
   readonly schema?: z.ZodType
-  /** For a list whose items say what they are: a fault is reported within the shape that was meant, and unknown items pass. */
+  /** For a list whose items carry a tag: a fault is reported within the shape that the tag names, and unknown items are accepted. */
   readonly items?: TaggedList
-  /** Where several fields of one table mean the same, the first one is written, and read where both are sent. */
+  /** If several fields of one table have the same meaning, the first one is written, and read if both are sent. */
   readonly means?: FieldMeaning | readonly FieldMeaning[]
-  /** The meaning of its members by themselves, by their names. */
+  /** The meanings of individual members, by name. */
   readonly members?: Readonly<Record<string, FieldMeaning>>
   /**
-   * `keep`: a preset stores it. `control`: a preset stores it, for itself. `check`: a preset does not store it, but a
-   * faulty one is refused all the same. Without it, a preset does not look at the field.
+   * `keep`: a preset stores it. `control`: a preset stores it for its own use. `check`: a preset does not store it, but refuses a
+   * faulty value. If absent, a preset ignores the field.
    */
   readonly presets?: 'keep' | 'control' | 'check'
-  /** A model that heeds the field states one of these names (`supported_parameters`). */
+  /** A model that supports the field lists one of these names (`supported_parameters`). */
   readonly parameters?: readonly string[]
-  /** Other fields whose effect it changes: a preset that locks one of those holds this field too. */
+  /** Other fields whose effect this field changes: a preset that locks one of those locks this field too. */
   readonly changes?: readonly string[]
-  /** Why an inference request may not carry it, where a preset's body may. */
+  /** Why an inference request may not carry the field, if a preset's body may. */
   readonly refusal?: string
-  /** The conversation may be megabytes: validation leaves it to the reader of prompts. */
+  /** Validation leaves the field to the reader of prompts, because a conversation may be megabytes. */
   readonly readLater?: true
 }
 

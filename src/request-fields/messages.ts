@@ -19,7 +19,7 @@ import { maxToolCalls } from './schemas/stop-conditions.ts'
 import { EVERYWHERE, LENGTH_PARAMETERS, REASONING_PARAMETERS } from './shared.ts'
 import { taggedList } from './tagged-list.ts'
 
-/** Tools of the service that run here too, and that the public API does not list for this interface. */
+/** Tools of the service that also run here but that the public API does not list for this interface. */
 const FURTHER_TOOLS = [advisorTool, filesTool, fusionTool, subagentTool] as const
 
 export const MESSAGES_FIELDS = {

@@ -1,17 +1,20 @@
-/** Fields that name something kept from an earlier request: nothing is (docs/contract/responses.md#nothing-is-stored). */
+/** Fields that refer to something kept from an earlier request, although nothing is kept (docs/contract/responses.md#nothing-is-stored). */
 import { z } from 'zod'
 
 import type { RequestField } from './field.ts'
 import { storedPrompt } from './schemas/responses-input.ts'
 
-/** `history`: the field in which a request brings all that was said. */
+/** `history`: the field in which a request sends the whole conversation. */
 export const nothingStored = (history: string): string => `Nothing is stored here: send the full history in ${history}.`
 
-/** A preset that continued an earlier response could never work, so it is refused when it is made (docs/contract/presets.md#ignored-fields). */
+/**
+ * A preset that continues an earlier response could never work, so it is refused when it is saved
+ * (docs/contract/presets.md#ignored-fields).
+ */
 export const previousResponse = (history: string) =>
   ({ schema: z.null(nothingStored(history)), means: 'refused', presets: 'check' }) as const satisfies RequestField
 
-/** `prompt` of OpenAI's interfaces. */
+/** The field `prompt` of OpenAI's interfaces. */
 export const namedPrompt = (history: string) =>
   ({
     schema: storedPrompt.meta({

@@ -1,7 +1,7 @@
 /**
  * The parts of a request body that a preset keeps, by the body's interface: settings of generation, routing, tools and plugins,
- * each under the name it came with. Everything that belongs to one call or one caller is left out, and so is every field
- * whose row does not say `keep` (docs/contract/presets.md#what-is-kept).
+ * each under its original name. Everything that belongs to one call or one caller is left out, and so is every field whose row
+ * does not say `keep` (docs/contract/presets.md#what-is-kept).
  */
 import { z } from 'zod'
 
@@ -10,17 +10,17 @@ import type { FieldTable } from './field.ts'
 import { fieldsWhere } from './request-fields.ts'
 import { promptTemplate } from './schemas/prompt-template.ts'
 
-/** A preset used by another interface is translated, so a lock may name any interface's field. */
+/** Fields that a lock may name. A preset used by another interface is translated, so it may be any interface's field. */
 export const LOCKABLE_FIELDS = fieldsWhere(({ presets }) => presets === 'keep')
 
 /**
- * Fields that only the body of a preset has: which fields a request may not change (docs/contract/presets.md#merge), and whether
- * answers are kept (docs/contract/response-cache.md#turning-it-on).
+ * Fields that only the body of a preset has: the fields that a request may not change (docs/contract/presets.md#merge), and the
+ * caching of answers (docs/contract/response-cache.md#turning-it-on).
  */
 export const PRESET_CONTROLS = {
   locked: {
     schema: z
-      // A misspelt lock would lock nothing, so the names are checked.
+      // A misspelt lock would have no effect, so the names are checked.
       .array(z.enum(LOCKABLE_FIELDS, 'Not a field that a preset keeps.').meta({ id: 'LockableField' }))
       .max(LOCKABLE_FIELDS.length)
       .meta({ description: 'Fields in which the preset wins over the request.', examples: [['model', 'provider']] }),
@@ -63,5 +63,8 @@ export const PERSISTED_FIELDS: Readonly<Record<ClientDialect, readonly string[]>
   messages: persistedOf('messages'),
 }
 
-/** The one key of `config` that is not a request field of every shape: system text whose blocks carry more than text (docs/contract/presets.md#system-prompt). */
+/**
+ * The one key of `config` that is not a request field of every interface: system text whose blocks carry more than text
+ * (docs/contract/presets.md#system-prompt).
+ */
 export const SYSTEM_BLOCKS_KEY = 'system'

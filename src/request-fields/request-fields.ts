@@ -1,4 +1,4 @@
-/** The tables of all interfaces, and what is asked of them as a whole. */
+/** The tables of all interfaces, and queries over them. */
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
 import { type SettingName, SETTINGS } from '../canonical/settings.ts'
 import { CHAT_FIELDS } from './chat.ts'
@@ -6,14 +6,14 @@ import type { FieldMeaning, FieldTable, RequestField } from './field.ts'
 import { MESSAGES_FIELDS } from './messages.ts'
 import { RESPONSES_FIELDS } from './responses.ts'
 
-/** Its keys are the fields that an interface knows. */
+/** The keys of each table are the fields that the interface knows. */
 export const REQUEST_FIELDS: Readonly<Record<ClientDialect, FieldTable>> = {
   chat: CHAT_FIELDS,
   responses: RESPONSES_FIELDS,
   messages: MESSAGES_FIELDS,
 }
 
-/** The row of a name that a client wrote. */
+/** Returns the row of a field name that a client used. */
 export const fieldOf = (client: ClientDialect, name: string): RequestField | undefined =>
   Object.hasOwn(REQUEST_FIELDS[client], name) ? REQUEST_FIELDS[client][name] : undefined
 
@@ -23,14 +23,14 @@ export const fieldMeanings = (client: ClientDialect, field: string): readonly Fi
   return row === undefined ? ['none'] : meaningsOf(row)
 }
 
-/** Names of the fields of all interfaces whose row is one that is wanted, each once. */
+/** Names of the fields of the given interfaces whose row satisfies `wanted`, each once. */
 export const fieldsWhere = (wanted: (row: RequestField) => boolean, clients: readonly ClientDialect[] = CLIENT_DIALECTS): string[] => [
   ...new Set(clients.flatMap((client) => Object.entries(REQUEST_FIELDS[client]).flatMap(([name, row]) => (wanted(row) ? [name] : [])))),
 ]
 
 export const meaningsOf = ({ means = [], members = {} }: RequestField): readonly FieldMeaning[] => [means, Object.values(members)].flat()
 
-/** The fields of an interface that are settings as a whole, by setting, the one that counts first. */
+/** The fields of an interface that are a setting as a whole, keyed by setting; the first of several takes precedence. */
 export const settingFields = (client: ClientDialect): SettingFields => SETTING_FIELDS[client]
 
 type SettingFields = ReadonlyMap<SettingName, readonly [string, ...string[]]>
@@ -56,5 +56,5 @@ const SETTING_FIELDS: Readonly<Record<ClientDialect, SettingFields>> = {
 
 export type ServiceMeaning = 'service' | 'fallbackModels'
 
-/** Says whether a field of this meaning addresses this service. */
+/** Returns true if a field of this meaning addresses this service. */
 export const isForTheService = (meaning: FieldMeaning): meaning is ServiceMeaning => meaning === 'service' || meaning === 'fallbackModels'

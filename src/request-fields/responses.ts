@@ -35,7 +35,7 @@ export const RESPONSES_FIELDS = {
   store: { schema: z.literal(false, 'Must be false: responses are not stored.'), means: 'written' },
   background: { schema: z.literal(false, 'Must be false: there is no background processing.'), means: 'refused' },
   previous_response_id: previousResponse('input'),
-  // Names what is stored in the operator's own account.
+  // It refers to something stored in the operator's own account.
   conversation: { schema: z.null(nothingStored('input')), means: 'refused' },
   prompt: namedPrompt('input'),
 } as const satisfies FieldTable

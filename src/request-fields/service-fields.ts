@@ -1,6 +1,6 @@
 /**
- * Top-level fields of a request that address this service, whatever dialect it is in, or that would let it steer where
- * an upstream that is itself a router sends it (docs/contract/headers.md#fields-for-the-service). They never leave.
+ * Top-level fields of a request that address this service, in any dialect, or that would steer an upstream which is itself a
+ * router (docs/contract/headers.md#fields-for-the-service). They are never sent upstream.
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import { PRESET_CONTROLS } from './preset-fields.ts'
@@ -12,7 +12,7 @@ export const SERVICE_FIELDS: readonly string[] = [
 
 const NAMES: ReadonlySet<string> = new Set(SERVICE_FIELDS)
 
-/** Changes that leave out those of them that the body has, for its text in its own dialect. */
+/** The changes that remove these fields from a body that is sent in its own dialect. */
 export const withoutServiceFields = (body: Pick<JsonBody, 'keys'>): Record<string, null> => {
   const changes: Record<string, null> = {}
   for (const name of body.keys) if (NAMES.has(name)) changes[name] = null

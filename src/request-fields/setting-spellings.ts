@@ -1,19 +1,19 @@
 /**
- * Where each interface keeps what presets store, by what it means. The answer to three questions: how a preset is
- * translated (formats/translate-config.ts), which fields of one body set the same thing, and what a lock holds
+ * The fields in which each interface keeps the settings of presets, by meaning. This answers three questions: how a preset is
+ * translated (formats/translate-config.ts), which fields of one body set the same thing, and what a lock covers
  * (formats/apply-preset.ts).
  */
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
 import type { FieldMeaning, RequestField } from './field.ts'
 import { fieldOf, fieldsWhere, REQUEST_FIELDS } from './request-fields.ts'
 
-/** Paths of at most two steps, the one to write first; none where the interface has no such setting. */
+/** Paths of at most two steps, the preferred one first; empty if the interface has no such setting. */
 export type Spelling = Readonly<Record<ClientDialect, readonly string[]>>
 
-/** These are no settings, and a field of such a meaning has one name wherever it is known. */
+/** These are not settings; a field with such a meaning has the same name on every interface that knows it. */
 const WITHOUT_SPELLING: ReadonlySet<FieldMeaning> = new Set(['conversation', 'service', 'written', 'refused', 'none'])
 
-/** A field of several meanings, such as `include`, spells none of them: one of them could not be written without the others. */
+/** A field with several meanings, such as `include`, spells none of them, because one could not be written without the others. */
 const spelledBy = (name: string, { presets, means, members = {} }: RequestField): (readonly [FieldMeaning, string])[] => {
   if (presets !== 'keep') return []
   const whole = typeof means === 'string' ? [[means, name] as const] : []
@@ -39,7 +39,7 @@ const spellings = (): ReadonlyMap<FieldMeaning, Spelling> => {
 
 export const SPELLINGS = spellings()
 
-/** The paths of one interface for one meaning, the one to write first. */
+/** The paths of one interface for one meaning, the preferred one first. */
 export const pathsOf = (client: ClientDialect, meaning: FieldMeaning): readonly string[] => SPELLINGS.get(meaning)?.[client] ?? []
 
 const ALL = [...SPELLINGS.values()]
@@ -51,16 +51,16 @@ const sameSetting = (client: ClientDialect, field: string): readonly string[] =>
 }
 
 /**
- * The fields of a request that take the place of a preset's `field`: those that set the same thing, also an older word
- * that presets do not store. Lists of tools do not: they are united.
+ * The fields of a request that replace a preset's `field`: those that set the same thing, including legacy fields that presets do
+ * not store. Lists of tools are not replaced but united.
  */
 export const overriding = (client: ClientDialect, field: string): readonly string[] =>
   field === 'tools' ? [] : (OLDER_WORDS[client].get(field) ?? sameSetting(client, field))
 
 /**
- * The paths of `client` that a lock of a preset of shape `shape` holds. A lock may name a setting as any interface
- * does; the preset's own interface is asked first what the name means. A field that presets do not store and that sets
- * the same thing, such as `functions` beside `tools`, is held too, and so is one that changes what a held field does.
+ * The paths of `client` that a lock of a preset of shape `shape` covers. A lock may use any interface's name for a setting; the
+ * preset's own interface is the first to interpret it. A field that presets do not store and that sets the same thing, such as
+ * `functions` beside `tools`, is covered too, and so is one that changes the effect of a covered field.
  */
 export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: string): readonly string[] => {
   const covers = (path: string): boolean => path === name || path.startsWith(`${name}.`)
@@ -69,7 +69,7 @@ export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: s
     speaker === undefined || speaker === client
       ? sameSetting(client, name)
       : ALL.filter((spelling) => spelling[speaker].some(covers)).flatMap((spelling) => spelling[client])
-  // Where the interface has no such setting, an upstream may know the name all the same.
+  // If the interface has no such setting, an upstream may still know the name.
   const held = paths.length === 0 ? [name] : paths.flatMap((path) => [path, ...otherNames(client, path)])
   return [...held, ...fieldsWhere(({ changes = [] }) => changes.some((field) => field === name || held.includes(field)), [client])]
 }

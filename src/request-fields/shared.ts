@@ -1,4 +1,4 @@
-/** Fields that several interfaces have under one name and with one meaning (docs/contract/requests.md#shared-fields). */
+/** Fields that several interfaces share with one name and one meaning (docs/contract/requests.md#shared-fields). */
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'
@@ -15,9 +15,9 @@ import { taggedList } from './tagged-list.ts'
 export const REASONING_PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 export const LENGTH_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const
 
-/** The members of a request that the service reads for itself. */
+/** Fields of a request that the service itself reads. */
 const FOR_THE_SERVICE = {
-  // A lock on the model that let a request bring other models would lock nothing.
+  // A lock on the model would be useless if a request could still add other models.
   models: { schema: models, means: 'fallbackModels', presets: 'keep', changes: ['model'] },
   provider: { schema: provider, means: 'service', presets: 'keep' },
   route: { schema: route, means: 'service', presets: 'keep', changes: ['provider'] },
@@ -39,7 +39,7 @@ const FOR_THE_SERVICE = {
   sandbox: { means: 'service' },
 } as const satisfies FieldTable
 
-/** Other routers' words for an address or a credential: an upstream that is itself a router must not be steered by them. */
+/** Other routers' fields for an address or a credential, which must not steer an upstream that is itself a router. */
 const NEVER_SENT = {
   api_base: { means: 'service' },
   base_url: { means: 'service' },

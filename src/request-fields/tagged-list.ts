@@ -2,11 +2,11 @@ import { z } from 'zod'
 
 import type { WarningCode } from '../canonical/warning.ts'
 
-/** A list whose items say what they are by one member: tools by `type`, plugins by `id`. */
+/** A list whose items carry a tag in one member: tools in `type`, plugins in `id`. */
 export interface TaggedList {
   readonly tag: string
   readonly shapes: ReadonlyMap<string, z.ZodType>
-  /** The shape of an item without the tag; such an item is a fault where there is none. */
+  /** The shape of an item without the tag; if undefined, such an item is a fault. */
   readonly untagged: z.ZodType | undefined
   readonly unknown: WarningCode
 }

@@ -1,7 +1,6 @@
 /**
- * Changes to the client's files, in the service's own words: a patch that is well-formed is the client's to apply, so the turn
- * ends with it; one that is not goes back to the model. What the function is, and what its patches are, is that of OpenAI's own
- * tool of the name (decisions/0040).
+ * Patches for the client's files. The client applies a well-formed patch, so the turn ends with it; a malformed one goes back to
+ * the model. The function and its patch format are those of OpenAI's own tool of the same name (decisions/0040).
  */
 import { builtInCall, builtInFunction } from '../canonical/built-in-tools.ts'
 import { failed, type MakeTool } from './tool.ts'

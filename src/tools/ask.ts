@@ -1,51 +1,57 @@
-/** How a tool asks a model: in a conversation of its own, for the same caller (inference/loop/ask-model.ts answers). */
+/**
+ * The interface by which a tool calls a model: in a separate conversation, for the same caller (implemented in
+ * inference/loop/ask-model.ts).
+ */
 import type { Message } from '../canonical/prompt.ts'
 import type { ServerOutcome } from '../canonical/server-tools.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 export interface Question {
   readonly model: string
-  /** Calls of tools in it, and their results, are written as text. */
+  /** Tool calls in it, and their results, are written as text. */
   readonly messages: readonly Message[]
-  /** The conversation of the model that asks: the user's words in `messages` may be that model's own, and what it was given stands here. */
+  /**
+   * The conversation of the calling model. User texts in `messages` may have been written by that model, so its own input is given
+   * here.
+   */
   readonly given?: readonly Message[]
-  /** Further members of a Chat Completions body: limits, reasoning, tools of the service. */
+  /** Further members of a Chat Completions body: limits, reasoning, service tools. */
   readonly options: JsonObject
-  /** It is an advisor’s: the interfaces have a word for that. */
+  /** The question is for an advisor, for which the interfaces have a type of their own. */
   readonly isAdvice?: true
   /**
-   * For a model that may call functions: what it said and called behind the messages, and what came of that, as items of Responses.
-   * `options` are members of a Responses body then, and the answer comes as items too.
+   * For a model that may call functions: its output after the messages, and the results of its calls, as Responses items. `options`
+   * are then members of a Responses body, and the answer also comes as items.
    */
   readonly items?: readonly JsonObject[]
-  /** Called with each piece of the answer's text as it comes; absent: the answer is asked for as a whole. */
+  /** Called with each piece of the answer's text as it arrives; if absent, the answer is requested as a whole. */
   readonly onText?: TakePiece
   readonly onReasoning?: TakePiece
 }
 
-/** Where it returns a promise, the reader of the pieces is behind. */
+/** A returned promise means back-pressure: it settles when the reader can take more pieces. */
 export type TakePiece = (text: string) => Promise<void> | undefined
 
 export type ModelAnswer =
   | {
       readonly fault: null
-      /** The one that answered. */
+      /** The model that answered. */
       readonly model: string
       readonly text: string
-      /** data: or https: addresses. */
+      /** Images as data: or https: URLs. */
       readonly pictures: readonly string[]
-      /** Where items were asked: calls of functions among them are for somebody else to run. */
+      /** Set if items were requested; function calls among them are for the caller to handle. */
       readonly items: readonly JsonObject[]
     }
   | {
       readonly fault: NonNullable<ServerOutcome['fault']>
       readonly model: string
-      /** The budgets of the caller do not bear it. */
+      /** The caller's budgets do not cover it. */
       readonly isUnpaid: boolean
     }
 
 /**
- * Never rejects. What is asked of a model here is part of the request that asks: its guardrails, routing rules and budgets
- * hold, its cost is that request's, and it ends when that one does. Such a model has no advisor, subagent or fusion.
+ * Never rejects. The call is part of the request that makes it: that request's guardrails, routing rules and budgets apply, it
+ * bears the cost, and the call ends when the request ends. The called model has no advisor, subagent or fusion.
  */
 export type AskModel = (question: Question, signal: AbortSignal) => Promise<ModelAnswer>

@@ -1,4 +1,4 @@
-/** Which of the tools of a request the service may run: its own, by either prefix, and those of vendors that it has too. */
+/** Determines which tools of a request the service runs: its own, with either prefix, and those vendors' tools that it also has. */
 import { builtInTool } from '../canonical/built-in-tools.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { ProviderTool } from '../canonical/prompt.ts'
@@ -10,9 +10,9 @@ import { cutText } from '../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { AskedTool } from './tool.ts'
 
-/** Null for a tool that is none of the service's. Throws `invalid_request` for one that has our prefix and is not known. */
+/** Returns null for a tool that is not the service's. Throws `invalid_request` for an unknown tool with our prefix. */
 export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialect): AskedTool | null => {
-  // A client that runs the search itself gets the calls of it.
+  // A client that runs the search itself receives its calls.
   if (isObject(raw) && (raw['execution'] === 'client' || (kind === 'shell' && builtInTool(raw) !== null))) return null
   const own = serverToolName(kind)
   const tool = own === null ? shorthandOf(kind, dialect) : SERVER_TOOLS.find((name) => name === own)
@@ -27,7 +27,7 @@ export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialec
   return { tool, askedAs: kind, at, parameters: parametersOf(raw, own !== null) }
 }
 
-/** Tools that only some interfaces have words for. `instead`: another tool that does the same elsewhere. */
+/** Tools that only some interfaces can express. `instead`: the tool with the same function on another interface. */
 const INTERFACES: Readonly<Partial<Record<ServerTool, { readonly on: readonly ClientDialect[]; readonly instead?: string }>>> = {
   apply_patch: { on: ['responses'] },
   shell: { on: ['responses', 'messages'] },
@@ -53,7 +53,7 @@ interface Shorthand {
 
 const OPENAI_SEARCH: Shorthand = { type: /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, tool: 'web_search' }
 
-/** Types of a vendor's own tools, with their versions (docs/contract/tools.md#tool-types). */
+/** Types of vendors' own tools, with their versions (docs/contract/tools.md#tool-types). */
 const SHORTHANDS: Readonly<Record<ClientDialect, readonly Shorthand[]>> = {
   chat: [OPENAI_SEARCH],
   responses: [
@@ -71,12 +71,12 @@ const SHORTHANDS: Readonly<Record<ClientDialect, readonly Shorthand[]>> = {
   ],
 }
 
-/** SDKs write options in `parameters`, or beside the type; where both are, `parameters` has the word. */
+/** Some SDKs write options in `parameters`, others beside the type; `parameters` takes precedence. */
 const parametersOf = (raw: unknown, isOwn: boolean): JsonObject => {
   if (!isObject(raw)) return {}
   const { type: _type, name, parameters, filters, ...beside } = raw as Record<string, JsonValue>
   const all = {
-    // Beside a vendor's type it is the tool's own.
+    // Beside a vendor's type, `name` is the tool's own name and not an option.
     ...(isOwn && name !== undefined ? { name } : {}),
     ...beside,
     ...(isObject(filters) ? filters : {}),

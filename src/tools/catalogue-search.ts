@@ -1,13 +1,13 @@
 /**
- * Finds tools in a catalogue by words (BM25) or by a pattern. Both are the same for the same catalogue and query, whenever they
- * are asked, so that a conversation can be replayed; and both take time in proportion to the catalogue, even a hostile one.
+ * Searches a catalogue of tools by words (BM25) or by a pattern. The same catalogue and query always give the same result, so that
+ * a conversation can be replayed; the time is proportional to the size of the catalogue, even of a hostile one.
  */
 import { isObject } from '../lib/json.ts'
 import { createRegex } from '../lib/regex/finder.ts'
 import { matches } from '../lib/regex/matches.ts'
 import { spend, type Work } from '../lib/work.ts'
 
-/** A tool, as far as it is searched. */
+/** The searched members of a tool. */
 export interface Entry {
   readonly name: string
   readonly description: string | null
@@ -15,28 +15,28 @@ export interface Entry {
   readonly parameters: unknown
 }
 
-/** Both throw TooMuchWork. */
+/** Both searches throw TooMuchWork. */
 export interface CatalogueSearch<Tool extends Entry> {
-  /** The best first; of equals the one that stands first in the catalogue. */
+  /** Best first; ties keep the order of the catalogue. */
   byWords(query: string, most: number, work: Work): readonly Tool[]
-  /** In the order of the catalogue. Throws RegexRefused for a pattern that is none, or that cannot run in linear time. */
+  /** In the order of the catalogue. Throws RegexRefused for an invalid pattern, or one that cannot run in linear time. */
   byPattern(pattern: string, most: number, work: Work): readonly Tool[]
 }
 
-/** How often a word counts by where it stands. */
+/** The weight of a word by the field that it occurs in. */
 const NAME_WEIGHT = 3
 const DESCRIPTION_WEIGHT = 2
 const ARGUMENT_WEIGHT = 1
 
-/** BM25: how soon repetition stops to count, and how much length counts. */
+/** BM25 parameters: saturation of repeated words, and influence of the length. */
 const K1 = 1.2
 const B = 0.75
 
-/** Steps of work for a tool that has a word of the query. */
+/** Steps of work per tool that contains a word of the query. */
 const POSTING_STEPS = 20
 
 export const createCatalogueSearch = <Tool extends Entry>(tools: readonly Tool[]): CatalogueSearch<Tool> => {
-  /** By word: how much it weighs in each tool that has it. */
+  /** By word: its weight in each tool that contains it. */
   const postings = new Map<string, Map<number, number>>()
   const lengths = tools.map((tool, at) => {
     let length = 0
@@ -93,7 +93,7 @@ const fieldsOf = ({ name, description, parameters }: Entry): readonly Field[] =>
   ...argumentsOf(parameters),
 ]
 
-/** Names and descriptions of the arguments, of the outermost object alone: deeper ones say little of what a tool does. */
+/** Names and descriptions of the arguments of the outermost object only: deeper ones say little about the tool's purpose. */
 const argumentsOf = (parameters: unknown): readonly Field[] => {
   const properties = isObject(parameters) ? parameters['properties'] : undefined
   if (!isObject(properties)) return []

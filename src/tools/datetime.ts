@@ -1,4 +1,4 @@
-/** The time: now, in a zone that the client chose. */
+/** Returns the current time in a zone that the client chose. */
 import { z } from 'zod'
 
 import { validate } from '../contract/validate.ts'

@@ -1,9 +1,12 @@
-/** Tools that a guardrail or a workspace forbids, whether the service or the provider would run them (docs/contract/guardrails.md#tools). */
+/**
+ * Tools that a guardrail or a workspace forbids, whether the service or the provider would run them
+ * (docs/contract/guardrails.md#tools).
+ */
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'
 
-/** `names`: of tools, with a prefix or without; a name that no tool has forbids nothing. */
+/** `names`: tool names, with or without a prefix; a name that no tool has is ignored. */
 export const deniedTools = (byGuardrails: readonly ServerTool[], names: readonly string[]): readonly ServerTool[] =>
   byGuardrails.length === 0 && names.length === 0
     ? NONE
@@ -11,7 +14,7 @@ export const deniedTools = (byGuardrails: readonly ServerTool[], names: readonly
 
 const NONE: readonly ServerTool[] = []
 
-/** `at`: the part of the request that asks for it. Throws `permission_denied`. */
+/** `at`: the path in the request that asks for the tool. Throws `permission_denied`. */
 export const refuseDenied = (tool: ServerTool, denied: readonly ServerTool[], at: string): void => {
   if (!denied.includes(tool)) return
   throw new GatewayError(

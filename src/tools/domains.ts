@@ -1,8 +1,11 @@
-/** Domains that a client allows or excludes: `example.com` is that name and all names below it, `example.com/docs` the part of them below a path. */
+/**
+ * Domains that a client allows or excludes: `example.com` means that name and all its subdomains, `example.com/docs` their pages
+ * below that path.
+ */
 
 import { invalidField } from '../contract/validate.ts'
 
-/** As they are compared. Throws `invalid_request` that names the one at `path` which is none. */
+/** Normalises domains for comparison. Throws `invalid_request` naming the invalid one at `path`. */
 export const normalDomains = (texts: readonly string[], path: string): readonly string[] =>
   texts.map((text, index) => {
     const domain = normalDomain(text)
@@ -10,7 +13,10 @@ export const normalDomains = (texts: readonly string[], path: string): readonly 
     return domain
   })
 
-/** As it is compared; null for a text that is no domain. Schemes and a leading `*.` are left out, other scripts become ASCII. */
+/**
+ * Normalises a domain for comparison; returns null if the text is not a domain. Schemes and a leading `*.` are removed, and other
+ * scripts are converted to ASCII.
+ */
 export const normalDomain = (text: string): string | null => {
   const written = text.trim().replace(/^(?:https?:\/\/)?(?:\*\.)?/i, '')
   const address = `http://${written}`
@@ -20,7 +26,7 @@ export const normalDomain = (text: string): string | null => {
   return hostname.replace(/\.$/, '') + (pathname === '/' ? '' : pathname.replace(/\/$/, ''))
 }
 
-/** Says whether an address is in one of the domains, which are normal. */
+/** Returns true if the URL is in one of the normalised domains. */
 export const isInDomains = ({ hostname, pathname }: URL, domains: readonly string[]): boolean =>
   domains.some((domain) => {
     const slash = domain.indexOf('/')
@@ -29,11 +35,11 @@ export const isInDomains = ({ hostname, pathname }: URL, domains: readonly strin
     return isBelow(hostname.replace(/\.$/, ''), host) && (path === '' || `${pathname}/`.startsWith(`${path}/`))
   })
 
-/** As `isInDomains`, for domains that are not to be reached: also by a path that a server reads as one of theirs. */
+/** Like `isInDomains`, for excluded domains: it also matches a path that a server would interpret as one of theirs. */
 export const isExcludedBy = (url: URL, domains: readonly string[]): boolean =>
   isInDomains(url, domains) || (domains.length > 0 && isInDomains(asServersRead(url), domains))
 
-/** Without escapes, doubled slashes and the steps that they hide. */
+/** Resolves escapes, doubled slashes and the path steps that they hide. */
 const asServersRead = ({ hostname, pathname }: URL): URL => {
   const url = new URL(`http://${hostname}`)
   url.pathname = decoded(pathname).replace(/[/\\]+/g, '/')
@@ -44,9 +50,9 @@ const decoded = (path: string): string => {
   try {
     return decodeURIComponent(path)
   } catch {
-    return path // no escape at all
+    return path // not a valid escape
   }
 }
 
-/** On the border of a label: `notexample.com` is not below `example.com`. */
+/** Compares at label boundaries: `notexample.com` is not below `example.com`. */
 const isBelow = (hostname: string, domain: string): boolean => hostname === domain || hostname.endsWith(`.${domain}`)

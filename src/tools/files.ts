@@ -1,5 +1,5 @@
 /**
- * The files of the caller's workspace: listed, read, written and edited as text. A file is never changed: an edit makes another one
+ * Lists, reads, writes and edits the files of the caller's workspace as text. A file is never changed: an edit creates a new one
  * (docs/contract/tools.md#files).
  */
 import { isUtf8 } from 'node:buffer'
@@ -15,14 +15,14 @@ import type { JsonObject } from '../lib/json.ts'
 import type { StoredFile } from '../storage/file-store.ts'
 import { type MakeTool, type ToolCaller, type ToolResult } from './tool.ts'
 
-/** The largest text that is read or written. */
+/** The maximum size of a text that is read or written. */
 const TEXT_BYTES_MAX = 1024 * 1024
 const LISTED_MAX = 100
 
 const text = z.string()
 const source = { file_id: fileId.nullish(), filename: fileName.nullish() }
 
-/** Models write null for an argument that they leave out. */
+/** The arguments. Models write null for an argument that they leave out. */
 const asked = z.discriminatedUnion('operation', [
   z.looseObject({ operation: z.literal('list'), filename_filter: z.string().max(255).nullish() }),
   z.looseObject({ operation: z.literal('read'), ...source }),
@@ -46,7 +46,7 @@ export const filesTool =
         try {
           return await operate(wanted.data, { files, ids, caller })
         } catch (thrown) {
-          // Full, or gone meanwhile: the model is told, and the request goes on.
+          // The workspace is full, or the file was deleted meanwhile: the model gets the fault, and the request continues.
           if (thrown instanceof GatewayError && thrown.status < 500) return fault('unavailable', thrown.publicMessage)
           throw thrown
         }
@@ -119,11 +119,11 @@ const write = async (filename: string, content: string, more: JsonObject, { file
   if (bytes.byteLength > TEXT_BYTES_MAX) return tooLarge('The text')
   const { workspaceId, by } = caller
   const received = await files.receive(workspaceId, { filename, mimeType: typeOf(filename) }, [bytes])
-  // A request may make several changes, and each has its own entry in the audit log.
+  // A request may make several changes, and each needs its own entry in the audit log.
   return done({ ...described(await files.keep(received, { ...by, requestId: ids.prefixed(by.requestId) })), ...more })
 }
 
-/** The text of a file, or why there is none. */
+/** Returns the text of a file, or the fault that prevents reading it. */
 const textOf = async (
   { file_id: id, filename }: Pick<Asked<'read'>, 'file_id' | 'filename'>,
   { files, caller: { workspaceId } }: Shelf,

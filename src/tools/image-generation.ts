@@ -1,4 +1,4 @@
-/** Pictures of a model that makes them. The client gets the picture; the model that asked for it is told that it is there. */
+/** Creates images with a model that can. The client gets the image; the model that asked for it is only informed. */
 import { z } from 'zod'
 
 import { serverToolName } from '../canonical/server-tool-name.ts'
@@ -22,7 +22,7 @@ export const imageGenerationTool = ({ model: defaultModel }: { readonly model?: 
   const countCall = createCallCount()
   return ({ parameters, at, askedAs }, caller) => {
     const { model: named, engine: _engine, ...imageConfig } = validate(options, parameters, [at, 'parameters'])
-    // OpenAI's own type names models of OpenAI's Images API, which no other provider has.
+    // OpenAI's own type names models of its Images API, which no other provider has.
     const model = (serverToolName(askedAs) === null ? undefined : named) ?? defaultModel
     if (model === undefined) {
       throw invalidField(

@@ -1,4 +1,4 @@
-/** The tools that this service has: each kind once, with what makes it. */
+/** All tools of this service, each kind with the function that creates it. */
 import type { ServerTool } from '../canonical/server-tools.ts'
 import type { Files } from '../files/files.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -30,9 +30,9 @@ export interface ToolKitParts {
   readonly searchEngines: SearchEngines
   readonly webFetch: MakeTool
   readonly catalogues: CatalogueMemory
-  /** Null where the file turns the tool off. */
+  /** Null if the operator's file disables the tool. */
   readonly files: Files | null
-  /** Null where no sandbox is configured. */
+  /** Null if no sandbox is configured. */
   readonly commands: CommandRunner | null
 }
 

@@ -1,10 +1,10 @@
-/** Text of strangers, such as a page or a search result, as people see it: what hides in it is left out. */
+/** Text from outside, such as a page or a search result, as people see it, without hidden parts. */
 import { visibleText } from '../lib/visible-text.ts'
 
-/** The text without invisible characters, and without comments of HTML. */
+/** Returns the text without invisible characters and HTML comments. */
 export const plainText = (text: string): string => withoutComments(visibleText(text))
 
-/** By hand: an expression would look for the end of each of very many beginnings. */
+/** Implemented by hand: a regular expression would search for the end from each of very many beginnings. */
 const withoutComments = (text: string): string => {
   let kept = ''
   let from = 0

@@ -1,19 +1,20 @@
 /**
- * The text of a tool that a model read and the client was not shown whole, sealed for the client to bring back with the conversation.
- * A seal holds for one workspace and one day; a client that changes it, or brings it elsewhere, has the visible part alone.
+ * Seals the text of a tool that the model read but that was not shown completely to the client, so that the client can send it
+ * back with the conversation. A seal is valid for one workspace and one day; a client that changes it, or uses it elsewhere, has
+ * only the visible part.
  */
 import type { Clock } from '../lib/clock.ts'
 
 /** Seals texts so that no other party can read or change them. */
 export interface Seal {
   seal(text: string, context: string): string
-  /** Throws where it does not open. */
+  /** Throws if the text cannot be opened. */
   open(sealed: string, context: string): string
 }
 
 export interface SealedResults {
   seal(workspaceId: string, text: string): string
-  /** Null where it does not open, or not any more. */
+  /** Returns null if the seal is invalid or has expired. */
   open(workspaceId: string, sealed: string): string | null
 }
 

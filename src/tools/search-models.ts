@@ -1,4 +1,4 @@
-/** The models that the caller may use, found by words and facts. */
+/** Searches the models that the caller may use, by words and properties. */
 import { z } from 'zod'
 
 import { validate } from '../contract/validate.ts'

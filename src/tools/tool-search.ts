@@ -1,4 +1,7 @@
-/** A search over functions that the client withholds with `defer_loading`: what it finds, the model may call from then on (docs/contract/tools.md#tool-search). */
+/**
+ * A search over functions that the client withholds with `defer_loading`; from then on the model may call what it found
+ * (docs/contract/tools.md#tool-search).
+ */
 import { invalidField } from '../contract/validate.ts'
 import type { FunctionTool } from '../canonical/prompt.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -28,12 +31,12 @@ export const toolSearchTool =
     return { ...TEXTS[search.by], run: (input) => Promise.resolve(once(input, searchWork())), again: createSearchAgain(once) }
   }
 
-/** The tools themselves stand in the model's list from the next turn on, so that their names are enough. */
+/** The result contains only names and descriptions, because the tools themselves are in the model's list from the next turn on. */
 const resultOf = (found: readonly FunctionTool[], { askedAs }: AskedTool): ToolResult => ({
   fault: null,
   value: {
     tools: found.map(({ name, description }) => ({ name, description })),
-    // An item of OpenAI's shows them whole.
+    // OpenAI's item shows the whole definitions.
     ...(askedAs === 'tool_search'
       ? { definitions: found.map((tool) => ({ type: 'function', ...definitionOf(tool), defer_loading: true })) }
       : {}),

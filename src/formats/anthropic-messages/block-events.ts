@@ -1,4 +1,4 @@
-/** The stream events of content blocks: one open at a time, indices dense from 0. */
+/** The stream events of content blocks: one is open at a time, and indices are dense from 0. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
@@ -12,16 +12,16 @@ import { proofBlock, signatureOf } from './thinking.ts'
 export class BlockEvents implements BlockSink {
   #out = ''
   #index = 0
-  /** Everything of a delta before its members; constant for a block. */
+  /** The text of a delta before its members; constant within a block. */
   #deltaStart = ''
-  /** The members of a delta before its text. */
+  /** The members of a delta that precede its text. */
   #pieceStart = ''
-  /** The open block is a tool call that has no arguments yet. */
+  /** The open block is a tool call without arguments so far. */
   #bare = false
   /** The open block is thinking, whose signature comes at its end. */
   #unsigned = false
 
-  /** The frames since the last take. */
+  /** Returns the frames written since the last `take`. */
   take(): string {
     const out = this.#out
     this.#out = ''
@@ -48,7 +48,7 @@ export class BlockEvents implements BlockSink {
   }
 
   close(proof: ReasoningProof | null): void {
-    // A call without arguments is one with an empty object: some clients parse the joined deltas unseen.
+    // A call without arguments gets an empty object: some clients parse the joined deltas without checking.
     if (this.#bare) this.piece('{}')
     if (proof !== null || this.#unsigned) this.#sign(signatureOf(proof))
     this.#stop()

@@ -1,4 +1,4 @@
-/** Content blocks of a whole message. */
+/** The content blocks of a whole message. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { parseExactInSteps, writeInSteps } from '../../lib/json-steps.ts'
@@ -10,11 +10,11 @@ import { resultBlock, useBlock } from './server-tool-blocks.ts'
 import { proofBlock, signatureOf } from './thinking.ts'
 
 export interface BlockCollector extends BlockSink {
-  /** The blocks that are closed. */
+  /** The closed blocks. */
   readonly blocks: readonly CollectedBlock[]
 }
 
-/** To be written as JSON; the arguments of a call are JSON already. */
+/** A block that will be written as JSON; the arguments of a call (`input`) are JSON text already. */
 interface CollectedBlock {
   readonly block: JsonObject
   readonly input?: string
@@ -51,23 +51,23 @@ export const collectBlocks = (): BlockCollector => {
   }
 }
 
-/** A source, as one that was found by a search of the web: the one location of this dialect that has a URL. */
+/** A source, written as a web search result: the only citation location of this dialect that has a URL. */
 export const citationLocation = ({ url, title, content }: UrlCitation): JsonObject => ({
   type: 'web_search_result_location',
   cited_text: content ?? '',
   encrypted_index: '',
-  // Typed clients want a text here.
+  // Typed clients require a string here.
   title: title ?? '',
   url,
 })
 
-/** JSON text of one block. `isCut`: the answer ended before the model did. */
+/** The JSON text of one block. `isCut`: the answer ended before the model did. */
 export function* blockText({ block, input }: CollectedBlock, isCut: boolean): Steps<string> {
   if (input !== undefined) return `${JSON.stringify(block).slice(0, -1)},"input":${yield* inputText(input, isCut)}}`
   return sizeOfBlock({ block }) > LARGE_BYTES ? yield* writeInSteps(block) : JSON.stringify(block)
 }
 
-/** The characters of its texts, of a picture's data too. */
+/** The number of characters in its texts, including image data. */
 export const sizeOfBlock = ({ block, input = '' }: CollectedBlock): number => {
   let size = input.length
   for (const name in block) {
@@ -97,8 +97,8 @@ const contentBlock = (block: Block, text: string, citations: readonly JsonObject
 }
 
 /**
- * The arguments as they were written, where they are an object. A call that was cut short has none that could be sent. Any other text
- * goes into an object of its own, as Anthropic has it: an empty one would be a call that the model did not make.
+ * The arguments as written, if they are a JSON object. A call that was cut short has none to send. Any other text is wrapped in an
+ * object, as Anthropic does: an empty object would be a call that the model did not make.
  */
 function* inputText(json: string, isCut: boolean): Steps<string> {
   const text = json.trim()

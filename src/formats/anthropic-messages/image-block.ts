@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** A picture, in the form that requests have for it: answers have none of their own. */
+/** An image in the form of requests, because answers of this dialect have none. */
 export const imageBlock = (url: string): JsonObject => {
   const inline = /^data:([^;,]+);base64,/.exec(url)
   const source =

@@ -1,4 +1,4 @@
-/** The first event of a stream of this dialect, and the last one of a failed one. */
+/** The first event of a stream of this dialect, and the last one of a failed stream. */
 import { carriesContent, type Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
@@ -9,8 +9,8 @@ import { errorBody } from './render-error.ts'
 import { startUsage } from './usage.ts'
 
 /**
- * `frames` are those that are rendered next: they may know the use already. Up to the first content they come together
- * however the network cut the upstream's bytes; what is known later must not count, or the same answer would differ.
+ * `frames` are those that are rendered next; they may already contain the usage. Frames up to the first content arrive together,
+ * however the network splits the upstream's bytes; later usage must not be considered, or the output would depend on timing.
  */
 export const messageStart = (head: AnswerHead, frames: readonly Frame[]): string => {
   const message = {

@@ -1,4 +1,4 @@
-/** A Messages body in the language of the middle (docs/contract/messages.md#request). */
+/** Parses a Messages body into the canonical prompt (docs/contract/messages.md#request). */
 import { withoutBillingLine } from '../../canonical/billing-line.ts'
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
 import type { Message, OutputFormat, Part, Prompt, Tool, ToolChoice } from '../../canonical/prompt.ts'
@@ -30,11 +30,11 @@ import { BLOCKS } from './read-blocks.ts'
 import { readMessagesSettings } from './read-settings.ts'
 import { thinkingFirst } from './unasked-thinking.ts'
 
-/** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
+/** Throws `invalid_prompt` naming the faulty message, or `invalid_request` for a fault outside the messages. */
 export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
   const outputConfig = optionalChild(root, 'output_config')
-  // A list or a text gets the fault of this field.
+  // A list or a string gets the fault of this field.
   const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
   const system = readSystem(member(root, 'system'))
   yield
@@ -54,7 +54,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   return { ...prompt, otherFields: otherFields('messages', root) }
 }
 
-/** A tool without a type, or of type `custom`, is a function of the client; every other type but the shell is the provider's own. */
+/** A tool without a type, or of type `custom`, is a function of the client; every other type except the shell is a tool of the provider. */
 const readTool = (tool: Node): Tool => {
   const type = optionalText(tool, 'type') ?? 'custom'
   if (type === 'custom') return functionTool(tool, 'input_schema')
@@ -68,7 +68,7 @@ const readSystem = (value: unknown): Message[] => {
   return systemOf(nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => readPart(block, BLOCKS)))
 }
 
-/** Anthropic alone understands the line for its billing, and gets the body as it was written (docs/contract/messages.md#request). */
+/** Only Anthropic understands the billing line, and it gets the body as written (docs/contract/messages.md#request). */
 const systemOf = (given: readonly Part[]): Message[] => {
   const parts = given.flatMap((part): readonly Part[] => {
     if (part.type !== 'text') return [part]
@@ -103,7 +103,7 @@ const readToolChoice = (choice: Node | null): ToolChoice => {
   }
 }
 
-/** The dialect gives its schema no name. `output_format` is where the format was while it was new. */
+/** This dialect gives the schema no name. `output_format` is the earlier location of the format. */
 const readOutputFormat = (outputConfig: Node | null, root: Node): OutputFormat => {
   const format = (outputConfig === null ? null : optionalChild(outputConfig, 'format')) ?? optionalChild(root, 'output_format')
   if (format === null) return { type: 'text' }

@@ -6,7 +6,10 @@ import { requestSchema, rules } from './schema.ts'
 
 export const presetBodySchema = requestSchema.extend(bodySchema(PRESET_CONTROLS).shape).meta({ id: 'PresetFromMessages' })
 
-/** The top-level `system`; system entries of `messages` go the way of `messages` (docs/contract/presets.md#system-prompt). */
+/**
+ * Reads the top-level `system`; system entries of `messages` are treated like the rest of `messages`
+ * (docs/contract/presets.md#system-prompt).
+ */
 const system = (field: FieldReader): readonly SystemSource[] => {
   const content = field('system')
   return content === undefined ? [] : [{ at: ['system'], content }]

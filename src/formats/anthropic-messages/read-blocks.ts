@@ -1,4 +1,4 @@
-/** Content blocks of a message, of the system prompt and of a tool's result. */
+/** Reads content blocks of a message, of the system prompt and of a tool's result. */
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { openProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { child, children, type Node, optionalFlag, optionalText, requiredText, requiredUrl } from '../json-node.ts'
@@ -15,7 +15,7 @@ export const BLOCKS: PartReaders = {
   document: (block) => {
     const filename = optionalText(block, 'title')
     const parts = readSource(block, (url) => ({ type: 'file', url, filename, ...cacheMark(block) }))
-    // Only a file has a place for its name, and nothing for what is said about it.
+    // Only a file part can hold its name, and no part can hold a context.
     const about = [parts.some(({ type }) => type === 'file' || type === 'unknown') ? null : filename, optionalText(block, 'context')]
     const text = about.filter((line) => line !== null && line !== undefined && line !== '').join('\n')
     return [...(text === '' ? [] : [{ type: 'text', text } as const]), ...parts, ...askedCitations(block)]
@@ -49,11 +49,11 @@ export const BLOCKS: PartReaders = {
   ...SERVER_TOOL_BLOCKS,
 }
 
-/** A tool that returns nothing may leave the content of its result out. */
+/** The content of a result may be absent if the tool returned nothing. */
 const readResultContent = (block: Node): readonly Part[] =>
   (block.members['content'] ?? null) === null ? [] : readContent(block, 'content', BLOCKS)
 
-/** `source` of an image or a document. A `file` source names another service's storage. */
+/** Reads the `source` of an image or a document. A `file` source refers to another service's storage. */
 const readSource = (block: Node, partOf: (url: string) => Part): readonly Part[] => {
   const source = child(block, 'source')
   switch (requiredText(source, 'type')) {
@@ -70,19 +70,19 @@ const readSource = (block: Node, partOf: (url: string) => Part): readonly Part[]
   }
 }
 
-/** A search result with its address, written as text so that every dialect can carry it. */
+/** A search result with its URL, written as text so that every dialect can carry it. */
 const readSearchResult = (block: Node): Part => {
   const found = children(block, 'content').map((part) => requiredText(part, 'text'))
   return { type: 'text', text: [requiredText(block, 'title'), requiredText(block, 'source'), ...found].join('\n'), ...cacheMark(block) }
 }
 
-/** The wish that answers cite this block, which only this dialect can express. */
+/** The request that answers cite this block, which only this dialect can express. */
 const askedCitations = (block: Node): UnknownPart[] => {
   const citations = (block.members['citations'] ?? null) === null ? null : child(block, 'citations')
   return citations !== null && optionalFlag(citations, 'enabled') === true ? [unknownPart('citations', citations)] : []
 }
 
-/** Pages of the web have addresses; a place in a document of the conversation has no word in the middle. */
+/** Reads citations. Web pages have URLs; a position in a document of the conversation has no canonical form. */
 const readCitations = (block: Node): { urls: UrlCitation[]; others: UnknownPart[] } => {
   const urls: UrlCitation[] = []
   const others: UnknownPart[] = []

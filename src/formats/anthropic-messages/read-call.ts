@@ -6,13 +6,13 @@ import { isObject } from '../../lib/json.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
-/** A Messages request. Throws `invalid_request` without a model or without messages, and `not_found` for one that continues a thread. */
+/** Reads a Messages request. Throws `invalid_request` if it has no model or no messages, and `not_found` if it continues a thread. */
 export const readCall = (body: JsonBody): Call => {
   refuseContinuation(body)
   return callOf('messages', body, { fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)], parsePrompt })
 }
 
-/** Such a request has the new messages alone. The code is the one by which Anthropic's clients send all of them again (docs/contract/messages.md#threads). */
+/** A continuation has only the new messages. On this error code, Anthropic's clients send the whole conversation again (docs/contract/messages.md#threads). */
 const refuseContinuation = (body: JsonBody): void => {
   const thread = body.value('thread')
   if (!isObject(thread) || thread['type'] !== 'continue') return
@@ -21,7 +21,7 @@ const refuseContinuation = (body: JsonBody): void => {
   })
 }
 
-/** This dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
+/** Reads this dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
 const readFallbacks = (body: JsonBody): string[] => {
   const value = body.value('fallbacks') ?? []
   if (!Array.isArray(value)) throw invalidField('fallbacks', 'Expected a list of objects.')

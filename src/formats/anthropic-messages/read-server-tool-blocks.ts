@@ -1,4 +1,4 @@
-/** Blocks of server tools that a client sends back, as calls and results: the reverse of server-tool-blocks.ts. */
+/** Reads blocks of server tools that a client sends back, as calls and results: the reverse of server-tool-blocks.ts. */
 import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -13,7 +13,7 @@ const readUse = (block: Node): readonly Part[] => {
   const place = placeOfServerCall(id)
   const own = serverToolName(name)
   const tool = isServerTool(own) ? own : place === null ? undefined : claudesTool(name)
-  // A call that a vendor ran has a result that only this vendor can read.
+  // The result of a call that a vendor ran can be read only by that vendor.
   if (tool === undefined) return [unknownContent('server_tool_use', block)]
   return [
     replayedCall({
@@ -30,7 +30,7 @@ const readUse = (block: Node): readonly Part[] => {
 const claudesTool = (name: string): ServerTool | undefined =>
   name.startsWith('tool_search_tool_') ? 'tool_search' : isServerTool(name) ? name : undefined
 
-/** `isOwn`: of a type that no vendor has. */
+/** `isOwn`: the type is one that no vendor uses. */
 const readResult =
   (type: string, isOwn: boolean) =>
   (block: Node): readonly Part[] => {
@@ -64,7 +64,7 @@ export const SERVER_TOOL_BLOCKS: PartReaders = {
   ),
 }
 
-/** The text that a model can read of a result, in the words that tools give it. */
+/** The part of a result that a model can read, in the form that tools give it. */
 const shownResult = (content: unknown): unknown => {
   if (Array.isArray(content)) {
     const blocks: readonly unknown[] = content
@@ -83,7 +83,7 @@ const shownResult = (content: unknown): unknown => {
   }
 }
 
-/** One seal holds all of what the model read. */
+/** The first block's seal holds everything that the model read. */
 const sealedIn = (content: unknown): string | null => {
   const first: unknown = Array.isArray(content) ? content[0] : content
   const sealed = isObject(first) ? first['encrypted_content'] : undefined

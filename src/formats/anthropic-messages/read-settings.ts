@@ -1,4 +1,4 @@
-/** The settings of a Messages body that take more than reading a field (docs/contract/messages.md#request). */
+/** Reads the settings of a Messages body that are not a single field (docs/contract/messages.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { disown, malformedMember, type Node, optionalChild, optionalNumber, optionalText, requiredText } from '../json-node.ts'
 import { flag, mapped, type Reading, reasoningOf, readSettings, text, unless } from '../setting-reader.ts'
@@ -14,14 +14,17 @@ export const readMessagesSettings = (root: Node, choice: Node | null, outputConf
 
 const readUser = (root: Node): Reading<string> | undefined => {
   const metadata = optionalChild(root, 'metadata')
-  // The service's records keep this one where both are there.
+  // The service's records use this one if both are present.
   const other = named(text(root, 'user'))
   return (metadata === null ? undefined : named(text(metadata, 'user_id'))) ?? other
 }
 
 const named = (name: Reading<string> | undefined): Reading<string> | undefined => unless(name, (value) => value === '')
 
-/** `standard_only` is elsewhere called the default tier; the fast speed is a tier by another name (docs/contract/messages.md#request). */
+/**
+ * Other interfaces call `standard_only` the default tier; the fast speed is a tier under another name
+ * (docs/contract/messages.md#request).
+ */
 const readServiceTier = (root: Node): Reading<string> | undefined => {
   const speed = unless(text(root, 'speed'), (speed) => speed === 'standard')
   const tier = unless(text(root, 'service_tier'), (tier) => tier === 'auto')
@@ -42,7 +45,7 @@ const readReasoningSetting = (root: Node, outputConfig: Node | null): Reading<Re
 const isEnabled = (thinking: Node, type: string): boolean => {
   if (type === 'enabled' || type === 'adaptive' || type === 'disabled') return type !== 'disabled'
   if (type !== 'between_tools') throw malformedMember(thinking, 'type', 'must be one of enabled, disabled, adaptive, between_tools')
-  // Elsewhere it cannot be kept to the time between tools.
+  // Other dialects cannot restrict thinking to the time between tools.
   disown(thinking, 'type')
   return true
 }

@@ -13,7 +13,7 @@ const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(
 const relayed = (json: string, tail = TAIL, ...events: readonly ModelEvent[]): string =>
   renderAnswer(HEAD, { native: { dialect: 'messages', json }, events }, tail)
 
-/** The members that strict clients need beside what the tests are about. */
+/** Members that strict clients need, besides those under test. */
 const WHOLE = '"type":"message","role":"assistant","stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null'
 const COUNTED = '"output_tokens_details":null,"server_tool_use":null,"inference_geo":null,"speed":null'
 const LACKING = {

@@ -1,4 +1,4 @@
-/** A whole message of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
+/** Relays a whole message of an upstream that speaks this dialect: its own text except for the members that the service owns. */
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
@@ -9,7 +9,7 @@ import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
 import { endUsage } from './usage.ts'
 
-/** `native` is JSON that the adapter has parsed. */
+/** `native` is JSON text that the adapter has already parsed. */
 export function* relayAnswer(head: AnswerHead, native: string, tail: AnswerTail): Steps<string> {
   const body = bodyOfParsed(native)
   yield
@@ -23,9 +23,9 @@ export function* relayAnswer(head: AnswerHead, native: string, tail: AnswerTail)
   return body.textWith(changes)
 }
 
-/** Some upstreams say null for no sources, where the schemas of strict clients want a list. */
+/** Some upstreams write null if there are no citations, but the schemas of strict clients require a list. */
 function* citedContent(body: JsonBody): Steps<Readonly<Record<string, string>>> {
-  // In megabytes of quotes a search takes longer than to read them.
+  // In large texts full of quotes, the search takes longer than parsing.
   if (body.searchable.length <= LARGE_BYTES && !NO_SOURCES.test(body.searchable)) return {}
   yield* body.reading(['content'])
   const [content, raw] = [body.value('content'), body.raw('content')]
@@ -39,7 +39,7 @@ function* citedContent(body: JsonBody): Steps<Readonly<Record<string, string>>> 
 
 const NO_SOURCES = /"citations"\s*:\s*null/
 
-/** JSON texts of what an end says (docs/contract/messages.md#answer). */
+/** The members of a message's end, with default values as JSON texts (docs/contract/messages.md#answer). */
 export const END_NEEDS = { stop_reason: 'null', stop_sequence: 'null', stop_details: 'null', container: 'null' }
 
 export const MESSAGE_NEEDS = { type: '"message"', role: '"assistant"', content: '[]', ...END_NEEDS }

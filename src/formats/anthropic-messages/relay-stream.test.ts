@@ -9,13 +9,13 @@ import { openStream } from './render-stream.ts'
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'messages', json: native }, events })
 const named = (type: string, data: string): string => `event: ${type}\ndata: ${data}\n\n`
 
-/** The frames that are sent for these events, each of its own, before the end. */
+/** The text sent before the end for these events, each in a frame of its own. */
 const relayed = (...natives: readonly string[]): string => {
   const stream = openStream(HEAD)
   return natives.map((native) => stream.frames([frame(native)])).join('')
 }
 
-/** The members that strict clients need beside what the tests are about. */
+/** Members that strict clients need, besides those under test. */
 const REST = '"stop_sequence":null,"stop_details":null,"container":null'
 const COUNTED = '"output_tokens_details":null,"server_tool_use":null,"service_tier":"standard","inference_geo":null,"speed":null'
 const USED = `"usage":{"input_tokens":9,"output_tokens":1,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":null,${COUNTED}}`

@@ -1,5 +1,5 @@
 /**
- * The stream of an upstream that speaks this dialect itself: its own events, but for the members that are ours. Its end
+ * Relays the stream of an upstream that speaks this dialect: its own events except for the members that the service owns. The end
  * is held back until the cost is known.
  */
 import type { Frame } from '../../canonical/event.ts'
@@ -19,9 +19,9 @@ export class MessageRelay implements StreamRenderer {
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
   #started = false
-  /** The indices, as JSON, of blocks that the upstream has begun and not ended. */
+  /** The indices, as JSON, of blocks that the upstream has started but not stopped. */
   readonly #open = new Set<string>()
-  /** JSON texts of the upstream's last events; null where they have not come. */
+  /** JSON texts of the upstream's last `message_delta` and `message_stop`; null until they arrive. */
   #delta: string | null = null
   #stop: string | null = null
 
@@ -55,7 +55,7 @@ export class MessageRelay implements StreamRenderer {
       case 'message_start':
         return this.#start(json)
       case 'message_delta': {
-        // Each but the last is passed on: only the last one's usage counts.
+        // All but the last are passed on at once; only the usage of the last one counts.
         const before = this.#delta
         this.#delta = json
         return this.#closeBlocks() + (before === null ? '' : eventFrame(type, oneLine(before)))
@@ -70,7 +70,8 @@ export class MessageRelay implements StreamRenderer {
         this.#open.delete(indexOf(json))
         return eventFrame(type, oneLine(json))
       default:
-        // Some clients break at an event whose name they do not know (docs/contract/messages.md#stream); pings are ours to send.
+        // Some clients fail on an event name that they do not know (docs/contract/messages.md#stream); pings are sent by the service
+        // itself.
         return CONTENT.test(type) ? eventFrame(type, oneLine(json)) : ''
     }
   }
@@ -88,7 +89,7 @@ export class MessageRelay implements StreamRenderer {
     return eventFrame('message_start', oneLine(body.textWith({ message })))
   }
 
-  /** Agents take a block for said once it has ended, and some servers never end one. */
+  /** Clients treat a block as complete only once it has stopped, and some servers never stop one. */
   #closeBlocks(): string {
     const stops = [...this.#open].map((index) => eventFrame('content_block_stop', `{"type":"content_block_stop","index":${index}}`))
     this.#open.clear()
@@ -120,5 +121,5 @@ const indexOf = (json: string): string => bodyOfParsed(json).raw('index') ?? ''
 
 const INDEX = /^\d{1,9}$/
 
-/** An upstream may leave an object out, or write something else in its place. */
+/** Returns `{}` if the upstream left the object out or wrote something else. */
 const objectText = (json: string | undefined): string => (json?.startsWith('{') === true ? json : '{}')

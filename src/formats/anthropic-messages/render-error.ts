@@ -14,7 +14,7 @@ export const renderError = (
   answered: false,
 })
 
-/** The envelope without its `request_id`: the data of the `error` event. The facts stand beside `error`, whose keys are the dialect's: `details` is one of them. */
+/** The envelope without its `request_id`: the data of the `error` event. The metadata is placed beside `error`, whose keys are fixed; `details` is one of those keys. */
 export const errorBody = (error: GatewayError, tail: AnswerTail | null): JsonObject => {
   const { error_type: _, details, ...facts } = error.publicMetadata
   return {

@@ -148,7 +148,7 @@ const said = (content: readonly Anthropic.ContentBlock[]): AnswerContents => {
   return all
 }
 
-/** Refusals are text here, in their place among the text. */
+/** Refusals are rendered as text in this dialect, in their place among the text. */
 const expected = (events: readonly ModelEvent[]): AnswerContents =>
   contentsOf(events.map((event) => (event.type === 'refusal' ? { ...event, type: 'text' } : event)))
 

@@ -1,4 +1,4 @@
-/** A message as a stream of its events (docs/contract/messages.md#stream). */
+/** Renders a message as a stream of events (docs/contract/messages.md#stream). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
@@ -14,7 +14,7 @@ import { stopMembers } from './stop.ts'
 import { type EndingSink, thinkingBehindText } from './unasked-thinking.ts'
 import { messagesUsage } from './usage.ts'
 
-/** `message_start`, the blocks, `message_delta` with reason and usage, `message_stop`, `[DONE]`. */
+/** Writes `message_start`, the blocks, `message_delta` with the stop reason and usage, `message_stop`, and `[DONE]`. */
 export const openStream = (head: AnswerHead): StreamRenderer =>
   endingOnce(inOneLane('messages', { relay: () => new MessageRelay(head), render: () => new MessageStream(head) }))
 

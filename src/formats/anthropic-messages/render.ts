@@ -1,4 +1,4 @@
-/** A whole message (docs/contract/messages.md#answer). */
+/** Renders a whole message (docs/contract/messages.md#answer). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { eachInSteps, startPace, type Steps } from '../../lib/steps.ts'
@@ -13,7 +13,7 @@ import { stopMembers } from './stop.ts'
 import { thinkingBehindText } from './unasked-thinking.ts'
 import { messagesUsage } from './usage.ts'
 
-/** This dialect has no place for a failure next to content: a failed answer is its error. */
+/** This dialect cannot show a failure next to content, so a failed answer is rendered as its error. */
 export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): Steps<string> {
   if (failure !== null) return renderError(failure, head, tail).body
   if (answer.native?.dialect === 'messages') return yield* relayAnswer(head, answer.native.json, tail)

@@ -1,12 +1,13 @@
 /**
- * Tools that the service runs, as blocks of a message: the call, and at once its result. Where Claude has such a tool the
- * blocks are Claude's own; the others have blocks that typed clients keep unread (docs/contract/messages.md#server-tools).
+ * Tools that the service runs, as blocks of a message: each call is directly followed by its result. If Claude has such a tool,
+ * the blocks are Claude's own; the others have blocks that typed clients keep without interpreting them
+ * (docs/contract/messages.md#server-tools).
  */
 import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { imageBlock } from './image-block.ts'
 
-/** `input`: a stream opens with an empty one and sends it behind. */
+/** `input`: a stream opens the block with an empty one and sends the actual one afterwards. */
 export const useBlock = (call: ServerCall, input: JsonObject = call.input): JsonObject => ({
   type: 'server_tool_use',
   id: call.id,
@@ -15,7 +16,10 @@ export const useBlock = (call: ServerCall, input: JsonObject = call.input): Json
   ...originOf(call),
 })
 
-/** The model's own id and name of the call, for the way back: typed clients may drop them, and then the block's id is the call's. */
+/**
+ * The model's own id and name of the call, for when the block is sent back. Typed clients may drop them; then the block's id is
+ * used as the call's.
+ */
 const originOf = ({ callId, name, tool, catalog }: ServerCall): JsonObject => ({
   call_id: callId,
   ...(name === `service_${tool}` ? {} : { instance_name: name }),
@@ -34,7 +38,7 @@ export const resultBlock = (call: ServerCall, outcome: ServerOutcome): JsonObjec
   }
 }
 
-/** Claude's own name for what it has, in any of its versions; else the type that the client asked for. */
+/** Claude's own name for its tools, in any of their versions; otherwise the type that the client asked for. */
 const nameOf = ({ tool, askedAs }: ServerCall): string => {
   if (tool === 'tool_search') return askedAs.includes('bm25') ? 'tool_search_tool_bm25' : 'tool_search_tool_regex'
   return NATIVE.has(tool) ? tool : askedAs
@@ -57,7 +61,7 @@ const RESULTS: Readonly<Partial<Record<ServerTool, ResultForm>>> = {
         url,
         title,
         page_age: published,
-        // One seal holds all of what the model read.
+        // The first result's seal holds everything that the model read.
         encrypted_content: index === 0 ? sealed : '',
       }))
     },
@@ -96,13 +100,13 @@ const RESULTS: Readonly<Partial<Record<ServerTool, ResultForm>>> = {
   bash: { type: (prefix) => `${prefix}_bash_tool_result`, content: ({ value }) => value },
 }
 
-/** No block is published for the rest: what the model read, and pictures. */
+/** Claude has no published block for the other tools; this one holds the text that the model read, and images. */
 const OTHER: ResultForm = {
   type: () => 'service_tool_result',
   content: ({ text, pictures = [] }) => [{ type: 'text', text }, ...pictures.map(imageBlock)],
 }
 
-/** Typed clients know these codes and no others: any other fault is reported as the block's general one. */
+/** Typed clients know only these codes; any other fault is reported with the block's general code. */
 const codeOf = ({ code }: { readonly code: ServerToolFault }, known: readonly ServerToolFault[], general: ServerToolFault): string =>
   known.includes(code) ? code : general
 

@@ -16,7 +16,7 @@ const headOf = (body: object, model = 'openai/gpt-5'): AnswerHead => ({ ...HEAD,
 const whole = (events: readonly ModelEvent[], head: AnswerHead): readonly { type: string }[] =>
   (JSON.parse(renderAnswer(head, { events }, TAIL)) as { content: { type: string }[] }).content
 
-/** Types of the blocks, whole and streamed. */
+/** The types of the blocks, of the whole answer and of the stream. */
 const typesOf = (events: readonly ModelEvent[], head: AnswerHead): readonly (readonly string[])[] => {
   const opened = payloads(streamed(openStream(head), frames(...events))).flatMap(({ content_block: given }) => {
     const block = given as { type: string } | undefined

@@ -1,7 +1,8 @@
 /**
- * Thinking that a Messages client did not ask for. Claude shows none then, and clients read the first block as the answer:
- * so it stands behind the text, or directly before the call of a tool that it led to. It is not left out, since its maker
- * wants it back (`thinkingFirst`). Claude's own, which some models cannot be kept from, stays where Claude puts it.
+ * Handles thinking that a Messages client did not ask for. Claude shows none then, and clients take the first block for the
+ * answer, so such thinking is placed after the text, or directly before the tool call that it led to. It is not dropped, because
+ * its provider wants it back (`thinkingFirst`). Claude's own thinking, which some models always produce, stays where Claude puts
+ * it.
  */
 import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
@@ -10,11 +11,11 @@ import type { Block, BlockSink } from '../block-sequence.ts'
 import type { AnswerHead } from '../format.ts'
 
 export interface EndingSink extends BlockSink {
-  /** Delivers what was held back. */
+  /** Delivers the blocks that were held back. */
   end(): void
 }
 
-/** The sink that blocks go to: `sink` itself, or one that holds thinking back. */
+/** Returns `sink` itself, or a sink that holds thinking back. */
 export const thinkingBehindText = (sink: BlockSink, { model, request }: AnswerHead): EndingSink => {
   const thinking = request.value('thinking')
   const asked = isObject(thinking) && thinking['type'] !== 'disabled'
@@ -39,7 +40,7 @@ interface Held {
 
 const holdingSink = (sink: BlockSink): EndingSink => {
   let held: Held[] = []
-  /** The open block, where it is held back. */
+  /** The open block if it is held back, else null. */
   let open: Held | null = null
   const release = (): void => {
     for (const { block, text, proof } of held) {
@@ -78,7 +79,7 @@ const holdingSink = (sink: BlockSink): EndingSink => {
   }
 }
 
-/** A turn that a client sends back, with the thinking behind its text where its maker put it: before the text. */
+/** For a turn that a client sends back: moves the thinking after its text to where its provider put it, before the text. */
 export const thinkingFirst = (parts: readonly Part[]): readonly Part[] => {
   const last = parts.findLastIndex(({ type }) => type !== 'reasoning')
   if (last < 0 || last === parts.length - 1) return parts

@@ -8,7 +8,7 @@ import { costMembers } from '../cost-members.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { serverToolDetails, serverToolUse } from '../server-tool-usage.ts'
 
-/** `usage` of this dialect: its input counts exclude each other, as ours do; `output_tokens` holds the thinking too. */
+/** The `usage` of this dialect: its input counts are disjoint, as ours are; `output_tokens` includes the thinking. */
 export const messagesUsage = (tail: AnswerTail): JsonObject => {
   const { usage } = tail
   const details = serverToolDetails(tail)
@@ -25,7 +25,7 @@ export const messagesUsage = (tail: AnswerTail): JsonObject => {
   }
 }
 
-/** The ordinary tier has another name here. */
+/** The default tier has another name in this dialect. */
 const tierName = ({ servedTier }: Usage): string | null => (servedTier === 'default' ? 'standard' : servedTier)
 
 const iterationUsage = ({ type, model, usage }: Iteration): JsonObject => ({
@@ -35,14 +35,14 @@ const iterationUsage = ({ type, model, usage }: Iteration): JsonObject => ({
   output_tokens: outputTokens(usage),
 })
 
-/** The members that replace those of an upstream of this dialect; for the others the upstream's own values stand. */
+/** The members that replace those of an upstream of this dialect; its other members keep their values. */
 export const relayedUsage = (tail: AnswerTail): JsonObject => ({
   ...counts(tail.usage),
   output_tokens: outputTokens(tail.usage),
   ...costs(tail),
 })
 
-/** The usage with which an answer ends, as JSON text: that of the upstream, its text too, under ours, with the keys that it left out. */
+/** The final usage of an answer, as JSON text: the upstream's object with our members laid over it and missing keys added. */
 export const endUsage = (upstream: string | undefined, tail: AnswerTail, head: Estimating): string => {
   const usage = bodyOfParsed(completeUsage(mergedUsage(upstream ?? null, relayedUsage(tail)), head))
   return usage.textWith(typeof usage.get('service_tier') === 'string' ? {} : { service_tier: JSON.stringify(tierName(tail.usage)) })
@@ -50,7 +50,7 @@ export const endUsage = (upstream: string | undefined, tail: AnswerTail, head: E
 
 const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'prompt', 'completions')
 
-/** The counts that `message_start` must hold before anything was counted: the provider's where they came first, else our estimate. */
+/** The counts that `message_start` must contain before anything was counted: the provider's if they are known, else our estimate. */
 export const startUsage = (known: Usage | null, head: Estimating): JsonObject => ({
   ...(known === null || inputTokens(known) === 0 ? ESTIMATED(head.inputTokensEstimate) : counts(known)),
   output_tokens: known === null ? 0 : outputTokens(known),
@@ -76,13 +76,13 @@ const ESTIMATED = (inputEstimate: number): JsonObject => ({
   cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
 })
 
-/** Keys that typed clients expect and no event carries. */
+/** Keys that typed clients require and that no event provides. */
 const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: null }
 
-/** Nearly every provider counts the input, and the estimate takes reading the whole request: it is asked for where it is needed. */
+/** The estimate requires reading the whole request and nearly every provider reports the input, so it is computed only when needed. */
 type Estimating = Pick<AnswerHead, 'inputTokensEstimate'>
 
-/** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. One that is no object counts as empty. */
+/** The usage of an upstream of this dialect, as JSON text, with missing keys added. Anything but an object counts as empty. */
 export const completeUsage = (json: string | undefined, head: Estimating): string => {
   const usage = bodyOfParsed(json?.startsWith('{') === true ? json : '{}')
   const missing = missingMembers(usage, USAGE_NEEDS)

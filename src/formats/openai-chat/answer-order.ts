@@ -1,4 +1,4 @@
-/** A message of the assistant in the order in which the model gave it, as far as its thinking says where it stood (decisions/0121). */
+/** Puts an assistant message in the order in which the model produced it, as far as its thinking records its places (decisions/0121). */
 import { PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { PlaceOfThought } from '../../canonical/place-of-thought.ts'
 import type { Part } from '../../canonical/prompt.ts'
@@ -7,8 +7,8 @@ import type { Thought } from './read-reasoning.ts'
 type Text = Extract<Part, { type: 'text' }>
 
 /**
- * Thinking without a place follows the thinking before it, and comes first where there is none. Places beyond the end, as of a
- * text that the client shortened, are the end.
+ * Thinking without a place follows the previous thinking, or comes first. Places beyond the end, for example in a text that the
+ * client shortened, count as the end.
  */
 export const inOrderOfAnswer = (thoughts: readonly Thought[], said: readonly Part[], calls: readonly Part[]): Part[] => {
   const words = wordsOf(said)
@@ -24,23 +24,26 @@ export const inOrderOfAnswer = (thoughts: readonly Thought[], said: readonly Par
   return [...placed, ...words.rest(), ...calls.slice(called)]
 }
 
-/** Its makers' messages stand apart without the break that this service puts between them. Claude's texts may begin with one of their own. */
+/**
+ * OpenAI's messages are separate items, without the break that this service inserts between them. Claude's texts may begin with a
+ * break of their own.
+ */
 const isOpenAiThinking = (part: Part): boolean => part.type === 'reasoning' && part.proof?.format === 'openai-responses-v1'
 
-/** Behind all words, and before all calls of the client's. */
+/** The place after all text, and before all calls that the client runs. */
 export const BEHIND_WORDS: PlaceOfThought = { text: Number.POSITIVE_INFINITY, calls: 0 }
 
 interface Words {
-  /** The words before the place that were not taken yet. */
+  /** Takes the parts before the place that were not taken yet. */
   before(place: PlaceOfThought): Part[]
-  /** Passes over the break with which the rest of a text that was cut begins. */
+  /** Skips the break at the beginning of the rest of a text that was cut. */
   skipBreak(): void
   rest(): readonly Part[]
 }
 
 const wordsOf = (said: readonly Part[]): Words => {
   let next = 0
-  /** The end of a text that was cut. */
+  /** The rest of a text that was cut. */
   let cut: Text | null = null
   let passed = 0
 
@@ -82,5 +85,5 @@ const wordsOf = (said: readonly Part[]): Words => {
   }
 }
 
-/** A character of two units is not cut: a client may have changed the text. */
+/** Moves a cut out of a surrogate pair; the place may be off because a client may have changed the text. */
 const characterEnd = (text: string, at: number): number => ((text.codePointAt(at - 1) ?? 0) > 0xffff ? at + 1 : at)

@@ -1,4 +1,4 @@
-/** The `choices` of an upstream's own completion or chunk, changed without touching what is not ours. */
+/** Edits the `choices` of an upstream's own completion or chunk without touching what is not ours. */
 import { JsonBody } from '../../lib/json-body.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { JsonTextError } from '../../lib/json-limits.ts'
@@ -7,20 +7,19 @@ import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import type { Ending } from '../ending.ts'
 
-/** Each choice as the text it came in. `raw` is the JSON text of the array. Throws JsonTextError. */
+/** Returns each choice with its original text. `raw` is the JSON text of the array. Throws JsonTextError. */
 export const readChoices = (raw: string): readonly JsonBody[] => {
   if (!raw.startsWith('[')) return []
   const inside = raw.slice(1, -1).trim()
   if (inside === '') return []
   try {
-    return [JsonBody.ofParsed(inside)] // nearly always there is one, and its text stays as it is
+    return [JsonBody.ofParsed(inside)] // there is nearly always one, and its text stays as it is
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
     return (JSON.parse(raw) as unknown[]).map((choice) => JsonBody.read(JSON.stringify(choice)))
   }
 }
 
-/** The array of them. */
 export const choicesText = (choices: readonly string[]): string => `[${choices.join(',')}]`
 
 export const choiceIndex = (choice: JsonBody): number => {
@@ -29,8 +28,8 @@ export const choiceIndex = (choice: JsonBody): number => {
 }
 
 /**
- * A choice that has ended, with the reason as this service names it and the upstream's own word beside it. The events
- * are those of the first choice only; further ones keep what the upstream says.
+ * Returns a choice that has ended, with the finish reason as this service names it and the upstream's own reason beside it. The
+ * events are those of the first choice only; further choices keep the upstream's reason.
  */
 export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
   const given = choice.get('finish_reason') ?? null
@@ -42,14 +41,14 @@ export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
   })
 }
 
-/** Some servers write an empty reason until there is one. */
+/** Returns true if the choice has a finish reason. Some servers write an empty one until the end. */
 export const hasEnded = (choice: JsonBody): boolean => typeof choice.get('finish_reason') === 'string' && choice.get('finish_reason') !== ''
 
-/** A choice of a stream that goes on: strict clients need the key. */
+/** Returns a choice of a stream that continues, with `finish_reason`, because strict clients require the key. */
 export const openChoice = (choice: JsonBody): string =>
   choice.has('finish_reason') && choice.get('finish_reason') !== '' ? choice.text : choice.textWith({ finish_reason: 'null' })
 
-/** Says whether a choice that comes after the end of its answer still carries anything to read. */
+/** Returns true if a choice that arrives after the end of its answer still has content. */
 export const saysMore = (choice: JsonBody): boolean => {
   if (choice.keys.some((key) => !CHOICE_KEYS.has(key))) return true
   if ((choice.get('logprobs') ?? null) !== null) return true
@@ -61,9 +60,9 @@ const CHOICE_KEYS: ReadonlySet<string> = new Set(['index', 'delta', 'finish_reas
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/** Gives each call of a stream its number. */
+/** Assigns an index to each call of a stream. */
 export interface CallNumbers {
-  /** `opens`: the piece names the call. */
+  /** `opens`: the piece contains the call's name. */
   next(opens: boolean): number
 }
 
@@ -78,24 +77,24 @@ export const numberCalls = (): CallNumbers => {
 }
 
 /**
- * Says whether the choices of a chunk have what strict clients need. It searches the text: within a string of JSON a
- * quote has a backslash before it.
+ * Returns true if the choices of a chunk have what strict clients need. It searches the text, which is safe because a quote within
+ * a JSON string is preceded by a backslash.
  */
 export const looksComplete = (choices: string): boolean => {
   const index = choices.indexOf('"index"')
   if (index < 0 || !choices.includes('"delta"') || choices.includes('"role":""')) return false
-  // Beside the choice's own index, that of a call.
+  // Besides the choice's own index, each call needs one.
   return !choices.includes('"tool_calls"') || choices.includes('"index"', index + 1)
 }
 
-/** The same of one choice that was parsed. */
+/** The same check for one parsed choice. */
 export const isCompleteChunkChoice = ({ index, delta }: JsonObject): boolean => {
   if (index === undefined || !isObject(delta) || delta['role'] === '') return false
   const calls = delta['tool_calls']
   return !Array.isArray(calls) || calls.every((call) => isObject(call) && 'index' in call)
 }
 
-/** A choice of a chunk with what strict clients need of it and some vendors leave out, or blank. */
+/** Returns a choice of a chunk with the members that strict clients need and that some vendors omit or leave blank. */
 export const completeChunkChoice = (choice: JsonBody, position: number, calls: CallNumbers): JsonBody => {
   const delta = JsonBody.ofParsed(choice.raw('delta') ?? choice.raw('message') ?? '{}')
   const toolCalls = delta.raw('tool_calls')
@@ -114,10 +113,10 @@ const numbered = (call: string, calls: CallNumbers): string => {
   return body.has('index') ? call : body.textWith({ index: String(calls.next(body.value('id') !== undefined)) })
 }
 
-/** A choice of a whole answer, likewise. */
+/** The same for a choice of a whole answer. */
 export function* completeChoice(choice: JsonBody, position: number): Steps<JsonBody> {
   const message = choice.raw('message')
-  // In a long text of quotes a search takes longer than to find the members.
+  // In a long text full of quotes, the search takes longer than locating the members.
   const isShort = message === undefined || message.length <= LARGE_BYTES
   if (isShort && choice.has('index') && (message === undefined || (HAS_ROLE.test(message) && !HAS_CALLS.test(message)))) return choice
   if (!isShort) yield
@@ -129,7 +128,7 @@ export function* completeChoice(choice: JsonBody, position: number): Steps<JsonB
   })
 }
 
-/** A message is complete with a role and without calls, which could lack their type. */
+/** A message is complete if it has a role and no calls; calls could lack their type. */
 const HAS_ROLE = /"role"\s*:\s*"assistant"/
 const HAS_CALLS = /"tool_calls"\s*:\s*\[\s*\{/
 

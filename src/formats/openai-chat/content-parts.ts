@@ -1,4 +1,4 @@
-/** Parts of the content of a chat message (docs/contract/chat-completions.md#messages). */
+/** Reads the parts of a chat message's content (docs/contract/chat-completions.md#messages). */
 import type { Part } from '../../canonical/prompt.ts'
 import { child, type Node, optionalText, requiredText, requiredUrl } from '../json-node.ts'
 import { fileAddress, imageDetail, readInputAudio } from '../media-parts.ts'
@@ -11,7 +11,7 @@ const readImage = (part: Node): Part[] => {
 
 const readVideo = (part: Node): Part[] => [{ type: 'video', url: requiredUrl(child(part, 'video_url'), 'url') }]
 
-/** A `file_id` names another service's storage. */
+/** Reads a file part. A `file_id` refers to another service's storage. */
 const readFile = (part: Node): Part[] => {
   const file = child(part, 'file')
   const data = optionalText(file, 'file_data')

@@ -1,6 +1,6 @@
 /**
- * The older words for tools: `functions`, `function_call` and messages of the role `function`. A request in these is read
- * as one in today's, so that every provider gets what it knows; its answer is written in the older ones again.
+ * The legacy form of tools: `functions`, `function_call` and messages of the role `function`. A request in this form is converted
+ * to the current one, so that every provider understands it; its answer is converted back.
  */
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
@@ -17,7 +17,7 @@ import { writtenInSteps } from '../written-in-steps.ts'
 export interface ModernRequest {
   readonly body: JsonBody
   readonly warnings: readonly Warning[]
-  /** The client declared functions: it knows no other answer than `function_call`. */
+  /** The client declared `functions`, so it understands only `function_call` in answers. */
   readonly legacy: boolean
 }
 
@@ -32,7 +32,7 @@ export function* withModernTools(body: JsonBody): Steps<ModernRequest> {
   const history = isList(messages) ? yield* modernHistory(messages, warnings) : messages
   const raw = body.raw('messages')
   yield
-  // A preset may have brought the tools: a function of the request takes the place of one with its name, as a tool of the request does.
+  // The preset may have provided the tools: a function of the request replaces one with the same name, as a tool of the request does.
   const modern = legacy ? yield* uniteTools('chat', isList(tools) ? tools : [], functions.map(modernTool)) : null
   const isSame = history === undefined || messages === undefined || history === messages || raw === undefined
   return {
@@ -52,7 +52,7 @@ function* speaksOfFunctions(json: string): Steps<boolean> {
   return (yield* includesInSteps(json, '"function')) && (yield* testInSteps(OLDER_WORDS, json))
 }
 
-/** JSON text of a whole answer or of a chunk, in the older words. */
+/** Returns the JSON text of a whole answer or of a chunk in the legacy form. */
 export function* legacyAnswer(json: string): Steps<string> {
   if (!(yield* includesInSteps(json, '"tool_calls"'))) return json
   const answer = (yield* parseExactInSteps(json)) as JsonObject
@@ -60,7 +60,7 @@ export function* legacyAnswer(json: string): Steps<string> {
   return isList(choices) ? yield* writeInSteps({ ...answer, choices: choices.map(legacyChoice) }) : json
 }
 
-/** Server-sent events, each of which holds a chunk. */
+/** Converts server-sent events, each of which holds a chunk. */
 export const legacyEvents = (events: string): Written => {
   const steps = eventsInSteps(events)
   return events.length > LARGE_BYTES ? writtenInSteps(steps) : atOnce(steps)
@@ -74,7 +74,7 @@ function* eventsInSteps(events: string): Steps<string> {
 
 const CHUNK = /^data: \{/
 
-/** SDKs write a null for the member that their answer did not have. */
+/** Matches the legacy form. SDKs write null for a member that their answer did not have, which does not count. */
 const OLDER_WORDS = /"function_call"(?!\s*:\s*null)|"role"\s*:\s*"function"/
 
 const modernTool = (definition: JsonValue): JsonValue => ({ type: 'function', function: definition })
@@ -82,14 +82,14 @@ const modernTool = (definition: JsonValue): JsonValue => ({ type: 'function', fu
 const modernChoice = (choice: JsonValue): JsonValue =>
   isObject(choice) && typeof choice['name'] === 'string' ? { type: 'function', function: { name: choice['name'] } } : choice
 
-/** A function's result names the function; the call that it answers is the last one of that name. */
+/** A function's result names only the function; it answers the last call with that name. */
 function* modernHistory(messages: readonly JsonValue[], warnings: Warning[]): Steps<readonly JsonValue[]> {
   const calls = new Map<JsonValue, string>()
   return yield* mapInSteps(messages, (message, index) => {
     if (!isObject(message)) return message
     const { function_call: called = null, ...rest } = message
     if (message['role'] === 'assistant' && isObject(called)) {
-      // Mistral takes ids of nine letters and digits only.
+      // Mistral accepts only ids of nine letters and digits.
       const id = `fn${String(index).padStart(7, '0')}`
       calls.set(called['name'] ?? null, id)
       const { tool_calls: others = null } = rest
@@ -117,7 +117,7 @@ const legacyChoice = (choice: JsonValue): JsonValue => {
   }
 }
 
-/** The older words hold one call, the first one: a model that made more makes them again. */
+/** The legacy form can express only one call, the first one; a model that made more will make them again. */
 const legacyMessage = (said: JsonObject): JsonObject => {
   const { tool_calls: calls = null, ...rest } = said
   if (!isList(calls)) return said

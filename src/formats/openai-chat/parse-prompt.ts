@@ -1,4 +1,4 @@
-/** A Chat Completions body in the language of the middle (docs/contract/chat-completions.md#request). */
+/** Parses a Chat Completions body into the canonical prompt (docs/contract/chat-completions.md#request). */
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -13,7 +13,7 @@ import { CONTENT_PARTS } from './content-parts.ts'
 import { readAssistant } from './read-assistant.ts'
 import { readChatSettings } from './read-settings.ts'
 
-/** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
+/** Throws `invalid_prompt` naming the faulty message, or `invalid_request` for a fault outside the messages. */
 export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
   const pieces = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)

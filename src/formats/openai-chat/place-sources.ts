@@ -1,8 +1,11 @@
-/** The sources of a message's text, where the text came apart because the model thought in the middle of it. */
+/** Places the sources of a message's text that was split because the model thought in the middle of it. */
 import { PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 
-/** `whole`: the one text that all texts are pieces of, in whose units the sources are counted; null where there were several. Then they stand at the last. */
+/**
+ * `whole`: the original single text, whose positions the sources use; null if there were several texts, in which case the sources
+ * go to the last one.
+ */
 export const withSources = (parts: readonly Part[], urls: readonly UrlCitation[], whole: string | null): readonly Part[] => {
   if (urls.length === 0) return parts
   const last = parts.findLastIndex(({ type }) => type === 'text')
@@ -15,7 +18,7 @@ export const withSources = (parts: readonly Part[], urls: readonly UrlCitation[]
   })
 }
 
-/** A piece of the text: the index of its part, and where it stands in the whole. */
+/** A piece of the text: the index of its part, and its position in the whole. */
 interface Piece {
   readonly index: number
   readonly start: number
@@ -27,7 +30,7 @@ const piecesOf = (parts: readonly Part[], whole: string): readonly Piece[] => {
   let end = 0
   for (const [index, part] of parts.entries()) {
     if (part.type !== 'text') continue
-    // Between two pieces a break may have been left out.
+    // A break between two pieces may have been left out.
     const start = whole.startsWith(part.text, end) ? end : end + PARAGRAPH_BREAK.length
     pieces.push({ index, start, length: part.text.length })
     end = start + part.text.length
@@ -35,7 +38,10 @@ const piecesOf = (parts: readonly Part[], whole: string): readonly Piece[] => {
   return pieces
 }
 
-/** By the index of the part in which each source begins, or of the last one where it does not say; counted in that part. */
+/**
+ * Sources keyed by the index of the part in which each begins, or of the last part if it states no position; positions are
+ * relative to that part.
+ */
 const sourcesByPart = (pieces: readonly Piece[], urls: readonly UrlCitation[]): ReadonlyMap<number, readonly UrlCitation[]> => {
   const own = new Map<number, UrlCitation[]>()
   let at = 0

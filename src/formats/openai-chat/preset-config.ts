@@ -7,7 +7,7 @@ import { requestSchema, rules } from './schema.ts'
 
 export const presetBodySchema = requestSchema.extend(bodySchema(PRESET_CONTROLS).shape).meta({ id: 'PresetFromChat' })
 
-/** System and developer messages up to the first other one; what follows is the conversation (docs/contract/presets.md#system-prompt). */
+/** Reads the leading system and developer messages; everything after them is the conversation (docs/contract/presets.md#system-prompt). */
 const leadingSystemMessages = (field: FieldReader): readonly SystemSource[] => {
   const messages = field('messages')
   if (!Array.isArray(messages)) return []

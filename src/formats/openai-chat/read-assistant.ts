@@ -1,4 +1,7 @@
-/** A chat message of the assistant: what it thought, said, drew and called, in this order where its thinking has no places (docs/contract/chat-completions.md#messages). */
+/**
+ * Reads an assistant message: its thinking, text, images and calls, in this order if its thinking records no places
+ * (docs/contract/chat-completions.md#messages).
+ */
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { child, children, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
 import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'
@@ -27,7 +30,7 @@ const onlyText = (parts: readonly Part[]): string | null => {
   return texts.length === 1 ? (texts[0] ?? null) : null
 }
 
-/** The calls of the service that were made in one turn with calls of the client's stand behind what was said, where they do not say where. */
+/** Calls that the service ran in the same turn as calls of the client follow the text if they record no place. */
 const lastTurnBehindWords = (thoughts: readonly Thought[]): readonly Thought[] => {
   const first = thoughts.findIndex(({ parts }) => parts.some((part) => part.type === 'tool-call' && part.ran?.besideCalls === true))
   return first < 0
@@ -35,7 +38,7 @@ const lastTurnBehindWords = (thoughts: readonly Thought[]): readonly Thought[] =
     : thoughts.map((thought, index) => (index < first || thought.place !== null ? thought : { ...thought, place: BEHIND_WORDS }))
 }
 
-/** Speech that is named by its id, and the forerunner of `tool_calls`. */
+/** Members without a canonical form: speech that is referenced by its id, and the predecessor of `tool_calls`. */
 const NO_WORD = ['audio', 'function_call']
 
 /** The members that an assistant message may have instead of `content`. */
@@ -43,7 +46,7 @@ const BESIDE_CONTENT = ['tool_calls', 'refusal', 'reasoning', 'reasoning_content
 
 const isThere = (message: Node, key: string): boolean => (message.members[key] ?? null) !== null
 
-/** Content, and the sources that stand beside it. */
+/** Reads the content and the sources beside it. */
 const readAssistantContent = (message: Node): { readonly parts: readonly Part[]; readonly urls: readonly UrlCitation[] } => {
   const { content } = message.members
   const absent = content === undefined && BESIDE_CONTENT.some((key) => isThere(message, key))
@@ -76,7 +79,7 @@ const readToolCall = (call: Node): Part => {
   }
 }
 
-/** Where Google's own form of this dialect keeps the proof of a call. */
+/** Google's variant of this dialect keeps the proof of a call here. */
 const thoughtSignature = (call: Node): string | null => {
   const extra = optionalChild(call, 'extra_content')
   const google = extra === null ? null : optionalChild(extra, 'google')

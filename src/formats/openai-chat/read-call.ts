@@ -3,5 +3,5 @@ import type { JsonBody } from '../../lib/json-body.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
-/** A Chat Completions request. Throws `invalid_request` without a model or without messages. */
+/** Reads a Chat Completions request. Throws `invalid_request` if it has no model or no messages. */
 export const readCall = (body: JsonBody): Call => callOf('chat', body, { fallbacks: readTexts(body, 'models'), parsePrompt })

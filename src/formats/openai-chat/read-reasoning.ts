@@ -1,6 +1,6 @@
 /**
- * Thinking in a chat message. `reasoning_details` holds it with its proofs, in pieces: a stream sends a block's text in
- * many and its proof last, and clients hand them back as they came. `reasoning` repeats the readable part of them.
+ * Reads the thinking of a chat message. `reasoning_details` holds it in pieces with its proofs: a stream sends the text of a block
+ * in many pieces and its proof last, and clients send the pieces back unchanged. `reasoning` repeats their readable part.
  */
 import type { Part } from '../../canonical/prompt.ts'
 import { type PlaceOfThought, readPlacedId } from '../../canonical/place-of-thought.ts'
@@ -9,18 +9,18 @@ import { children, type Node, optionalNumber, optionalText, requiredText } from 
 import { type UnknownPart, unknownPart } from '../prompt-reader.ts'
 import { readServerToolDetail, SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
-/** A block of thinking, or a call that the service ran with its result. */
+/** A block of thinking, or a call that the service ran together with its result. */
 export interface Thought {
   readonly parts: readonly Part[]
-  /** Where it stood in the answer; null where nothing stood before it, or the client does not say. */
+  /** Its place in the answer; null if nothing preceded it, or if the client does not say. */
   readonly place: PlaceOfThought | null
 }
 
-/** `callIds`: the calls of the message. Their proofs are pieces of their own. */
+/** `callIds`: the ids of the message's calls. A proof of a call is a piece of its own. */
 export const readReasoning = (message: Node, callIds: ReadonlySet<string>): Thought[] => {
   const details = children(message, 'reasoning_details')
   if (details.length > 0) return joinPieces(details.map(readPiece), callIds)
-  // `reasoning_content` is a vendor's name for it.
+  // Some vendors call it `reasoning_content`.
   const text = optionalText(message, 'reasoning') ?? optionalText(message, 'reasoning_content')
   return text === null || text === '' ? [] : [{ parts: [{ type: 'reasoning', text }], place: null }]
 }
@@ -45,7 +45,7 @@ const readPiece = (detail: Node): Piece | Thought | UnknownPart => {
   if (type === 'reasoning.summary') return { text: requiredText(detail, 'summary'), summary: true, proof: null, ...rest }
   if (type === 'reasoning.text') {
     const signature = optionalText(detail, 'signature')
-    // The first maker of signatures is meant where none is named.
+    // A signature without a format is Anthropic's, the first vendor that had them.
     const proof = signature === null || signature === '' ? null : readProof('signature', signature, format ?? 'anthropic-claude-v1', id)
     return { text: optionalText(detail, 'text') ?? '', summary: false, proof, ...rest }
   }
@@ -58,14 +58,14 @@ const readProof = (kind: ReasoningProof['kind'], data: string, format: string | 
   if (opened !== null) return opened
   const known = REASONING_FORMATS.find((name) => name === format)
   if (known === undefined) return null
-  // Google has signatures only, whatever the name of the detail; Anthropic's have no id.
+  // Google has only signatures, whatever the type of the detail; Anthropic's proofs have no id.
   return { format: known, kind: known === 'google-gemini-v1' ? 'signature' : kind, data, ...proofId(known, id) }
 }
 
 const proofId = (format: ReasoningFormat, id: string | null): { readonly id?: string } =>
   id === null || format === 'anthropic-claude-v1' ? {} : { id }
 
-/** Pieces of one block come one after the other. */
+/** Joins pieces into blocks; the pieces of one block are consecutive. */
 const joinPieces = (pieces: readonly (Piece | Thought | UnknownPart)[], callIds: ReadonlySet<string>): Thought[] => {
   const blocks: (Piece | Thought | UnknownPart)[] = []
   for (const piece of pieces) {
@@ -93,16 +93,16 @@ const join = (open: Piece, next: Piece): Piece => ({
 
 const continues = (open: Piece, next: Piece, callIds: ReadonlySet<string>): boolean => {
   if (standsAlone(open, callIds) || standsAlone(next, callIds)) return false
-  // A proof ends its block; one that came before its text waits for it.
+  // A proof ends its block, unless the block has no text yet: a proof may precede its text.
   if (open.proof !== null && (next.proof !== null || open.text !== '')) return false
   if (open.format !== null && next.format !== null && open.format !== next.format) return false
   if (open.id !== null && next.id !== null) return open.id === next.id
   if (open.index !== null && next.index !== null) return open.index === next.index
-  // OpenAI's summary and the sealed thinking that it sums up, where they have no numbers.
+  // Joins OpenAI's summary and the encrypted thinking that it summarises, if neither has an index.
   return open.proof === null && next.proof !== null && next.text === ''
 }
 
-/** A redacted block has no text, and the proof of a call no block. */
+/** A redacted block has no text, and the proof of a call belongs to no block. */
 const standsAlone = ({ proof, id }: Piece, callIds: ReadonlySet<string>): boolean =>
   (proof?.format === 'anthropic-claude-v1' && proof.kind === 'encrypted') ||
   [id, proof?.id].some((id) => id !== null && id !== undefined && callIds.has(id))

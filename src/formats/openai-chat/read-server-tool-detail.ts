@@ -1,4 +1,4 @@
-/** An entry of `reasoning_details` for a call that the service ran: a call with its result. */
+/** Reads an entry of `reasoning_details` for a call that the service ran, as a call with its result. */
 import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -8,7 +8,7 @@ import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
 export const SERVER_TOOL_DETAIL = 'reasoning.server_tool_call'
 
-/** Null for a tool that is none of the service's. */
+/** Returns null for a tool that is not the service's. */
 export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
   const name = optionalText(detail, 'tool_name') ?? ''
   const own = serverToolName(name)

@@ -1,4 +1,4 @@
-/** The settings of a Chat Completions body that take more than reading a field (docs/contract/chat-completions.md#request). */
+/** Reads the settings of a Chat Completions body that are not a single field (docs/contract/chat-completions.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { member, type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, spokenStops, text, texts } from '../setting-reader.ts'
@@ -7,7 +7,7 @@ export const readChatSettings = (root: Node): Settings =>
   readSettings('chat', root, {
     stop: readStop(root),
     reasoning: readReasoningSetting(root),
-    // A number beside a refusal of what it counts: it is not read, which reports it as lost.
+    // `top_logprobs` beside `logprobs: false` has no effect; leaving it unread reports it as lost.
     ...(member(root, 'logprobs') === false ? { topLogprobs: undefined } : {}),
   })
 
@@ -17,7 +17,10 @@ const readStop = (root: Node): Reading<readonly string[]> | undefined => {
   return read === undefined || spoken === undefined ? undefined : { ...read, value: spoken }
 }
 
-/** Three fields for one thing: `reasoning` first, then OpenAI's name of its effort, then the oldest, which shows or hides it. */
+/**
+ * Three fields set the reasoning: `reasoning` first, then OpenAI's `reasoning_effort`, then the oldest, `include_reasoning`, which
+ * shows or hides it.
+ */
 const readReasoningSetting = (root: Node): Reading<ReasoningSetting> | undefined => {
   const reasoning = optionalChild(root, 'reasoning')
   const effort = optionalText(root, 'reasoning_effort')

@@ -1,8 +1,8 @@
 /**
- * `reasoning_details`: the thinking of an answer in the form in which this dialect wants it back. In a stream each is a
- * piece: clients join the texts of the pieces of one `index`, and take `signature` and `format` from the piece that has
- * them, which is the last one, as the format is not known before. Thinking behind words or calls has its place in the ids of
- * its pieces (decisions/0121): in all of them, since clients keep that of the first or of the last.
+ * Writes `reasoning_details`: the thinking of an answer in the form in which clients of this dialect send it back. In a stream
+ * each entry is a piece: clients join the texts of the pieces with the same `index`, and take `signature` and `format` from the
+ * piece that has them. That is the last one, since the format is not known earlier. Thinking after text or calls has its place in
+ * the ids of its pieces (decisions/0121), in all of them, since some clients keep the first id and some the last.
  */
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { type PlaceOfThought, placedId } from '../../canonical/place-of-thought.ts'
@@ -13,7 +13,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
 export interface ReasoningDetails {
-  /** The pieces that an event adds; most add none. */
+  /** Returns the pieces that an event adds; most events add none. */
   pieces(event: ModelEvent): readonly JsonObject[]
 }
 
@@ -44,7 +44,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
       : { type: 'reasoning.text', text: '', signature: data, ...rest }
   }
 
-  /** Clients take a text without a format for Claude's, and drop it for want of a signature. */
+  /** Closes thinking without a proof: clients take text without a format for Claude's, and drop it because it has no signature. */
   const unproven = (): readonly JsonObject[] => {
     if (open === null) return NONE
     const detail = open
@@ -103,13 +103,16 @@ export const createReasoningDetails = (): ReasoningDetails => {
 
 const NONE: readonly JsonObject[] = []
 
-/** The id of a piece, with its place unless nothing stands before it. */
+/** The id of a piece, with its place unless nothing precedes it. */
 const named = ({ index, place }: Pick<OpenDetail, 'index' | 'place'>, id?: string): JsonObject => {
   if (place.text > 0 || place.calls > 0) return { id: placedId(id, index, place) }
   return id === undefined ? {} : { id }
 }
 
-/** The proof of a call, of any kind, is recognised by the call's id, which only this type of detail carries. */
+/**
+ * A proof of a call is recognised by the call's id, which only this type of detail carries, so this type is used for proofs of any
+ * kind.
+ */
 const proofOfCall = ({ data, format }: ReasoningProof, id: string, index: number): JsonObject => ({
   type: 'reasoning.encrypted',
   data,
@@ -118,7 +121,7 @@ const proofOfCall = ({ data, format }: ReasoningProof, id: string, index: number
   index,
 })
 
-/** A call that the service ran and what it returned, for clients that send it back with the conversation. */
+/** A call that the service ran and its result, for clients that send them back with the conversation. */
 const serverCall = (
   { askedAs, arguments: json, callId, id, name, tool, catalog }: ServerCall,
   { text }: ServerOutcome,
@@ -136,10 +139,10 @@ const serverCall = (
   index: at.index,
 })
 
-/** UTF-16 units: clients of this dialect carry every result in each of their following requests. */
+/** UTF-16 units of a result; it is limited because clients of this dialect resend every result in each later request. */
 const RESULT_MAX = 32 * 1024
 
-/** The pieces of a stream as the details of a whole answer. */
+/** Joins the pieces of a stream into the details of a whole answer. */
 export const joinDetails = (pieces: readonly JsonObject[]): readonly JsonObject[] => {
   const whole: JsonObject[] = []
   for (const piece of pieces) {

@@ -1,4 +1,4 @@
-/** A whole answer of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
+/** Relays a whole answer of an upstream that speaks this dialect: its own text except for the members that the service owns. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { addedMembers } from '../answer-parts.ts'
@@ -12,7 +12,7 @@ import { chatUsage } from './usage.ts'
 import type { JsonChanges } from '../../lib/json.ts'
 import { eachInSteps, mapInSteps, type Steps } from '../../lib/steps.ts'
 
-/** `native` is JSON that the adapter has parsed. Throws JsonTextError where it is not one plain JSON object. */
+/** `native` is JSON text that the adapter has already parsed. Throws JsonTextError if it is not one plain JSON object. */
 export function* relayAnswer(head: AnswerHead, native: string, events: readonly ModelEvent[], tail: AnswerTail): Steps<string> {
   const body = JsonBody.ofParsed(native)
   yield
@@ -33,10 +33,10 @@ export function* relayAnswer(head: AnswerHead, native: string, events: readonly 
 
 const sizeOfChoice = ([, choice]: readonly [number, JsonBody]): number => choice.searchable.length
 
-/** The members that strict clients need and some vendors leave out or blank. */
+/** Changes that add the members which strict clients need and some vendors omit or leave blank. */
 export const envelopeRepairs = (body: JsonBody, object: string, head: AnswerHead): JsonChanges => ({
   ...(body.get('object') === object ? {} : { object: JSON.stringify(object) }),
   ...(Number.isInteger(body.get('created')) ? {} : { created: String(head.createdSeconds) }),
-  // A null error means that there is none, but clients that look for the key see one.
+  // `error: null` means that there is no error, but clients that only test for the key would see one.
   ...(body.get('error') === null ? { error: null } : {}),
 })

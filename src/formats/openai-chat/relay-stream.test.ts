@@ -10,7 +10,7 @@ import { openStream } from './render-stream.ts'
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'chat', json: native }, events })
 const stop: ModelEvent = { type: 'finish', reason: 'stop', native: 'stop' }
 
-/** The form of one chunk after others. */
+/** The relayed form of one chunk that follows other frames. */
 const relayed = (native: string, events: readonly ModelEvent[] = [], before: readonly Frame[] = []): string => {
   const stream = openStream(HEAD)
   stream.frames(before)
@@ -150,7 +150,7 @@ describe('the end', () => {
   })
 })
 
-/** Events as an adapter would read them off a chunk, as far as these recordings need it. */
+/** The events that an adapter would read from a chunk, as far as these recordings need them. */
 const eventsOf = (native: string): ModelEvent[] => {
   const reason = JSON.parse(native).choices[0]?.finish_reason
   return typeof reason === 'string' ? [{ type: 'finish', reason: reason === 'tool_calls' ? 'tool_calls' : 'stop', native: reason }] : []
@@ -191,7 +191,7 @@ describe('recorded streams', () => {
         const { usage: _, system_fingerprint: fingerprint, ...kept } = reported[at]
         expect(chunk).toMatchObject({
           ...kept,
-          // One time for all chunks: ours where the first one tells none.
+          // All chunks state one time: ours if the first one states none.
           ...(reported[0].created > 0 ? {} : { created: HEAD.createdSeconds }),
           ...(fingerprint === null || fingerprint === undefined ? {} : { system_fingerprint: fingerprint }),
           id: 'gen-abc123',

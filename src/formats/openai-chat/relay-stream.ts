@@ -1,6 +1,6 @@
 /**
- * The chunks of an upstream that speaks this dialect itself: their own text, but for the members that are ours, and
- * without what would be said twice: usage (sent once, at the end) and the end of a choice.
+ * Relays the chunks of an upstream that speaks this dialect: their own text except for the members that the service owns, and
+ * without what would be sent twice: the usage (sent once, at the end) and the end of a choice.
  */
 import { JsonBody } from '../../lib/json-body.ts'
 import { fillerOf, type Filling } from '../../lib/json-pattern.ts'
@@ -28,13 +28,13 @@ import {
 import { envelopeRepairs } from './relay-answer.ts'
 
 export interface ChunkRelay {
-  /** The chunk to send, as one line of JSON; '' where it has nothing to say; null where it cannot be relayed. */
+  /** Returns the chunk to send, as one line of JSON; '' if it contains nothing to send; null if it cannot be relayed. */
   relay(native: NativeText, ending: Ending): string | null
-  /** JSON text of the upstream's newest usage object. */
+  /** JSON text of the upstream's latest usage object. */
   readonly usage: string | null
-  /** The service tier that stands next to it. */
+  /** The service tier stated next to that usage. */
   readonly tier: JsonObject
-  /** The time that every chunk of the stream states: that of the first one, which is `offered` if none was sent yet. */
+  /** Returns the time that every chunk of the stream states: that of the first chunk, or `offered` if none was sent yet. */
   created(offered: number): number
 }
 
@@ -45,13 +45,13 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   let usage: string | null = null
   let tier: JsonObject = {}
   let createdSeconds: number | null = null
-  /** The newest pattern with its filled chunks, as they are sent; null where each has to be looked at. */
+  /** The latest pattern with the function that fills it; `fill` is null if each text must be processed individually. */
   let known: { readonly pattern: NativePattern; readonly fill: ((filling: Filling) => string) | null } | null = null
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
     const reported = body.get('created')
-    // All chunks of a stream state one time; Azure's first one states zero.
+    // All chunks of a stream must state the same time; Azure's first chunk states zero.
     createdSeconds ??= typeof reported === 'number' && Number.isInteger(reported) && reported > 0 ? reported : head.createdSeconds
     if (reported !== createdSeconds) changes['created'] = String(createdSeconds)
     const rawUsage = body.raw('usage')
@@ -63,7 +63,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
         if (typeof servedTier === 'string') tier = { service_tier: servedTier }
       }
     }
-    // Strict clients take a string or nothing here.
+    // Strict clients accept only a string or nothing here.
     if (body.get('system_fingerprint') === null) changes['system_fingerprint'] = null
 
     const raw = body.raw('choices') ?? '[]'
@@ -108,9 +108,9 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 }
 
 interface ChoicesForm {
-  /** They have what strict clients need. */
+  /** The choices have what strict clients need. */
   readonly isComplete: boolean
-  /** They need no change: none ends, either. */
+  /** The choices need no change: they are complete and none of them ends. */
   readonly isMidway: boolean
 }
 
@@ -120,11 +120,11 @@ const formOf = (choices: string): ChoicesForm => {
   return { isComplete, isMidway: isComplete && GOES_ON.test(choices) && !ENDS.test(choices) }
 }
 
-// Inside a JSON string a quote has a backslash before it, so these find keys only, whatever the model says.
+// Inside a JSON string a quote is preceded by a backslash, so these match only keys, whatever the model says.
 const GOES_ON = /"finish_reason"\s*:/
 const ENDS = /"finish_reason"\s*:\s*"/
 
-/** In megabytes of quotes each search would stop at each of them: so their members are looked at, which takes one walk through the text. */
+/** In megabytes of quotes each search would stop at every quote, so the members are examined in a single pass over the text. */
 const outlinedForm = (choices: string): ChoicesForm => {
   let isComplete = true
   let isMidway = true
@@ -136,7 +136,7 @@ const outlinedForm = (choices: string): ChoicesForm => {
   return { isComplete, isMidway }
 }
 
-/** A choice, its delta, the list of its calls, a call. */
+/** The levels are a choice, its delta, the list of its calls, and a call. */
 const CALL_LEVEL = 4
 
 const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Set<number>): string[] =>
@@ -150,7 +150,7 @@ const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Se
     return [finishedChoice(choice, ending)]
   })
 
-/** Members that say nothing by themselves. */
+/** Members that carry no content by themselves. */
 const ENVELOPE: ReadonlySet<string> = new Set([
   'id',
   'object',

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 
-/** `{error}` before routing; after it the body names the generation too (docs/contract/errors.md#provider-failures). */
+/** Renders `{error}` before routing; after it the body names the generation too (docs/contract/errors.md#provider-failures). */
 export const renderError = (
   error: GatewayError,
   head: AnswerHead | null,
@@ -17,7 +17,7 @@ export const renderError = (
   answered: false,
 })
 
-/** `error` of a body, of a choice and of a chunk. */
+/** The `error` member of a body, of a choice and of a chunk. */
 export const errorMember = (error: GatewayError): JsonObject => ({
   code: error.status,
   message: error.publicMessage,

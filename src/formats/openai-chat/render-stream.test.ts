@@ -135,7 +135,7 @@ test('nothing can be written after the end', () => {
   expect(() => failed.finish(TAIL)).toThrow()
 })
 
-/** As much of a delta as the official types do not know. */
+/** Members of a delta that the official types lack. */
 interface Beyond {
   readonly reasoning?: string
   readonly reasoning_details?: readonly Record<string, string | number>[]
@@ -143,7 +143,7 @@ interface Beyond {
   readonly images?: readonly { readonly image_url: { readonly url: string } }[]
 }
 
-/** The answer that the official client makes of a stream; the details are joined as OpenRouter's clients do it, by their index. */
+/** The answer that the official client assembles from a stream; the details are joined by index, as OpenRouter's clients do. */
 const read = async (stream: string): Promise<AnswerContents> => {
   const said = emptyContents()
   const details: Record<string, string | number>[] = []

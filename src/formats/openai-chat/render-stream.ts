@@ -1,4 +1,4 @@
-/** A stream of chat completion chunks (docs/contract/chat-completions.md#stream). */
+/** Renders a stream of chat completion chunks (docs/contract/chat-completions.md#stream). */
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -13,29 +13,29 @@ import { relayChunks } from './relay-stream.ts'
 import { errorMember } from './render-error.ts'
 import { chatUsage } from './usage.ts'
 
-/** Chunks of content, one chunk with the reason of the end, one with the usage, `[DONE]`. */
+/** Writes content chunks, one chunk with the finish reason, one with the usage, and `[DONE]`. */
 export const openStream = (head: AnswerHead): StreamRenderer => endingOnce(new ChatStream(head))
 
 const ROLE = '"role":"assistant",'
 const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
 const CHOICE_END = ',"finish_reason":null}]}\n\n'
 
-/** Everything of a chunk before its choices. */
+/** The text of a chunk before its choices. */
 const envelope = (id: string, created: number, model: string, provider: string | null): string =>
   `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},` +
   `"model":${JSON.stringify(model)},"provider":${JSON.stringify(provider)},`
 
 class ChatStream implements StreamRenderer {
-  /** Everything of a chunk before its choices, and the beginning of one with a delta: constant for a stream. */
+  /** The text of a chunk before its choices, and the beginning of a chunk with a delta: constant within a stream. */
   #envelope = ''
   #created = 0
   #delta = ''
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
-  /** Indices of the choices whose end was sent. Ours is always 0; a relayed upstream may have more. */
+  /** Indices of the choices whose end was sent. Our only choice has index 0; a relayed upstream may have more. */
   readonly #finished = new Set<number>()
   readonly #relay: ReturnType<typeof relayChunks>
-  /** Calls that have no arguments yet. */
+  /** Calls without arguments so far. */
   readonly #bareCalls = new Set<number>()
   /** Calls of tools that take any text. */
   readonly #customCalls = new Set<number>()
@@ -69,7 +69,7 @@ class ChatStream implements StreamRenderer {
         for (const event of frame.events) out += this.#event(event)
         if (out !== '') this.#relay.created(this.#created)
       } else if (chunk !== '') {
-        // Our own chunks state the same time as the upstream's.
+        // Our own chunks must state the same time as the upstream's.
         const created = this.#relay.created(this.#created)
         if (created !== this.#created) this.#describe(created)
         this.#role = ''
@@ -87,7 +87,7 @@ class ChatStream implements StreamRenderer {
     return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${rest.join('')}}`)}${DONE_FRAME}`
   }
 
-  /** Nothing comes after it but the end marker (docs/contract/chat-completions.md#error-chunk). */
+  /** Ends the stream: only the end marker follows (docs/contract/chat-completions.md#error-chunk). */
   fail(error: GatewayError, tail: AnswerTail | null): string {
     const native = this.#ending.native
     const rest = {
@@ -98,7 +98,7 @@ class ChatStream implements StreamRenderer {
     return this.#echo() + dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
   }
 
-  /** Once, before anything else: a chunk for each body that went out (docs/contract/debugging.md#echo). */
+  /** Written once, before anything else: a chunk for each body that was sent upstream (docs/contract/debugging.md#echo). */
   #echo(): string {
     if (this.#echoes.length === 0) return ''
     const chunks = this.#echoes.map(({ provider, model, body }) =>
@@ -111,7 +111,7 @@ class ChatStream implements StreamRenderer {
 
   #event(event: ModelEvent): string {
     const details = this.#details.pieces(event)
-    // Thinking and its details come in one chunk; what an event ends comes before it.
+    // Thinking and its details are sent in one chunk; details that an event ends are sent before its content.
     if (event.type === 'reasoning') return details.length === 0 ? '' : this.#reasoning(event.text, details)
     return (details.length === 0 ? '' : this.#chunk(`"reasoning_details":${JSON.stringify(details)}`)) + this.#content(event)
   }
@@ -183,7 +183,7 @@ class ChatStream implements StreamRenderer {
     if (this.#finished.has(0)) return ''
     this.#finished.add(0)
     let out = ''
-    // A call without arguments is one with an empty object: clients parse the text as JSON unseen.
+    // A call without arguments gets an empty object: clients parse the text as JSON without checking.
     for (const index of this.#bareCalls) out += this.#arguments(index, '{}')
     const delta = this.#role === '' ? '' : '"role":"assistant","content":""'
     const { reason, native } = this.#ending

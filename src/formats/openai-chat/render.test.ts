@@ -37,7 +37,7 @@ import { atOnce } from '../../lib/steps.ts'
 
 const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
-/** As much of a message as the official types do not know. */
+/** Members of a message that the official types lack. */
 interface Beyond {
   readonly reasoning?: string
   readonly reasoning_details?: readonly { readonly signature?: string; readonly data?: string }[]
@@ -140,7 +140,7 @@ describe('an answer built from events', () => {
     const member =
       ',"error":{"code":502,"message":"Acme broke off.","metadata":{"provider_name":"Acme","error_type":"provider_unavailable"}}'
     const answer = completion('"content":"Hi","refusal":null', 'error', 'null', member)
-    // In the choice, and where every other failure has it.
+    // The error is in the choice, and also where every other failure has it.
     expect(renderAnswer(HEAD, { events: [text('Hi')] }, TAIL, error)).toBe(`${answer.slice(0, -1)}${member}}`)
   })
 

@@ -1,4 +1,4 @@
-/** A whole chat completion (docs/contract/chat-completions.md#answer). */
+/** Renders a whole chat completion (docs/contract/chat-completions.md#answer). */
 import { isLargeAnswer } from '../../canonical/answer-parts.ts'
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
@@ -15,13 +15,13 @@ import { relayAnswer } from './relay-answer.ts'
 import { errorMember } from './render-error.ts'
 import { chatUsage } from './usage.ts'
 
-/** The upstream's own JSON where it speaks this dialect and did not fail; else the answer built from its events. */
+/** Returns the upstream's own JSON if it speaks this dialect and did not fail; otherwise the answer built from its events. */
 export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): Steps<string> {
   if (answer.native?.dialect === 'chat' && failure === null) {
     try {
       return yield* relayAnswer(head, answer.native.json, answer.events, tail)
     } catch (error) {
-      // Text that is not one plain JSON object (a member named twice, say) is not relayed; its meaning still is.
+      // Text that is not a plain JSON object (for example, a member occurs twice) is not relayed; the answer is built from its events.
       if (!(error instanceof JsonTextError)) throw error
     }
   }
@@ -42,7 +42,8 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failu
     ...tierMember(tail),
     choices: [choice(answer, failure)],
     usage: chatUsage(tail),
-    // The error stands here as in every failure: clients look for `error` in any body (docs/contract/errors.md#provider-failures).
+    // The error is also placed here, as in every failure: clients look for `error` in any body
+    // (docs/contract/errors.md#provider-failures).
     ...(failure === null ? metadataMember(tail) : { error: errorMember(failure), ...errorMetadataMember(failure, tail) }),
   }
 }
@@ -88,7 +89,7 @@ const message = (answer: Frame): JsonObject => {
   }
   return {
     role: 'assistant',
-    // Null where something else stands in its place; an answer that says nothing at all has empty content.
+    // Null if the message has calls or a refusal instead; an answer without any output has empty content.
     content: content ?? (calls.size > 0 || refusal !== null ? null : ''),
     refusal,
     ...(reasoning === null ? {} : { reasoning }),
@@ -99,7 +100,7 @@ const message = (answer: Frame): JsonObject => {
   }
 }
 
-/** Ends the thinking that an answer without its end leaves open. */
+/** Closes thinking that an answer without an end leaves open. */
 const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
 
 const probabilities = (answer: Frame): JsonObject | null => {
@@ -114,7 +115,7 @@ interface GatheredCall {
   arguments: string
 }
 
-/** A call without arguments is one with an empty object: clients parse the text as JSON unseen. */
+/** A call without arguments gets an empty object: clients parse the text as JSON without checking. */
 const toolCall = ({ id, name, custom, arguments: args }: GatheredCall): JsonObject =>
   custom === true
     ? { id, type: 'custom', custom: { name, input: args } }

@@ -14,7 +14,7 @@ const checkTogether = (field: FieldReader, findings: Findings): void => {
   warnOfUnknownTransforms(field('transforms'), findings)
 }
 
-/** They are plugins under their older name, and an unknown one is warned of as such a plugin is. */
+/** Transforms are plugins under an older name, so an unknown one gets the same warning as an unknown plugin. */
 const warnOfUnknownTransforms = (transforms: unknown, findings: Findings): void => {
   if (!Array.isArray(transforms)) return
   for (const [index, name] of transforms.entries()) {

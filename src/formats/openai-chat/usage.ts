@@ -4,7 +4,7 @@ import { costMembers } from '../cost-members.ts'
 import type { AnswerTail } from '../format.ts'
 import { serverToolUsage } from '../server-tool-usage.ts'
 
-/** `usage` of this dialect. Its counts contain each other: cached tokens lie inside `prompt_tokens`, reasoning inside `completion_tokens`. */
+/** The `usage` of this dialect. Its counts overlap: cached tokens are included in `prompt_tokens`, reasoning in `completion_tokens`. */
 export const chatUsage = (tail: AnswerTail): JsonObject => {
   const { usage } = tail
   return {

@@ -1,20 +1,23 @@
-/** Items of a Responses input by which Codex adds tools in the course of a conversation. */
+/** Items of a Responses input with which Codex adds tools during a conversation. */
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonChanges, type JsonValue } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 
-/** Declared tools by the first, finds of its own search by the second. */
+/** The first type adds declared tools; the second adds tools that its own search found. */
 export const ADDS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
 
 interface HeldTools {
-  /** Puts the input without the tools in place of the one that came. */
+  /** Replaces the input by one without the added tools. */
   readonly changes: JsonChanges
-  /** The paths at which it added any. */
+  /** The paths at which the input added tools. */
   readonly paths: readonly string[]
 }
 
-/** The input adds no tools to those of a preset that locks them. What a search found stays where the preset offers a search. */
+/**
+ * Removes the tools that the input adds, for a preset that locks its tools. Tools that a search found stay if the preset offers a
+ * search.
+ */
 export function* withoutAddedTools(body: JsonBody, searches: boolean): Steps<HeldTools> {
   const input = yield* body.parsing('input')
   const raw = body.raw('input')
@@ -30,6 +33,6 @@ const addsTools = (item: JsonValue | undefined, searches: boolean): boolean => {
   return Array.isArray(item['tools']) && item['tools'].length > 0
 }
 
-/** The result of a call stays, for its call. */
+/** The result of a search call stays, without its tools, because its call needs a result. */
 const withoutTools = (item: JsonValue | undefined, text: string): string | null =>
   isObject(item) && item['type'] === 'tool_search_output' ? editMembers(text, { tools: '[]' }) : null

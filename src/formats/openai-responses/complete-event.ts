@@ -1,12 +1,12 @@
-/** An upstream's event with what strict clients need of it and some upstreams leave out (docs/contract/responses.md#stream). */
+/** Adds to an upstream's event what strict clients need and some upstreams omit (docs/contract/responses.md#stream). */
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
 
 /**
- * The event's own text where nothing is missing. A search of the text is enough to know: within a string of JSON a quote has a
- * backslash before it. `number`: its place in the stream; `begun`: the events that began an item so far.
+ * Returns the event's own text if nothing is missing. A text search is enough to know, because a quote within a JSON string is
+ * preceded by a backslash. `number`: the event's number in the stream; `begun`: the earlier events that began an item.
  */
 export function* completeEvent(type: string, json: string, number: number, begun: readonly string[]): Steps<string> {
   const needed = neededBy(type, json, begun)
@@ -23,12 +23,12 @@ export function* completeEvent(type: string, json: string, number: number, begun
   })
 }
 
-/** Null where the event has all; JSON texts by name. */
+/** Returns the missing members as JSON texts by name; null if the event is complete. */
 const neededBy = (type: string, json: string, begun: readonly string[]): JsonTexts | null => {
   if (TEXT_EVENTS.has(type)) return json.includes('"logprobs"') ? null : { logprobs: '[]' }
   if (type === 'response.function_call_arguments.done') return json.includes('"name"') ? null : nameOf(json, begun)
   if (type === SOURCE_EVENT) return SOURCE_MEMBERS.every((name) => json.includes(`"${name}"`)) ? null : {}
-  // In a long text the members are found by reading it: quotes make each search take tens of milliseconds.
+  // A long text is parsed to find its members, because many quotes make each search take tens of milliseconds.
   return ITEM_EVENTS.has(type) && (json.length > LARGE_BYTES || lacksMembers(json)) ? {} : null
 }
 
@@ -42,7 +42,7 @@ const SOURCE_MEMBERS = ['title', 'start_index', 'end_index']
 /** The name of the call whose arguments the event carries. */
 const nameOf = (json: string, begun: readonly string[]): JsonTexts | null => {
   const index = bodyOfParsed(json).get('output_index')
-  // Nearly always the last one: an answer may have begun thousands.
+  // It is nearly always the last one, and an answer may have thousands of items.
   const event = begun.findLast((each) => bodyOfParsed(each).get('output_index') === index)
   const item = event === undefined ? undefined : bodyOfParsed(event).raw('item')
   const name = item === undefined ? undefined : bodyOfParsed(item).raw('name')

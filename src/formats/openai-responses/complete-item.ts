@@ -1,4 +1,4 @@
-/** An upstream's output items with what strict clients need of them and some upstreams leave out (docs/contract/responses.md#answer). */
+/** Adds to an upstream's output items what strict clients need and some upstreams omit (docs/contract/responses.md#answer). */
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { JsonChanges } from '../../lib/json.ts'
 import { editElements, editElementsInSteps } from '../../lib/json-splice.ts'
@@ -6,7 +6,7 @@ import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 
-/** The items of a whole response, as JSON text: what has all stays as it was written. */
+/** Returns the items of a whole response as JSON text; complete items stay as written. */
 export function* completeOutput(output: string): Steps<string> {
   if (output.length > LARGE_BYTES) {
     yield
@@ -15,7 +15,10 @@ export function* completeOutput(output: string): Steps<string> {
   return lacksMembers(output) ? editElements(output, (item) => (lacksMembers(item) ? atOnce(completeItem(item)) : item)) : output
 }
 
-/** Found by a search, which takes long in a long text of quotes: within a string of JSON a quote has a backslash before it. */
+/**
+ * Returns true if a member is missing. It searches the text, which is slow in a long text full of quotes; a quote within a JSON
+ * string is preceded by a backslash.
+ */
 export const lacksMembers = (json: string): boolean =>
   NEEDS.some(([kind, ...members]) => {
     const wanted = count(json, kind)
@@ -33,7 +36,7 @@ export function* completeItem(json: string): Steps<string> {
   return changed(item, json, { ...(parts === content ? {} : { content: parts }), ...missingMembers(item, { role: '"assistant"' }) })
 }
 
-/** xAI sends the address of a page, and no more. */
+/** xAI sends only the URL of a page. */
 export const completeSource = (json: string): string => {
   const source = bodyOfParsed(json)
   return source.get('type') === 'url_citation'
@@ -50,11 +53,11 @@ function* completePart(json: string): Steps<string> {
   return changed(part, json, completed === annotations ? {} : { annotations: completed })
 }
 
-/** `text` is that of the body. */
+/** `text` is the text of `body`. */
 const changed = (body: JsonBody, text: string, changes: JsonChanges): string =>
   Object.keys(changes).length === 0 ? text : body.textWith(changes)
 
-/** The members that each kind of thing has to have. */
+/** The members that each kind of object must have. */
 const NEEDS: readonly (readonly [kind: RegExp, ...members: readonly RegExp[]])[] = [
   [/"type"\s*:\s*"message"/g, /"role"\s*:/g, /"content"\s*:/g],
   [/"type"\s*:\s*"reasoning"/g, /"summary"\s*:/g],

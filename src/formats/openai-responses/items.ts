@@ -9,15 +9,15 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** To join one text would copy it. */
+/** Avoids a join for a single text, which would copy it. */
 export const listed = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : texts.join(','))
 
-/** `phase`: set where the service ran tools (docs/contract/responses.md#server-tools). */
+/** `phase`: set if the service ran tools (docs/contract/responses.md#server-tools). */
 export const messageItem = (id: string, status: ItemStatus, parts: readonly string[], phase: MessagePhase | null): string =>
   `{"type":"message","id":${JSON.stringify(id)},"role":"assistant","status":"${status}","content":[${listed(parts)}]` +
   (phase === null ? '}' : `,"phase":"${phase}"}`)
 
-/** `encrypted`: its `encrypted_content`, where it has one. */
+/** `encrypted`: the item's `encrypted_content`, if it has one. */
 export const reasoningItem = (
   id: string,
   status: ItemStatus,
@@ -29,12 +29,12 @@ export const reasoningItem = (
 export interface ItemCall {
   readonly id: string
   readonly name: string
-  /** Left out of the JSON where there is none. */
+  /** Left out of the JSON if undefined. */
   readonly namespace: string | undefined
   readonly subagent?: CallingAgent | undefined
 }
 
-/** A subagent's account, which may be long, is sent once the call is whole. */
+/** A subagent's items, which may be long, are sent only once the call is complete. */
 export const callItem = (id: string, status: ItemStatus, { id: call_id, name, namespace, subagent }: ItemCall, args: string): string =>
   JSON.stringify({
     type: 'function_call',
@@ -54,7 +54,7 @@ export const customCallItem = (id: string, status: ItemStatus, { id: call_id, na
 export const builtInItem = (tool: BuiltInTool, id: string, status: ItemStatus, callId: string, members: JsonObject): string =>
   JSON.stringify({ type: `${tool}_call`, id, call_id: callId, ...members, status })
 
-/** `result` is base64; a picture that is somewhere else is its URL. */
+/** `result` is base64, or the URL of an image that is not inline. */
 export const imageItem = (id: string, status: ItemStatus, url: string): string => {
   const inline = /^data:image\/([\w.+-]+);base64,/.exec(url)
   const result = inline === null ? url : url.slice(inline[0].length)
@@ -69,7 +69,7 @@ export const imageItem = (id: string, status: ItemStatus, url: string): string =
 
 export type PartType = 'text' | 'refusal' | 'reasoning' | 'summary'
 
-/** The members beside the text of an `output_text`: JSON texts. */
+/** The members beside the text of an `output_text`, as JSON texts. */
 interface Beside {
   readonly annotations: readonly string[]
   readonly logprobs: readonly string[]
@@ -77,7 +77,7 @@ interface Beside {
 
 const NOTHING_BESIDE: Beside = { annotations: [], logprobs: [] }
 
-/** `said`: its JSON text. */
+/** `said`: the text as a JSON text. */
 export const part = (type: PartType, said: string, { annotations, logprobs }: Beside = NOTHING_BESIDE): string => {
   switch (type) {
     case 'text':
@@ -91,7 +91,7 @@ export const part = (type: PartType, said: string, { annotations, logprobs }: Be
   }
 }
 
-/** A log probability of Chat Completions as this dialect has it: `bytes` is a list also where there are none. */
+/** Converts a log probability of Chat Completions to this dialect, in which `bytes` is always a list. */
 export const logprob = (value: JsonValue): JsonObject => {
   const entry: JsonObject = isObject(value) ? value : {}
   const top = Array.isArray(entry['top_logprobs']) ? (entry['top_logprobs'] as readonly JsonValue[]) : []
@@ -101,13 +101,13 @@ export const logprob = (value: JsonValue): JsonObject => {
 const withBytes = (entry: JsonObject): JsonObject => ({ ...entry, bytes: entry['bytes'] ?? [] })
 
 /**
- * `encrypted_content` of the item `itemId`. OpenAI's own is tied to the id of its item, so under another id it travels
- * sealed, as foreign proofs do.
+ * Returns the `encrypted_content` of the item `itemId`. OpenAI's own proof is bound to the id of its item, so under another id it
+ * is sealed, as foreign proofs are.
  */
 export const encryptedContent = (proof: ReasoningProof, itemId: string): string =>
   isOwn(proof) && (proof.id === undefined || proof.id === itemId) ? proof.data : sealProof(proof)
 
-/** The id that an item needs for this proof to stand in it as it came; null where any will do. */
+/** Returns the id that an item needs to hold this proof unsealed; null if any id will do. */
 export const requiredItemId = (proof: ReasoningProof): string | null => (isOwn(proof) ? (proof.id ?? null) : null)
 
 const isOwn = (proof: ReasoningProof): boolean => proof.format === 'openai-responses-v1' && proof.kind === 'encrypted'

@@ -18,7 +18,7 @@ const COMPLETED: Outcome = { ...IN_PROGRESS, status: 'completed' }
 
 const CUT_SHORT: Outcome = { ...IN_PROGRESS, status: 'incomplete', incompleteReason: 'max_output_tokens' }
 
-/** A model's own refusal completes the response; a filter's cut leaves it incomplete (docs/contract/errors.md#types). */
+/** A model's own refusal completes the response; an answer cut by a content filter is incomplete (docs/contract/errors.md#types). */
 export const outcomeOf = (ending: Ending): Outcome => {
   if (ending.reason === 'length') return CUT_SHORT
   if (ending.reason === 'content_filter' && ending.refusal === null) {
@@ -27,13 +27,13 @@ export const outcomeOf = (ending: Ending): Outcome => {
   return COMPLETED
 }
 
-/** Errors of length are answered as an incomplete response (docs/contract/errors.md#length-errors); every other failure fails it. */
+/** Errors of length produce an incomplete response (docs/contract/errors.md#length-errors); every other failure fails it. */
 export const outcomeOfFailure = (error: GatewayError): Outcome => {
   const row = errorRow(error.type)
   if (row.length === true) return CUT_SHORT
   return {
     status: 'failed',
-    // The type stands here too: of a status that is not 200, the official client shows this member and no other.
+    // The type is repeated here: for a status other than 200, the official client shows only this member.
     error: { code: row.responsesCode, message: error.publicMessage, metadata: error.publicMetadata as JsonObject },
     incompleteReason: null,
     errorType: error.type,

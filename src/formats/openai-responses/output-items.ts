@@ -1,4 +1,7 @@
-/** The output items of one response, built block by block, with a stream's events for each step (docs/contract/responses.md#stream). */
+/**
+ * Builds the output items of one response block by block, and emits a stream's events for each step
+ * (docs/contract/responses.md#stream).
+ */
 import { type BuiltInTool, builtInCall } from '../../canonical/built-in-tools.ts'
 import type { UrlCitation, MessagePhase } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
@@ -29,13 +32,13 @@ import type { ItemCall, ItemStatus, PartType } from './items.ts'
 /** Takes one event: its type, and its members as JSON text without braces. */
 export type Emit = (type: string, members: string) => void
 
-/** Clients of this dialect send back `encrypted_content` and may forget the readable thinking: a signature takes its text along. */
+/** Clients of this dialect send back `encrypted_content` and may drop the readable thinking, so a signature carries its text with it. */
 const vouchedFor = (proof: ReasoningProof, text: string): ReasoningProof => (proof.kind === 'signature' ? { ...proof, text } : proof)
 
 interface ProseItem {
   readonly type: 'message' | 'reasoning'
   readonly id: string
-  /** JSON texts of the parts that are done; thinking has its summaries apart. */
+  /** JSON texts of the finished parts; for thinking, summaries are kept separately. */
   readonly content: readonly string[]
   readonly summary: readonly string[]
   readonly encrypted: string | null
@@ -44,35 +47,35 @@ interface ProseItem {
 type OpenItem =
   | ProseItem
   | { readonly type: 'call' | 'custom-call'; readonly id: string; readonly call: ItemCall }
-  /** Reported when it is whole: its members are the model's arguments, read. */
+  /** Emitted only when complete, because its members come from the model's arguments. */
   | { readonly type: 'built-in-call'; readonly builtIn: BuiltInTool; readonly call: ItemCall }
   | { readonly type: 'image'; readonly id: string; readonly url: string }
 
-/** An item that is reported from its beginning on. */
+/** An item that is emitted from its beginning on. */
 type ReportedItem = Exclude<OpenItem, { readonly type: 'built-in-call' }>
 
 /**
- * One item is open at a time. A message takes text and refusals as parts, thinking its summary and its text, as long as
- * nothing else comes between; an item is closed by whatever does, by the proof of its thinking, or by `closeLast`.
+ * One item is open at a time. A message takes text and refusals as parts, thinking takes its summary and its text, as long as
+ * nothing else comes between; an item is closed by any other block, by the proof of its thinking, or by `closeLast`.
  */
 export class OutputItems implements BlockSink {
   readonly #head: AnswerHead
   readonly #emit: Emit
   readonly #done: string[] = []
-  /** The places of the items of running tools of the service. */
+  /** The indices of the items of service tools that are running, by call id. */
   readonly #running = new Map<string, number>()
   readonly #asked: AskedContents
   #ranTools = false
   #item: OpenItem | null = null
   /** The kind of the open block within its item; null for a block that is the item. */
   #part: PartType | null = null
-  /** Where the open block stands, as members; and the type of its deltas. */
+  /** The members that locate the open block, and the type of its deltas. */
   #place = ''
   #deltaType = ''
-  /** All of the open block, and the JSON text of it without its quotes, which several events send. */
+  /** The text of the open block, and its JSON text without quotes, which several events repeat. */
   #text = ''
   #json = ''
-  /** Where the open text begins in that of the answer. */
+  /** The start of the open text within the text of the answer. */
   #textStart = 0
   #annotations: string[] = []
   #logprobs: string[] = []
@@ -87,12 +90,12 @@ export class OutputItems implements BlockSink {
     )
   }
 
-  /** JSON texts of the items that are done, and of tools that run still. */
+  /** JSON texts of the finished items, and of tools that are still running. */
   get done(): readonly string[] {
     return this.#done
   }
 
-  /** From here on, items that close were cut short. */
+  /** Marks all items that close from now on as incomplete. */
   cutShort(): void {
     this.#closingStatus = 'incomplete'
   }
@@ -144,7 +147,7 @@ export class OutputItems implements BlockSink {
     this.#annotations.push(annotation)
   }
 
-  /** Their text has been sent already, so they come with a delta that adds none. */
+  /** The text of the log probabilities has already been sent, so they come with an empty delta. */
   logprobs(content: readonly JsonValue[]): void {
     const reported = content.map((value) => JSON.stringify(logprob(value)))
     this.#emit(this.#deltaType, `${this.#place},"delta":"","logprobs":[${reported.join(',')}]`)
@@ -165,7 +168,7 @@ export class OutputItems implements BlockSink {
     if (proof !== null) this.#closeItem()
   }
 
-  /** Its item keeps its place while others begin and end. */
+  /** The item of a running tool keeps its index while other items begin and end. */
   toolStarted(call: ServerCall): void {
     this.#closeItem('commentary')
     this.#ranTools = true
@@ -210,15 +213,15 @@ export class OutputItems implements BlockSink {
     this.#emit(type, `"item_id":${JSON.stringify(id)},"output_index":${index}${more === '' ? '' : `,${more}`}`)
   }
 
-  /** After the last block. */
+  /** Closes the last item; call it after the last block. */
   closeLast(): void {
     this.#closeItem(this.#ranTools ? 'final_answer' : null)
   }
 
-  /** JSON texts of all items, with the open one as far as it came: what a failure leaves behind. */
+  /** JSON texts of all items, with the open one as far as it came; used for a failed response. */
   soFar(): readonly string[] {
     const item = this.#item
-    // A call that was never sent is left out.
+    // A built-in call that was never emitted is left out.
     if (item === null || item.type === 'built-in-call') return this.#done
     const reported = isProse(item) && this.#part !== null ? this.#withPart(item, this.#part) : item
     return [...this.#done, itemText(reported, 'incomplete', this.#text)]
@@ -238,7 +241,7 @@ export class OutputItems implements BlockSink {
     this.#deltaType = custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
   }
 
-  /** Arguments that the tool does not take are sent as the call of a function that they are. */
+  /** If the tool does not accept the arguments, they are sent as an ordinary function call. */
   #closeBuiltIn(builtIn: BuiltInTool, call: ItemCall): void {
     const members = builtInCall(builtIn, this.#text)
     if (members === null) {
@@ -264,7 +267,7 @@ export class OutputItems implements BlockSink {
     this.#place = `"item_id":${JSON.stringify(item.id)},"output_index":${this.#done.length}`
   }
 
-  /** Thinking without a readable part. The proof of a call names its call, so it is sealed in every format. */
+  /** Opens thinking without a readable part. The proof of a call must name its call, so it is always sealed. */
   #openProof(proof: ReasoningProof, ofCall: boolean): void {
     const id = (ofCall ? null : requiredItemId(proof)) ?? this.#itemId('rs')
     const encrypted = ofCall ? sealProof(proof) : encryptedContent(proof, id)
@@ -286,7 +289,7 @@ export class OutputItems implements BlockSink {
     this.#emit(`response.${partEvents(type)}.added`, `${this.#place},"part":${part(type, '""')}`)
   }
 
-  /** The item with the part that is done. */
+  /** Closes the open part and returns the item including it. */
   #closePart(item: ProseItem, type: PartType): ProseItem {
     const said = `"${type === 'refusal' ? 'refusal' : 'text'}":"${this.#json}"`
     const logprobs = type === 'text' ? `,"logprobs":[${this.#logprobs.join(',')}]` : ''
@@ -322,7 +325,7 @@ export class OutputItems implements BlockSink {
   }
 
   #closeArguments(name: string): void {
-    // A call without arguments is one with an empty object: clients parse the text as JSON unseen.
+    // A call without arguments gets an empty object: clients parse the text as JSON without checking.
     if (this.#text === '' && this.#closingStatus === 'completed') this.piece('{}')
     const members = `"name":${JSON.stringify(name)},"arguments":"${this.#json}"`
     this.#emit('response.function_call_arguments.done', `${this.#place},${members}`)

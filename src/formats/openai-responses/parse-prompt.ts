@@ -1,4 +1,4 @@
-/** A Responses body in the language of the middle (docs/contract/responses.md#request). */
+/** Parses a Responses body into the canonical prompt (docs/contract/responses.md#request). */
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -13,7 +13,7 @@ import { readItem } from './read-item.ts'
 import { readResponsesSettings } from './read-settings.ts'
 import { readWaitingAgent, separateAgents } from './waiting-agents.ts'
 
-/** Throws `invalid_prompt` naming the input item at fault, `invalid_request` for what goes with the input. */
+/** Throws `invalid_prompt` naming the faulty input item, or `invalid_request` for a fault outside the input. */
 export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
   const text = optionalChild(root, 'text')
@@ -38,7 +38,7 @@ const readInstructions = (value: unknown): Message[] => {
   return [{ role: 'system', parts: [{ type: 'text', text: value }], at: 'instructions' }]
 }
 
-/** `tools`: those that became known in the course of the conversation. */
+/** `tools`: the tools that were added during the conversation. */
 function* readInput(value: unknown): Steps<{ readonly messages: readonly Message[]; readonly tools: readonly Node[] }> {
   if (typeof value === 'string') return { messages: [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }], tools: [] }
   const all = nodesAt(value, 'input', 'invalid_prompt')

@@ -6,7 +6,7 @@ import { requestSchema, rules } from './schema.ts'
 
 export const presetBodySchema = requestSchema.extend(bodySchema(PRESET_CONTROLS).shape).meta({ id: 'PresetFromResponses' })
 
-/** System items of `input` are not taken: input is never persisted (docs/contract/presets.md#system-prompt). */
+/** Reads the instructions. System items of `input` are ignored, since input is never persisted (docs/contract/presets.md#system-prompt). */
 const instructions = (field: FieldReader): readonly SystemSource[] => {
   const content = field('instructions')
   return typeof content === 'string' ? [{ at: ['instructions'], content }] : []

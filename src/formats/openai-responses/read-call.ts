@@ -3,5 +3,5 @@ import type { JsonBody } from '../../lib/json-body.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
-/** A Responses request. Throws `invalid_request` without a model or without input. */
+/** Reads a Responses request. Throws `invalid_request` if it has no model or no input. */
 export const readCall = (body: JsonBody): Call => callOf('responses', body, { fallbacks: readTexts(body, 'models'), parsePrompt })

@@ -1,4 +1,7 @@
-/** An item of the input: a message, thinking, or a call and its result, each of which is a piece of a turn (docs/contract/responses.md#input). */
+/**
+ * Reads an item of the input: a message, thinking, or a call and its result; each is a piece of a turn
+ * (docs/contract/responses.md#input).
+ */
 import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import type { MessagePhase, Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
@@ -22,7 +25,7 @@ import { RESPONSES_ROLES } from '../roles.ts'
 import { readServerToolItem } from './read-server-tool-item.ts'
 
 export const readItem = (item: Node): Piece => {
-  // A message may leave its type out.
+  // A message may omit its type.
   const type = optionalText(item, 'type') ?? 'message'
   const ran = readServerToolItem(type, item)
   if (ran !== null) return { ...ofAssistant(ran), at: item.path }
@@ -36,7 +39,7 @@ export const readItem = (item: Node): Piece => {
   return { ...piece, at: item.path }
 }
 
-/** Results and consents are the client's; every other item without a word in the middle is of the model's turn. */
+/** Tool outputs and approvals come from the client; every other item without a canonical form belongs to the model's turn. */
 const fromClient = (type: string): boolean => type.endsWith('_output') || type === 'mcp_approval_response'
 
 const ofAssistant = (parts: readonly Part[]): Piece => ({ role: 'assistant', parts, open: true })
@@ -51,7 +54,7 @@ const ITEMS: Readers<Piece> = {
   image_generation_call: (item) => ofAssistant(readPicture(item)),
 }
 
-/** A call of a built-in tool, or its output: that of a local shell may have its call's id under either name. */
+/** Reads a call of a built-in tool, or its output. The output of a local shell may have its call's id in either member. */
 const readBuiltIn = ({ members }: Node): Piece | null => {
   const id = members['call_id'] ?? (members['type'] === 'local_shell_call_output' ? members['id'] : null)
   if (typeof id !== 'string') return null
@@ -63,8 +66,8 @@ const readBuiltIn = ({ members }: Node): Piece | null => {
 }
 
 /**
- * Other calls of the client's tools that have item types of their own (`tool_search_call`, `computer_call`), and their
- * outputs. Null for what a provider ran itself: that has no `call_id`.
+ * Reads calls of other client tools that have item types of their own (`tool_search_call`, `computer_call`), and their outputs.
+ * Returns null for what a provider ran itself, which has no `call_id`.
  */
 const readOtherCall = (type: string, { members }: Node): Piece | null => {
   const { call_id: id, action, operation, arguments: args, output, tools } = members
@@ -92,7 +95,7 @@ const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'argum
   }
 }
 
-/** A picture as an earlier answer of this service gave it: base64, or its address. */
+/** Reads an image from an earlier answer of this service: base64, or its URL. */
 const readPicture = (item: Node): Part[] => {
   const result = optionalText(item, 'result') ?? ''
   if (result === '') return [unknownPart('image_generation_call', item)]
@@ -100,7 +103,7 @@ const readPicture = (item: Node): Part[] => {
   return [{ type: 'image', url: /^(?:https?|data):/i.test(result) ? result : `data:image/${format};base64,${result}` }]
 }
 
-/** Codex sends outputs that belong to no call, some without an id: the translation decides what becomes of them. */
+/** Codex sends outputs that belong to no call, some of them without an id; the translation decides how to handle them. */
 const readOutput = (item: Node): Piece => ({
   role: 'user',
   parts: toolResult(optionalText(item, 'call_id') ?? '', isAbsent(item, 'output') ? [] : readContent(item, 'output', PARTS)),
@@ -117,7 +120,10 @@ const readMessage = (item: Node): Piece => {
 
 const PHASES: readonly MessagePhase[] = ['commentary', 'final_answer']
 
-/** The full text where the item has it, else its summary, in paragraphs; and what the model's maker wants back. */
+/**
+ * Reads the full text if the item has it, otherwise its summary, joined as paragraphs; and the proof that the model's provider
+ * wants back.
+ */
 const readReasoning = (item: Node): Part[] => {
   const full = readTexts(item, 'content')
   const shown = full === '' ? readTexts(item, 'summary') : full
@@ -125,7 +131,7 @@ const readReasoning = (item: Node): Part[] => {
   if (shown === '' && read === null) return []
   const summary = full === '' && shown !== '' ? { summary: true } : {}
   if (read === null) return [{ type: 'reasoning', text: shown, ...summary }]
-  // A signature holds for its own text, whatever the client kept or changed of it.
+  // A signature is valid only for its own text, even if the client changed or dropped the readable one.
   const { text, ...proof } = read
   return [text === undefined ? { type: 'reasoning', text: shown, ...summary, proof } : { type: 'reasoning', text, proof }]
 }
@@ -161,7 +167,7 @@ const PARTS: PartReaders = {
   input_file: (part) => readFile(part),
 }
 
-/** A `file_id` names another service's storage. */
+/** Reads a file part. A `file_id` refers to another service's storage. */
 const readFile = (part: Node): Part[] => {
   const filename = optionalText(part, 'filename')
   const data = optionalText(part, 'file_data')
@@ -170,7 +176,7 @@ const readFile = (part: Node): Part[] => {
   return [{ type: 'file', url: requiredUrl(part, 'file_url'), filename, ...cacheMark(part) }, ...fileDetail(part)]
 }
 
-/** How closely a file is looked at: no other dialect has a word for it. */
+/** The detail at which a file is read; no other dialect can express it. */
 const fileDetail = (part: Node): UnknownPart[] => {
   const { detail } = imageDetail(part)
   return detail === undefined ? [] : [unknownPart('detail', { path: `${part.path}.detail` })]

@@ -1,4 +1,4 @@
-/** Items of server tools that a client sends back, as calls with their results: the reverse of server-tool-items.ts. */
+/** Reads items of server tools that a client sends back, as calls with their results: the reverse of server-tool-items.ts. */
 import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type Node, optionalText } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
-/** Null for an item that is none of the service's. */
+/** Returns null for an item that is not the service's. */
 export const readServerToolItem = (type: string, item: Node): readonly Part[] | null => {
   const id = optionalText(item, 'id') ?? ''
   const place = placeOfServerCall(id)
@@ -42,18 +42,18 @@ export const readServerToolItem = (type: string, item: Node): readonly Part[] | 
     failed: status === 'failed' || status === 'incomplete' || typeof shown['error'] === 'string',
     sealed: typeof sealed === 'string' ? sealed : null,
   })
-  // A patch that the client was given has its result in an item of the client's.
+  // The result of a patch that was handed to the client is a separate item from the client.
   if (native?.holds === 'call' || (tool === 'apply_patch' && status === 'completed')) return [call]
   return native?.holds === 'result' ? [answer] : [call, answer]
 }
 
 interface OpenAiType {
   readonly tool: ServerTool
-  /** Some have the result in an item of its own. */
+  /** Set for tools whose result is an item of its own. */
   readonly holds?: 'call' | 'result'
 }
 
-/** A picture is read as a picture, under this type. */
+/** OpenAI's item types for service tools. An image item is read elsewhere, as an image. */
 const OPENAI_TYPES: Readonly<Record<string, OpenAiType>> = {
   web_search_call: { tool: 'web_search' },
   tool_search_call: { tool: 'tool_search', holds: 'call' },
@@ -62,7 +62,7 @@ const OPENAI_TYPES: Readonly<Record<string, OpenAiType>> = {
   shell_call_output: { tool: 'shell', holds: 'result' },
 }
 
-/** An item shows what was asked and what came of it side by side. */
+/** Separates the arguments and the result, which an item shows side by side. */
 const spread = (
   tool: ServerTool,
   shown: Readonly<Record<string, unknown>>,
@@ -100,5 +100,5 @@ const pick = (from: Readonly<Record<string, unknown>>, keys: readonly string[]):
 const omit = (from: Readonly<Record<string, unknown>>, keys: readonly string[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key)))
 
-/** The model did not see the picture, so that it is neither an argument nor a result. */
+/** Members with images. The model did not see them, so they are left out of the arguments and, through `ASKED`, of the result. */
 const PICTURES: ReadonlySet<string> = new Set(['result', 'imageB64', 'imageUrl'])

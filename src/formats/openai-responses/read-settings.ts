@@ -1,11 +1,11 @@
-/** The settings of a Responses body that take more than reading a field (docs/contract/responses.md#request). */
+/** Reads the settings of a Responses body that are not a single field (docs/contract/responses.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
 import { type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, text as textSetting, texts, unless } from '../setting-reader.ts'
 
-/** `text`: the body's object of that name. */
+/** `text`: the body's object with that name. */
 export const readResponsesSettings = (root: Node, text: Node | null): Settings => {
   const include = texts(root, 'include')
   return readSettings('responses', root, {
@@ -21,7 +21,7 @@ export const readResponsesSettings = (root: Node, text: Node | null): Settings =
   })
 }
 
-/** Always given: without it no next turn could be answered. */
+/** Always included in answers: without it no later turn could continue the thinking. */
 const SEALED_THINKING = 'reasoning.encrypted_content'
 
 const readReasoningSetting = (root: Node): Reading<ReasoningSetting> | undefined => {

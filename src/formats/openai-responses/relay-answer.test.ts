@@ -15,7 +15,7 @@ const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(
 const relayed = (json: string, tail = TAIL, ...events: readonly ModelEvent[]): string =>
   renderAnswer(HEAD, { native: { dialect: 'responses', json }, events }, tail)
 
-/** The members that strict clients need beside what the tests are about. */
+/** Members that strict clients need, besides those under test. */
 const REST =
   '"object":"response","created_at":1,"completed_at":null,"status":"completed","error":null,"incomplete_details":null,"instructions":null,"metadata":null,' +
   '"parallel_tool_calls":true,"temperature":null,"top_p":null,"presence_penalty":null,"frequency_penalty":null,"tool_choice":"auto","tools":[]'

@@ -1,4 +1,4 @@
-/** A whole response of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
+/** Relays a whole response of an upstream that speaks this dialect: its own text except for the members that the service owns. */
 import type { JsonBody } from '../../lib/json-body.ts'
 import { addedMembers, dialectId } from '../answer-parts.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -9,14 +9,14 @@ import { completeOutput } from './complete-item.ts'
 import { missingOfResponse, shownTools } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
-/** `native` is JSON that the adapter has parsed. */
+/** `native` is JSON text that the adapter has already parsed. */
 export function* relayAnswer(head: AnswerHead, native: string, tail: AnswerTail): Steps<string> {
   const response = bodyOfParsed(native)
   yield
   return yield* relayedResponse(head, response, tail)
 }
 
-/** The response object with which an answer ends, whole or as a stream. */
+/** Returns the response object that ends an answer, whole or streamed. */
 export function* relayedResponse(head: AnswerHead, response: JsonBody, tail: AnswerTail): Steps<string> {
   const output = response.raw('output')
   return response.textWith({
@@ -28,7 +28,7 @@ export function* relayedResponse(head: AnswerHead, response: JsonBody, tail: Ans
   })
 }
 
-/** An upstream echoes the instructions and the tools that it was sent; what a preset hides in them is not the client's to read. */
+/** An upstream echoes the instructions and the tools that it was sent; the client must not read what a preset hides in them. */
 export const responseIdentity = (head: AnswerHead): Readonly<Record<string, string>> => ({
   ...identityMembers(dialectId('resp', head), head),
   ...(head.instructions === undefined ? {} : { instructions: JSON.stringify(head.instructions), tools: JSON.stringify(shownTools(head)) }),

@@ -1,6 +1,6 @@
 /**
- * How far a relayed response has come, for the failed response that the service writes where the upstream sends no end of its own.
- * Nothing is parsed before it is asked for.
+ * Tracks a relayed response, for the failed response that the service writes if the upstream sends no end of its own. Nothing is
+ * parsed before it is needed.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { bodyOfParsed } from '../relay-text.ts'
@@ -8,11 +8,11 @@ import { part } from './items.ts'
 import type { PartType } from './items.ts'
 
 export interface RelayProgress {
-  /** Takes note of an event of the upstream: its type, its text, and what it means. */
+  /** Records an event of the upstream: its type, its text, and the model events it stands for. */
   see(type: string, json: string, events: readonly ModelEvent[]): void
-  /** The events that began an item, in their order. */
+  /** The events that began an item, in order. */
   readonly begun: readonly string[]
-  /** JSON texts of the items, the open one as far as it came. */
+  /** Returns the JSON texts of the items, the open one as far as it came. */
   output(): readonly string[]
 }
 

@@ -26,13 +26,13 @@ import { responsesUsage } from './usage.ts'
 
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'responses', json: native }, events })
 
-/** The frames that are sent for these events, each of its own, before the end. */
+/** The text sent before the end for these events, each in a frame of its own. */
 const relayed = (...natives: readonly string[]): string => {
   const stream = openStream(HEAD)
   return natives.map((native) => stream.frames([frame(native)])).join('')
 }
 
-/** The members that strict clients need beside what the tests are about. */
+/** Members that strict clients need, besides those under test. */
 const REST =
   '"object":"response","completed_at":null,"status":"completed","error":null,"incomplete_details":null,"instructions":null,"metadata":null,' +
   '"parallel_tool_calls":true,"temperature":null,"top_p":null,"presence_penalty":null,"frequency_penalty":null,"tool_choice":"auto","tools":[]'
@@ -176,7 +176,7 @@ for (const name of ['openai-custom-tool.1', 'openai-phase.1', 'openai-reasoning-
       test('is the upstream’s but for the members that are ours', () => {
         const owned = { id: 'resp_abc123', model: 'acme/one', provider: 'Acme' }
         const reported = recorded.map((native) => JSON.parse(native))
-        // Keys that it left out are added behind its own.
+        // Missing keys are added after the upstream's own.
         expect(payloads(sent) as unknown[]).toMatchObject(
           reported.map((event, at) => {
             if (!isObject(event.response)) return event
@@ -194,7 +194,7 @@ for (const name of ['openai-custom-tool.1', 'openai-phase.1', 'openai-reasoning-
         expect(sent.split('"type":"response.completed"')).toHaveLength(2)
       })
 
-      // One recording leaves events out, and another one their numbers: no strict reader would take the original.
+      // One recording lacks events, and another one lacks their numbers, so no strict parser would accept the original.
       if (name !== 'openai-phase.1') {
         test('is read by the official client', async () => {
           const read = await openAi(sent).responses.stream({ model: 'm', input: 'x' }).finalResponse()
@@ -214,7 +214,7 @@ for (const name of ['openai-custom-tool.1', 'openai-phase.1', 'openai-reasoning-
   }
 }
 
-/** The strict schemas ask for keys of the response object that its own makers leave out. */
+/** Adds keys of the response object that the strict schemas require but their own vendor omits. */
 const strict = (response: unknown): unknown =>
   isObject(response) ? { completed_at: null, presence_penalty: null, frequency_penalty: null, ...response } : response
 

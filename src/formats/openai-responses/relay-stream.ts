@@ -1,5 +1,5 @@
 /**
- * The stream of an upstream that speaks this dialect itself: its own events, but for the members that are ours. Its end
+ * Relays the stream of an upstream that speaks this dialect: its own events except for the members that the service owns. The end
  * is held back until the cost is known.
  */
 import type { Frame } from '../../canonical/event.ts'
@@ -23,14 +23,14 @@ export class ResponseRelay implements StreamRenderer<Written> {
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
   readonly #progress = watchProgress()
-  /** JSON text of the upstream's last event; null where it has not come. */
+  /** JSON text of the upstream's terminal event; null until it arrives. */
   #terminal: string | null = null
-  /** The event that began it: an end of our own states the same time. */
+  /** The upstream's `response.created` event: an end that the service writes states the same time. */
   #created: string | null = null
-  /** For the number of an event of our own: what was sent last, and how many were sent. */
+  /** The last event sent and the number of events sent, for numbering events that the service adds. */
   #last: string | null = null
   #count = 0
-  /** Events of our own before the next one of the upstream's. */
+  /** Number of events that the service inserted before the next one of the upstream. */
   #echoed = 0
 
   constructor(head: AnswerHead) {
@@ -90,7 +90,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
       this.#terminal = json
       return ''
     }
-    // Upstreams also send events that only keep a connection alive; clients break at names they do not know.
+    // Upstreams also send events that only keep a connection alive, and clients fail on unknown event names.
     if (!OWN_EVENT.test(type)) return ''
     if (type === 'response.created') this.#created = json
     const whole = yield* completeEvent(type, json, this.#count, this.#progress.begun)
@@ -108,7 +108,10 @@ export class ResponseRelay implements StreamRenderer<Written> {
     return body.textWith({ response: response.textWith(changes) })
   }
 
-  /** Right behind `response.created`: an event for each body that went out (docs/contract/debugging.md#echo). What follows is numbered on from them. */
+  /**
+   * Written directly after `response.created`: an event for each body that was sent upstream (docs/contract/debugging.md#echo).
+   * Later events are numbered after them.
+   */
   #echo(): string {
     const first = this.#nextNumber()
     const { echoes = [] } = this.#head
@@ -127,7 +130,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
     return typeof number === 'number' ? body.textWith({ sequence_number: String(number + this.#echoed) }) : json
   }
 
-  /** An end of our own: the whole response object, and the number that follows the upstream's. */
+  /** Writes our own terminal event: the whole response object, and the number after the upstream's last one. */
   #end(state: ResponseState): string {
     const type = `response.${state.outcome.status}`
     const created = bodyOfParsed(responseOf(bodyOfParsed(this.#created ?? '{}'))).get('created_at')
@@ -140,7 +143,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
     return this.#upstreamNumber() + this.#echoed
   }
 
-  /** As the upstream would number its next event, which knows of none of ours. */
+  /** The number that the upstream would give its next event; it does not count the inserted ones. */
   #upstreamNumber(): number {
     const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
     return typeof number === 'number' ? number + 1 : this.#count

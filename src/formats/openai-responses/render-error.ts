@@ -6,8 +6,8 @@ import { outcomeOfFailure } from './outcome.ts'
 import { responseWriter } from './response-object.ts'
 
 /**
- * The standard error body before routing; after it a failed response in full, so that typed clients can read it.
- * An error of length is then an answer: an incomplete response without output (docs/contract/errors.md#length-errors).
+ * Renders the standard error body before routing; after it a complete failed response, so that typed clients can read it. An error
+ * of length is then an answer: an incomplete response without output (docs/contract/errors.md#length-errors).
  */
 export const renderError = (error: GatewayError, head: AnswerHead | null, tail: AnswerTail | null): { body: string; answered: boolean } => {
   const more = errorMetadataMember(error, tail)

@@ -27,7 +27,7 @@ export const response = (status: string, { error = 'null', details = 'null', out
   '"text":{"format":{"type":"text"}},"truncation":"disabled","user":null,"tools":[],"store":false,"background":false,' +
   `"previous_response_id":null,"usage":${usage}${more}}`
 
-/** The frames of a stream from `[type, members]`, numbered from 0 behind the two that begin every stream. */
+/** The frames of a stream from `[type, members]`, numbered from 0 and preceded by the two that begin every stream. */
 export const stream = (...events: readonly [string, string][]): string => {
   const begun = response('in_progress', { usage: 'null' })
   const all: [string, string][] = [['response.created', begun], ['response.in_progress', begun], ...events]
@@ -46,7 +46,7 @@ export const textPart = (said: string): string => `{"type":"output_text","text":
 export const callItem = (id: string, status: string, index: number, name: string, json: string): string =>
   `{"type":"function_call","id":"${id}","call_id":"call_${index}","name":"${name}","arguments":"${json}","status":"${status}"}`
 
-/** The events of a message of one text that came in pieces. */
+/** The events of a message with one text that came in pieces. */
 export const textItem = (output: number, pieces: readonly string[], status = 'completed'): [string, string][] => {
   const id = `msg_abc123_${output}`
   const place = `"item_id":"${id}","output_index":${output},"content_index":0`
@@ -61,7 +61,7 @@ export const textItem = (output: number, pieces: readonly string[], status = 'co
   ]
 }
 
-/** The events of a tool call whose arguments came in pieces, given as they stand inside a JSON string. */
+/** The events of a tool call whose arguments came in pieces, given as they are written inside a JSON string. */
 export const callEvents = (
   output: number,
   index: number,

@@ -227,7 +227,7 @@ test('property: the official client reads what the model said; strict clients ta
     fc.asyncProperty(answerEvents, async (events) => {
       const sent = render(...events)
       const all = payloads(sent)
-      // A value that the strict schemas do not know, at any depth, they mark instead of refusing.
+      // The strict schemas mark an unknown value, at any depth, instead of refusing it.
       for (const event of all) expect(JSON.stringify(StreamEvents$inboundSchema.parse(event))).not.toContain('"UNKNOWN"')
       expect(decoded(sent).map((event) => event.event)).toEqual([...all.map((event) => event.type), null])
       expect(all.map((event) => event.sequence_number)).toEqual(all.map((_, at) => at))

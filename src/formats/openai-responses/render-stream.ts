@@ -1,4 +1,4 @@
-/** A response as a stream of its lifecycle events (docs/contract/responses.md#stream). */
+/** Renders a response as a stream of lifecycle events (docs/contract/responses.md#stream). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
@@ -15,7 +15,7 @@ import { ResponseRelay } from './relay-stream.ts'
 import { responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
 
-/** `response.created`, the items, one terminal event with the full response, `[DONE]`. */
+/** Writes `response.created`, the items, one terminal event with the full response, and `[DONE]`. */
 export const openStream = (head: AnswerHead): StreamRenderer<Written> =>
   endingOnce(inOneLane('responses', { relay: () => new ResponseRelay(head), render: () => new ResponseStream(head) }))
 
@@ -26,7 +26,7 @@ class ResponseStream implements StreamRenderer<Written> {
   readonly #ending = watchEnding()
   readonly #echoes: readonly Echo[]
   #out = ''
-  /** The pieces before it, where one of them is long. */
+  /** The pieces before `#out`, if one of them is long. */
   #before: string[] = []
   #sequence = 0
 
@@ -55,7 +55,7 @@ class ResponseStream implements StreamRenderer<Written> {
     return this.#terminal({ outcome, output: this.#items.done, tail, more: metadataMember(tail) })
   }
 
-  /** Items that a real failure leaves open get no `done` event: agents run a tool call as soon as its item is done. */
+  /** Items that a real failure leaves open get no `done` event, because agents run a tool call as soon as its item is done. */
   fail(error: GatewayError, tail: AnswerTail | null): Written {
     this.#begin()
     const outcome = outcomeOfFailure(error)

@@ -77,7 +77,7 @@ describe('thinking in a stream', () => {
     const part = '{"type":"reasoning_text","text":"hm"}'
     const events = payloads(render(reasoning('hm'), proven(proof), proven(proof), text('Hi'), finish('stop')))
     const items = events.at(-1)!.response.output
-    // A signature takes the text along that it vouches for: clients of this dialect may forget it.
+    // A signature carries the text that it vouches for, because clients of this dialect may drop the text.
     const first = sealProof(proof.kind === 'signature' ? { ...proof, text: 'hm' } : proof)
     expect(JSON.stringify(items.slice(0, 2))).toBe(
       `[${thinking('rs_abc123_0', 'completed', { content: part, encrypted: first })},` +

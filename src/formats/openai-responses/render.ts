@@ -1,4 +1,4 @@
-/** A whole response (docs/contract/responses.md#answer). */
+/** Renders a whole response (docs/contract/responses.md#answer). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
@@ -16,7 +16,7 @@ export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail,
   const ending = watchEnding()
   const items = new OutputItems(head, () => {})
   const blocks = new BlockSequence(items)
-  /** JSON text, without its quotes. */
+  /** JSON text of the output text, without its quotes. */
   let text = ''
   const isStep = startPace()
   for (const event of answer.events) {
@@ -29,7 +29,7 @@ export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail,
   if (outcome.status !== 'completed') items.cutShort()
   blocks.end()
   items.closeLast()
-  // Each puts long texts together.
+  // `closeLast` and the writer each concatenate long texts, so they are separate steps.
   yield
   return responseWriter(head)({
     outcome,

@@ -1,4 +1,7 @@
-/** The response object: what every whole answer is, and what the first and last events of a stream carry (docs/contract/responses.md#answer). */
+/**
+ * The response object, which is the whole answer and is repeated in the first and last events of a stream
+ * (docs/contract/responses.md#answer).
+ */
 import { shownTool } from '../../canonical/preset-secrets.ts'
 import { compactJson } from '../../lib/compact-json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
@@ -21,11 +24,11 @@ export interface ResponseState {
   readonly tail: AnswerTail | null
   /** JSON text of `output_text`; absent in a stream. */
   readonly outputText?: string
-  /** Further members: the routing metadata. */
+  /** Additional members: the routing metadata. */
   readonly more?: JsonObject
 }
 
-/** Writes the response object of one answer, as one line of JSON text. */
+/** Returns a function that writes the response object of one answer as one line of JSON text. */
 export const responseWriter = (head: AnswerHead): ((state: ResponseState) => string) => {
   const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},`
   const echo = `"model":${JSON.stringify(head.model)},${echoText(head)}`
@@ -49,7 +52,10 @@ export const responseWriter = (head: AnswerHead): ((state: ResponseState) => str
 
 const inner = (members: object): string => JSON.stringify(members).slice(1, -1)
 
-/** The members that strict clients need of a response that an upstream wrote, and it left out. `endedSeconds`: null while it goes on. */
+/**
+ * The members that strict clients need and that an upstream left out of its response. `endedSeconds`: null while the response is
+ * in progress.
+ */
 export const missingOfResponse = (response: JsonBody, head: AnswerHead, endedSeconds: number | null): JsonChanges => {
   if (NEEDED.every((name) => response.has(name))) return {}
   const status = response.get('status') ?? (endedSeconds === null ? 'in_progress' : 'completed')
@@ -66,7 +72,7 @@ export const missingOfResponse = (response: JsonBody, head: AnswerHead, endedSec
   return missingMembers(response, Object.fromEntries(NEEDED.map((name) => [name, JSON.stringify(known[name])])))
 }
 
-/** The members that such a response needs, without those that are ours in every response (docs/contract/responses.md#answer). */
+/** The members that such a response needs, without those that the service sets in every response (docs/contract/responses.md#answer). */
 const NEEDED = [
   'object',
   'created_at',
@@ -89,8 +95,9 @@ const NEEDED = [
 const echoText = (head: AnswerHead): string => (head.request.searchable.length > LARGE_BYTES ? largeEcho(head) : inner(echoed(head)))
 
 /**
- * Longer instructions, or tools, are not sent back: a stream would repeat each of them three times (docs/contract/responses.md#answer).
- * Shorter ones are taken from the text of a large request, once for all events that repeat it.
+ * Longer instructions or tools are not echoed, because a stream would repeat each of them three times
+ * (docs/contract/responses.md#answer). Shorter ones are copied from the text of a large request once, for all events that repeat
+ * them.
  */
 const ECHO_MAX = 1024 * 1024
 
@@ -116,7 +123,7 @@ const LARGE_ECHOES = new WeakMap<JsonBody, string>()
 const toolsAsWritten = (request: JsonBody): string => {
   const tools = request.value('tools')
   if (!Array.isArray(tools) || !isEchoed(request, 'tools')) return '[]'
-  // It goes into an event, which is one line.
+  // The text goes into an event, which must be one line.
   return editElements(compactJson(request.raw('tools') ?? '[]'), (text, index) => {
     const tool: unknown = tools[index]
     if (!isObject(tool) || tool['type'] !== 'function') return text
@@ -125,7 +132,7 @@ const toolsAsWritten = (request: JsonBody): string => {
   })
 }
 
-/** The request's own settings, with the defaults of what it left open; strict clients need every key. */
+/** The request's own settings, with defaults for those it left open; strict clients need every key. */
 const echoed = (head: AnswerHead): JsonObject => {
   const { request, instructions: own } = head
   const given = own === undefined ? (request.value('instructions') ?? null) : own
@@ -164,7 +171,7 @@ const DEFAULTS: JsonObject = {
 
 const OPTIONAL = ['safety_identifier', 'prompt_cache_key', 'top_logprobs'] as const
 
-/** Function tools may leave out what an answer must spell out. */
+/** Defaults for members that function tools may omit in requests but not in answers. */
 const FUNCTION_DEFAULTS = { parameters: null, strict: null }
 
 export const shownTools = ({ request, hidden }: AnswerHead): readonly JsonValue[] => {

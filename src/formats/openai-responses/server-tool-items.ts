@@ -1,22 +1,23 @@
 /**
- * Tools that the service runs, as output items. An item has the type under which the client asked for the tool: our own
- * (`service:datetime`) or OpenAI's (`web_search_call`), whose clients know its steps too (docs/contract/responses.md#server-tools).
+ * Tools that the service runs, as output items. An item has the type by which the client asked for the tool: our own
+ * (`service:datetime`) or OpenAI's (`web_search_call`), whose clients also know its intermediate events
+ * (docs/contract/responses.md#server-tools).
  */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerCall, ServerOutcome, ServerTool } from '../../canonical/server-tools.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** One call as items: nearly always one; OpenAI's own forms of some tools have the result in a second. */
+/** Renders one call as items: nearly always one; OpenAI's own forms of some tools put the result into a second item. */
 export interface ToolItems {
   /** `outcome` is null while the tool runs. */
   item(call: ServerCall, outcome: ServerOutcome | null, asked: AskedContents): JsonObject
   result?(call: ServerCall, outcome: ServerOutcome): JsonObject
-  /** Types of the events between the beginning of an item and its end. */
+  /** Types of the events between the first event of an item and its end. */
   readonly begun: readonly string[]
   readonly ended: readonly string[]
 }
 
-/** The values with which a request names the service's own tools in `include`. */
+/** The names of the service's tools that a request lists in `include`. */
 export type AskedContents = ReadonlySet<string>
 
 export const toolItems = ({ tool, askedAs }: ServerCall): ToolItems =>
@@ -40,7 +41,7 @@ const OWN_ITEMS: ToolItems = {
 const pictureMembers = (dataUrl: string | undefined): JsonObject =>
   dataUrl === undefined ? {} : { result: base64Of(dataUrl), imageB64: base64Of(dataUrl), imageUrl: dataUrl }
 
-/** Only these have a word for failure; the others are incomplete. */
+/** Only these tools have a status for failure; the others are incomplete. */
 const FAILABLE: ReadonlySet<ServerTool> = new Set(['advisor', 'subagent', 'shell', 'bash'])
 
 const ownStatus = (tool: ServerTool, outcome: ServerOutcome | null): string => {
@@ -188,6 +189,6 @@ const listed = (value: JsonValue | undefined): readonly JsonValue[] => (Array.is
 
 const base64Of = (dataUrl: string | undefined): string | null => dataUrl?.replace(/^data:[^,]*;base64,/, '') ?? null
 
-/** The members that are there. */
+/** Returns the members of `keys` that are present. */
 const pick = (from: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])))

@@ -1,11 +1,11 @@
-/** How tools that ask models get on, as events of a stream, for clients that ask for them (docs/contract/responses.md#server-tools). */
+/** Progress of tools that call models, as events of a stream, for clients that ask for them (docs/contract/responses.md#server-tools). */
 import type { ServerOutcome, ServerTool, ToolProgress } from '../../canonical/server-tools.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** The type of an event, and its members beside the item's. */
+/** The type of an event, and its members in addition to the item's. */
 type ProgressEvent = readonly [type: string, members: JsonObject]
 
-/** Types of the events behind that of the item that begins. */
+/** Types of the events after the one that begins the item. */
 export const PROGRESS_BEGUN: Readonly<Partial<Record<ServerTool, readonly string[]>>> = { fusion: ['response.fusion_call.in_progress'] }
 
 export const progressEvent = (progress: ToolProgress): ProgressEvent => {
@@ -23,14 +23,14 @@ export const progressEvent = (progress: ToolProgress): ProgressEvent => {
     case 'panel-failed':
       return ['response.fusion_call.panel.failed', { model: progress.model, error: progress.error }]
     case 'analysis-begun':
-      // Older clients know the analyst by its second name.
+      // Older clients know the analyst as the judge.
       return ['response.fusion_call.analysis.in_progress', { analyst_model: progress.model, judge_model: progress.model }]
     case 'analysis-made':
       return ['response.fusion_call.analysis.completed', { analysis: progress.analysis }]
   }
 }
 
-/** Events before that of the item that is done. */
+/** Events before the one that ends the item. */
 export const progressEnd = (tool: ServerTool, { fault, value }: ServerOutcome): readonly ProgressEvent[] => {
   if (fault !== null) return []
   if (tool === 'fusion') return [['response.fusion_call.completed', {}]]

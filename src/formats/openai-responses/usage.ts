@@ -4,7 +4,7 @@ import { costMembers } from '../cost-members.ts'
 import type { AnswerTail } from '../format.ts'
 import { serverToolUsage } from '../server-tool-usage.ts'
 
-/** `usage` of this dialect: cached tokens lie inside `input_tokens`, reasoning inside `output_tokens`. */
+/** The `usage` of this dialect: cached tokens are included in `input_tokens`, reasoning in `output_tokens`. */
 export const responsesUsage = (tail: AnswerTail): JsonObject => {
   const { usage } = tail
   return {

@@ -1,7 +1,7 @@
 /**
- * Subagents that wait for functions which the client runs, in the input that brings the results: the item of the agent, its
- * calls, and the outputs of these. They are the agent's conversation and not the model's, which only made the call that began it
- * (docs/contract/responses.md#functions-of-subagents).
+ * Handles subagents that wait for functions which the client runs, in the input that brings the results: the agent's item, its
+ * calls, and the outputs of those. They belong to the agent's conversation and not to the model's, which only made the call that
+ * started the agent (docs/contract/responses.md#functions-of-subagents).
  */
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -11,12 +11,12 @@ import { malformedMember, type Node } from '../json-node.ts'
 import { readServerToolItem } from './read-server-tool-item.ts'
 
 export interface SeparatedAgents {
-  /** The items of the model's own conversation. One that has ended since stands where it began. */
+  /** The items of the model's own conversation. An agent that has ended since is placed where it began. */
   readonly items: readonly Node[]
   readonly waiting: ReadonlyMap<Node, WaitingAgent>
 }
 
-/** Throws `invalid_request` for a call of a subagent that is not in the input. */
+/** Throws `invalid_request` for a call of a subagent whose item is not in the input. */
 export const separateAgents = (items: readonly Node[]): SeparatedAgents => {
   const agents = items.filter(isAgent)
   const calls = items.filter(({ members }) => (members['subagent_id'] ?? null) !== null)
@@ -42,7 +42,7 @@ export const separateAgents = (items: readonly Node[]): SeparatedAgents => {
     if (!isAgent(item)) return [item]
     if (!isWaiting(item)) return begun.has(id) ? [] : [item]
     const end = ended.get(id)
-    // Under the id of its beginning it stands in the turn in which it was called.
+    // With the id of its beginning, the item belongs to the turn in which the agent was called.
     if (end !== undefined) return [{ ...end, members: { ...end.members, id: item.members['id'] } }]
     waiting.set(item, waitingAgent(item, callsOf.get(id) ?? [], outputs))
     return [item]
@@ -50,7 +50,7 @@ export const separateAgents = (items: readonly Node[]): SeparatedAgents => {
   return { items: left, waiting }
 }
 
-/** As `readServerToolItem`, for an agent that waits. */
+/** Like `readServerToolItem`, for an agent that waits. */
 export const readWaitingAgent = (item: Node, waiting: WaitingAgent): readonly Part[] =>
   (readServerToolItem(String(item.members['type']), item) ?? []).map((part): Part => {
     if (part.type === 'tool-call') return { ...part, waiting }
@@ -59,7 +59,7 @@ export const readWaitingAgent = (item: Node, waiting: WaitingAgent): readonly Pa
       : part
   })
 
-/** Read only where the agent is not offered any more. */
+/** Used only if the agent is no longer offered. */
 const LOST = 'The subagent cannot go on: it is not among the tools any more.'
 
 const isAgent = ({ members: { type } }: Node): boolean => typeof type === 'string' && serverToolName(type) === 'subagent'

@@ -1,7 +1,7 @@
 /**
- * Items that a client names instead of sending them, as programs do that think their answers are stored: an `item_reference`
- * (which may lack its type) and a picture without its bytes. Nothing is stored here, and no provider is to look in the
- * operator's account, where another client's items are.
+ * Handles items that a client references instead of sending them, as programs do that assume their answers are stored: an
+ * `item_reference` (which may lack its type) and an image without its bytes. Nothing is stored here, and a provider must not look
+ * them up in the operator's account, which also holds other clients' items.
  */
 import type { Warning } from '../../canonical/warning.ts'
 import { shortText } from '../findings.ts'
@@ -12,7 +12,7 @@ import { lookForName } from '../../lib/may-name.ts'
 import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 
-/** Leaves out all of them: one that names an item of the same request adds nothing; any other gets a warning. */
+/** Removes all references. One to an item of the same request adds nothing; any other gets a warning. */
 export function* withoutReferences(body: JsonBody): Steps<{ readonly body: JsonBody; readonly warnings: readonly Warning[] }> {
   const [input, raw] = (yield* mayHoldReference(body.searchable)) ? [body.value('input'), body.raw('input')] : []
   if (!isList(input) || raw === undefined) return { body, warnings: [] }
@@ -35,7 +35,7 @@ function* mayHoldReference(json: string): Steps<boolean> {
 
 const REFERENCE = /item_reference/
 
-/** An object that has an id and no type; one whose id is long may be. */
+/** Matches an object that has an id and no type, and any object with a long id, which might be one. */
 const UNTYPED = /\{\s*(?:"type"\s*:\s*null\s*,\s*)?"id"\s*:\s*"(?:[^"]{0,64}"\s*(?:,\s*"type"\s*:\s*null\s*)?\}|[^"]{65})/
 
 const unknownItem = (field: string, id: string | undefined): Warning => {

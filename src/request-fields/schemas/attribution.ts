@@ -1,4 +1,4 @@
-/** Who asks, and under what name it is recorded: none of this is kept in a preset (docs/contract/requests.md#bounds). */
+/** The caller, and the names under which a request is recorded; none of this is kept in a preset (docs/contract/requests.md#bounds). */
 import { z } from 'zod'
 
 import { optionalFlag, optionalText, textUpTo } from './scalars.ts'
@@ -8,7 +8,7 @@ const METADATA_PAIRS_MAX = 16
 export const sessionId = textUpTo(256).meta({ description: 'Keeps a conversation on one provider. Wins over the header x-session-id.' })
 export const endUser = textUpTo(256).meta({ description: 'An identifier of your end user.' })
 
-/** The public schema gives no limit to this one; ours has one (docs/contract/requests.md#bounds). */
+/** The public schema has no limit for this field; ours has one (docs/contract/requests.md#bounds). */
 export const safetyIdentifier = textUpTo(256).meta({ description: 'Isolates abuse to one of your end users.' })
 
 const metadataKey = z
@@ -21,7 +21,7 @@ export const metadata = z
   .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS_MAX, `At most ${METADATA_PAIRS_MAX} pairs.`)
   .meta({ id: 'RequestMetadata', maxProperties: METADATA_PAIRS_MAX })
 
-/** `metadata` of the messages interface is another thing altogether; Anthropic takes 512 characters (docs/contract/requests.md#bounds). */
+/** `metadata` of the Messages interface has a different meaning; Anthropic accepts 512 characters (docs/contract/requests.md#bounds). */
 export const messagesMetadata = z.looseObject({ user_id: textUpTo(512).nullish() })
 
 const TRACE_KEYS_MAX = 64

@@ -9,14 +9,17 @@ export const cacheControl = z
 
 export const optionalCacheControl = cacheControl.nullish()
 
-/** Vendors that take fewer characters get a hash of it. */
+/** Vendors with a lower limit are sent a hash of the key. */
 export const promptCacheKey = textUpTo(1024)
 
 export const promptCacheOptions = z
   .looseObject({ mode: z.literal('explicit'), ttl: optionalText })
   .meta({ id: 'PromptCacheOptions', description: 'explicit: only marked blocks are cached.' })
 
-/** One text of a system prompt; `cache_control` and `citations` are why the blocks themselves are kept (docs/contract/presets.md#system-prompt). */
+/**
+ * One text of a system prompt. The blocks themselves are kept because of `cache_control` and `citations`
+ * (docs/contract/presets.md#system-prompt).
+ */
 export const textBlock = z
   .looseObject({
     type: z.literal('text'),

@@ -1,4 +1,4 @@
-/** Messages of the chat interface, as far as their form goes (docs/contract/chat-completions.md#messages). */
+/** The form of messages of the chat interface (docs/contract/chat-completions.md#messages). */
 import { z } from 'zod'
 
 import { optionalCacheControl } from './cache.ts'

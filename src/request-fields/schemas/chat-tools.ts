@@ -27,7 +27,7 @@ const functionTool = z
   })
   .meta({ id: 'ChatFunctionTool' })
 
-/** OpenAI's own: a tool that takes any text. */
+/** OpenAI's custom tool, which takes any text. */
 const customTool = z
   .looseObject({
     type: z.literal('custom'),
@@ -47,7 +47,7 @@ const customTool = z
   })
   .meta({ id: 'ChatCustomTool' })
 
-/** Types of the Responses interface, which here mean the service's own web search; options stand beside or in `parameters`. */
+/** Types of the Responses interface, which here mean the service's own web search; options are beside the type or in `parameters`. */
 const webSearchShorthand = z
   .looseObject({
     type: z.enum(['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'web_search_2025_08_26']),
@@ -84,7 +84,7 @@ export const chatToolChoice = z
   ])
   .meta({ id: 'ChatToolChoice' })
 
-/** The names that tools and the choice among them had at first. */
+/** The legacy names of tools and of the tool choice. */
 export const legacyFunctions = z.array(z.looseObject(functionMembers)).meta({ deprecated: true, description: 'Use tools.' })
 export const legacyFunctionCall = z
   .union([z.enum(['none', 'auto']), z.looseObject({ name: z.string().min(1) })])

@@ -1,7 +1,7 @@
-/** Tools that the model finds by search rather than reads in full (docs/contract/tools.md#deferred-tools). */
+/** Tools that the model finds by searching instead of reading all definitions (docs/contract/tools.md#deferred-tools). */
 import { z } from 'zod'
 
-/** How many tools a search finds at most. */
+/** The maximum number of tools that a search returns. */
 export const foundTools = z.int().min(1).max(50).nullish()
 
 export const deferredTools = z

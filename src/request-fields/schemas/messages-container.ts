@@ -1,4 +1,4 @@
-/** Where the provider runs code: a new container with skills of its own (docs/contract/messages.md#request). */
+/** The container in which the provider runs code: a new one with its own skills (docs/contract/messages.md#request). */
 import { z } from 'zod'
 
 const OF_ACCOUNT = 'Must not name a container or a skill by its id: those are the account’s that the provider knows, and not yours alone.'

@@ -1,4 +1,4 @@
-/** Messages of the messages interface, as far as their form goes (docs/contract/messages.md#request). */
+/** The form of messages of the Messages interface (docs/contract/messages.md#request). */
 import { z } from 'zod'
 
 import { textBlock } from './cache.ts'

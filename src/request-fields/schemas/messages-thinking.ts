@@ -1,4 +1,4 @@
-/** Thinking, and what is cleared from a long conversation (docs/contract/messages.md#request). */
+/** Thinking, and the parts that are cleared from a long conversation (docs/contract/messages.md#request). */
 import { z } from 'zod'
 
 import { optionalFlag, optionalText, optionalTexts, positiveInteger } from './scalars.ts'

@@ -17,7 +17,7 @@ import { userLocation } from './web-search.ts'
 
 const shared = { cache_control: optionalCacheControl, defer_loading: optionalFlag, allowed_callers: optionalTexts }
 
-/** The client's own tool: the only one that may come without its type. */
+/** The client's own tool, the only one whose type may be absent. */
 export const customTool = z
   .looseObject({
     type: z.literal('custom').optional(),
@@ -70,7 +70,7 @@ export const MESSAGES_TYPED_TOOLS = [
   toolSearchTool,
 ] as const
 
-/** Any other tool of the provider: known by its type alone. */
+/** Any other tool of the provider, of which only the type is known. */
 export const genericTool = z.looseObject({ type: z.string().min(1) })
 
 export const messagesTools = z

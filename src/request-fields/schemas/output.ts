@@ -6,18 +6,18 @@ import { jsonObject, optionalFlag, optionalObject, optionalText, textUpTo } from
 
 export const verbosity = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
 
-/** Free-form: keys and values vary by model and provider (docs/contract/requests.md#shared-fields). */
+/** Free-form, because keys and values vary by model and provider (docs/contract/requests.md#shared-fields). */
 export const imageConfig = jsonObject.meta({ description: 'Goes to the provider as it is.' })
 
 export const responsesModalities = z.array(z.enum(['text', 'image']))
 export const chatModalities = z.array(z.enum(['text', 'image', 'audio']))
 
-/** Spoken output. A voice of the account's own comes by its id. */
+/** Spoken output. A voice of the account's own is given by its id. */
 export const audioOutput = z
   .looseObject({ voice: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(), format: optionalText })
   .meta({ id: 'AudioOutput' })
 
-/** The text that the answer will mostly be, as it is known before. */
+/** Text that the client expects to make up most of the answer. */
 export const prediction = z.looseObject({
   type: z.literal('content'),
   content: z.union([z.string(), z.array(z.looseObject({ type: z.literal('text'), text: z.string() }))]),
@@ -36,7 +36,7 @@ export const responsesInclude = z.array(
     LOGPROBS_INCLUDED,
     'web_search_call.results',
     'web_search_call.action.sources',
-    // These are for the service's own tools.
+    // These concern the service's own tools.
     ...serverToolTypes('progress'),
     ...serverToolTypes('web_fetch.content'),
   ]),

@@ -25,7 +25,7 @@ const autoRouterMembers = {
   cost_quality_tradeoff: z.int().min(0).max(10).nullish().meta({ deprecated: true }),
 }
 
-/** Models that a fusion asks side by side, and the tools that they get. */
+/** The models that a fusion asks in parallel, and the tools that they get. */
 export const fusionMembers = {
   analysis_models: z.array(z.string()).min(1).max(8).nullish(),
   model: optionalText,
@@ -87,7 +87,7 @@ export const PLUGINS = [
       models: modelPatterns,
       allowed_models: modelPatterns,
       excluded_models: modelPatterns,
-      // Open: an operator may name tiers of their own.
+      // Any text is allowed: an operator may define further tiers.
       cost_tier: optionalText,
     })
     .meta({ id: 'JevRouterPlugin' }),

@@ -1,4 +1,4 @@
-/** The part of a stored prompt that a preset keeps beside its system text: messages with placeholders, and the variables that they take. */
+/** The part of a stored prompt that a preset keeps besides its system text: messages with placeholders, and their variables. */
 import { z } from 'zod'
 
 export const VARIABLE_TYPES = ['text', 'image', 'file'] as const
@@ -8,7 +8,7 @@ const variableName = z
   .max(64)
   .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'Start with a letter or _, then letters, digits, _ -')
 
-/** One part of a message, in the words of the Responses interface. Nothing else may stand in it. */
+/** One part of a message, in the form of the Responses interface. No other members are allowed. */
 export const promptPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('input_text'), text: z.string() }),
   z.strictObject({

@@ -1,4 +1,4 @@
-/** How much the model thinks, and what of it is shown (docs/contract/requests.md#reasoning). */
+/** The amount of thinking, and how much of it is shown (docs/contract/requests.md#reasoning). */
 import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger } from './scalars.ts'
@@ -23,5 +23,5 @@ export const responsesReasoning = z
   })
   .meta({ id: 'ResponsesReasoning' })
 
-/** The names that the advisor, sub-agent and fusion tools take for the models that they call. */
+/** The reasoning settings that the advisor, subagent and fusion tools accept for the models that they call. */
 export const toolReasoning = z.looseObject({ effort: members.effort, max_tokens: members.max_tokens }).nullish()

@@ -1,4 +1,4 @@
-/** Input of the Responses interface, as far as its form goes (docs/contract/responses.md#input). */
+/** The form of the Responses interface's input (docs/contract/responses.md#input). */
 import { z } from 'zod'
 
 import { optionalText } from './scalars.ts'
@@ -26,7 +26,7 @@ const contentPart = z
   ])
   .meta({ id: 'ResponsesContentPart' })
 
-/** `type` may be left out of a plain message. */
+/** A plain message, whose `type` may be absent. */
 const inputMessage = z
   .looseObject({
     type: z.literal('message').nullish(),
@@ -36,12 +36,15 @@ const inputMessage = z
   })
   .meta({ id: 'ResponsesInputMessage' })
 
-/** Reasoning, tool calls and their outputs: replayed as they came. */
+/** Reasoning, tool calls and their outputs, which are replayed unchanged. */
 const otherItem = z.looseObject({ type: z.string().regex(/^(?!message$)/) }).meta({ id: 'ResponsesInputItem' })
 
 export const responsesInput = z.union([z.string(), z.array(z.union([inputMessage, otherItem]))])
 
-/** A stored prompt template; none are stored here, so it is only ever ignored or refused (docs/contract/responses.md#nothing-is-stored). */
+/**
+ * A reference to a stored prompt template; none are stored here, so it is only ever ignored or refused
+ * (docs/contract/responses.md#nothing-is-stored).
+ */
 export const storedPrompt = z.looseObject({
   id: z.string(),
   variables: z.record(z.string(), z.union([z.string(), contentPart])).nullish(),

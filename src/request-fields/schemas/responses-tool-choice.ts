@@ -1,4 +1,4 @@
-/** Which tool the model must, may or must not call (docs/contract/responses.md#request). */
+/** The tool that the model must, may or must not call (docs/contract/responses.md#request). */
 import { z } from 'zod'
 
 import { serverToolTypes } from '../../canonical/server-tool-name.ts'

@@ -158,7 +158,7 @@ export const RESPONSES_TOOLS = [
   toolSearchTool,
 ] as const
 
-/** OpenAI's own name for tool search; here an alias (docs/contract/tools.md#tool-search). */
+/** OpenAI's own type of the tool search; here an alias (docs/contract/tools.md#tool-search). */
 export const toolSearchAlias = z.looseObject({ type: z.literal('tool_search') })
 
 export const responsesTools = z

@@ -1,10 +1,10 @@
-/** Which models and providers may answer, and at what tier (docs/contract/routing.md#preferences). */
+/** The models and providers that may answer, and the service tier (docs/contract/routing.md#preferences). */
 import { z } from 'zod'
 
 import { QUANTIZATIONS } from '../../canonical/endpoint-facts.ts'
 import { optionalFlag, optionalTexts, textUpTo } from './scalars.ts'
 
-/** More than the longest ARN or path of a model that vendors have, with a preset behind it. */
+/** Longer than the longest ARN or model path of any vendor followed by a preset. */
 export const MODEL_NAME_MAX = 1024
 
 export const model = z
@@ -13,10 +13,16 @@ export const model = z
   .max(MODEL_NAME_MAX)
   .meta({ description: 'vendor/model, a preset (@preset/slug), or both.', examples: ['openai/gpt-5.4'] })
 
-/** Ten models are more than any fallback chain needs, and bound what one request can try (docs/contract/routing.md#fallback-models). */
+/**
+ * Ten models are more than any fallback chain needs; the limit bounds the attempts of one request
+ * (docs/contract/routing.md#fallback-models).
+ */
 const MODELS_MAX = 10
 
-/** A preset is a whole configuration, which a request has one of: it cannot stand in for a model (docs/contract/presets.md#use). */
+/**
+ * A fallback model cannot be a preset: a preset is a whole configuration, of which a request has only one
+ * (docs/contract/presets.md#use).
+ */
 const fallbackModel = z
   .string()
   .min(1)
@@ -39,10 +45,16 @@ const percentileCutoffs = z.strictObject({
 })
 const cutoff = z.union([z.number().min(0), percentileCutoffs]).nullish()
 
-/** USD; the public schema says strings, its guide says numbers: both come (docs/contract/routing.md#preferences). */
+/**
+ * A price in USD. The public schema says strings and its guide says numbers, so both are accepted
+ * (docs/contract/routing.md#preferences).
+ */
 const price = z.union([z.number().min(0), z.string().regex(/^\d+(\.\d+)?$/, 'Expected a decimal number of US dollars.')]).nullish()
 
-/** Closed, and what is in it too: a preference that is misspelt would otherwise be ignored in silence (docs/contract/routing.md#preferences). */
+/**
+ * Unknown members are refused at every level: a misspelt preference would otherwise be silently ignored
+ * (docs/contract/routing.md#preferences).
+ */
 export const provider = z
   .strictObject({
     order: optionalTexts,
@@ -68,10 +80,10 @@ export const serviceTier = z
   .enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'ultrafast'])
   .meta({ id: 'ServiceTier', description: 'fast is another name of priority; ultrafast falls back to priority, then to default.' })
 
-/** The messages interface takes any tier name and leaves it to the provider (docs/contract/requests.md#shared-fields). */
+/** The Messages interface accepts any tier name and leaves it to the provider (docs/contract/requests.md#shared-fields). */
 export const serviceTierName = textUpTo(64)
 
-/** At most three, each naming a model and nothing else (docs/contract/routing.md#fallback-models). */
+/** At most three fallbacks, each with a model and nothing else (docs/contract/routing.md#fallback-models). */
 export const fallbacks = z
   .array(z.strictObject({ model: fallbackModel }))
   .max(3)

@@ -1,4 +1,4 @@
-/** How the next token is chosen, and how many there may be (docs/contract/requests.md#sampling). */
+/** How tokens are sampled, and how many there may be (docs/contract/requests.md#sampling). */
 import { z } from 'zod'
 
 import { positiveInteger } from './scalars.ts'
@@ -21,8 +21,8 @@ export const logitBias = z
   .meta({ description: 'Token id to bias, from -100 (never) to 100 (always).' })
 export const topLogprobs = z.int().min(0).max(20)
 
-/** Each answer is paid for, so the number is bounded as OpenAI bounds it. */
+/** The number of answers, limited as OpenAI limits it, because each answer is charged. */
 export const candidates = z.int().min(1).max(128)
 
-/** Up to four, as chat completions have it; `stop_sequences` of messages has no such limit. */
+/** At most four sequences, as in Chat Completions; `stop_sequences` of Messages has no such limit. */
 export const stop = z.union([z.string(), z.array(z.string()).max(4)])

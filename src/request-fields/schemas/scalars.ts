@@ -1,11 +1,10 @@
 /**
- * The small schemas that every interface is built of. Shared instances on purpose: building a schema is what start-up
- * time is spent on. Where a member may be absent it may be null as well, since many SDKs spell absent so
- * (docs/contract/requests.md#bodies).
+ * The small schemas of which every interface is built. Instances are shared because building schemas takes most of the start-up
+ * time. A member that may be absent may also be null, since many SDKs write null for absent (docs/contract/requests.md#bodies).
  */
 import { z } from 'zod'
 
-/** Free-form JSON object: a JSON Schema, a map that goes to a provider. */
+/** Free-form JSON object: a JSON Schema, or a map that is passed to a provider. */
 export const jsonObject = z.looseObject({})
 
 export const texts = z.array(z.string())

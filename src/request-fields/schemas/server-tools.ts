@@ -1,6 +1,6 @@
 /**
- * Tools that the service runs itself. Their types carry its prefix; the public prefix of the ecosystem is an alias, so
- * that unmodified clients work, and a type is kept as it was sent (docs/contract/headers.md#names).
+ * Tools that the service runs itself. Their types have its prefix; the ecosystem's public prefix is an alias, so that unmodified
+ * clients work, and a type is kept as it was sent (docs/contract/headers.md#names).
  */
 import { z } from 'zod'
 
@@ -22,7 +22,7 @@ const agentName = z
   .nullish()
 const agentToolCalls = z.int().min(1).max(25).nullish()
 
-/** Where commands run: a fresh container or one that exists. */
+/** The environment of commands: a fresh container or an existing one. */
 const sandboxMembers = {
   environment: z.looseObject({ type: z.string() }).nullish(),
   sleep_after_seconds: z.int().min(1).max(2_592_000).nullish(),
@@ -62,7 +62,7 @@ const isTimeZone = (name: string): boolean => {
   }
 }
 
-/** A name that the system knows. */
+/** A time zone that the system knows. */
 export const timeZone = z.string().max(100).refine(isTimeZone, 'Use a time zone of the IANA database, such as Europe/Berlin.')
 export const datetimeTool = serverTool('datetime', { timezone: timeZone.nullish() }).meta({ id: 'DatetimeTool' })
 export const filesTool = serverTool('files', {}).meta({ id: 'FilesTool' })
@@ -74,7 +74,7 @@ export const fusionTool = serverTool('fusion', {
   cache_control: optionalCacheControl,
 }).meta({ id: 'FusionTool' })
 
-/** Every other parameter is an image option of the model (docs/contract/tools.md#tool-types). */
+/** All other parameters are image options of the model (docs/contract/tools.md#tool-types). */
 export const imageGenerationTool = serverTool('image_generation', { model: optionalText }).meta({ id: 'ImageGenerationTool' })
 export const searchModelsTool = serverTool('experimental__search_models', { max_results: z.int().min(1).max(20).nullish() }).meta({
   id: 'SearchModelsTool',

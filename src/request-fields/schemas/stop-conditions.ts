@@ -1,4 +1,7 @@
-/** When the loop of server tools ends before the model ends it: any condition that fires, does (docs/contract/tools.md#stop-conditions). */
+/**
+ * Conditions that end the loop of server tools before the model does; any one of them suffices
+ * (docs/contract/tools.md#stop-conditions).
+ */
 import { z } from 'zod'
 
 import { positiveInteger } from './scalars.ts'
@@ -16,5 +19,5 @@ export const stopServerToolsWhen = z
   .min(1)
   .meta({ description: 'Takes the place of max_tool_calls.' })
 
-/** Steps of the server-tool loop; thirty is the default and the maximum (docs/contract/requests.md#bounds). */
+/** Steps of the loop of server tools; thirty is the default and the maximum (docs/contract/requests.md#bounds). */
 export const maxToolCalls = z.int().min(1).max(30).meta({ description: 'Default 30. Ignored beside stop_server_tools_when.' })

@@ -1,9 +1,12 @@
-/** Options of web search and web fetch, which come as tools, as server tools and as plugins (docs/contract/tools.md#web-search). */
+/**
+ * Options of web search and web fetch, which are available as tools, as server tools and as plugins
+ * (docs/contract/tools.md#web-search).
+ */
 import { z } from 'zod'
 
 import { optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
 
-/** Besides `auto` and `native`, the operator's own names of engines. */
+/** `auto`, `native`, or an engine name of the operator. */
 export const searchEngine = z
   .string()
   .max(100)
@@ -44,7 +47,7 @@ export const searchToolMembers = {
   user_location: userLocation,
 }
 
-/** How many results a search of the service has at most. */
+/** The maximum number of results of a search by the service. */
 export const foundPages = z.int().min(1).max(25).nullish()
 
 /** Members of our own search tool's `parameters`. */
@@ -70,5 +73,5 @@ export const fetchMembers = {
 
 export const serverFetchMembers = { ...fetchMembers, engine: fetchEngine }
 
-/** The chat parameter of the same purpose. */
+/** Chat's parameter for web search. */
 export const webSearchOptions = z.looseObject({ search_context_size: searchContextSize, user_location: z.looseObject({}).nullish() })

@@ -1,4 +1,4 @@
-/** A second model whose advice the first one asks for, once or several times; it remembers what it was asked before. */
+/** A second model whose advice the first one can ask for, once or several times; it remembers earlier questions. */
 import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
@@ -15,9 +15,9 @@ const options = z.looseObject({
   instructions: z.string().optional(),
   forward_transcript: z.boolean().default(false),
   stream: z.boolean().default(false),
-  /** Accepted from those who write it for every agent: an advisor has no tools. */
+  /** Accepted because some clients set it for every agent; an advisor has no tools. */
   max_tool_calls: z.int().min(1).max(25).optional(),
-  /** Options of the vendor's own advisor. */
+  /** Options of Anthropic's own advisor. */
   max_uses: z.int().min(1).default(Number.MAX_SAFE_INTEGER),
 })
 
@@ -88,7 +88,7 @@ export const agentFailure = (fault: NonNullable<ToolResult['fault']>, more: Json
   value: { status: 'error', ...more, error: fault.message },
 })
 
-/** The questions to this advisor earlier in the conversation, and its answers. */
+/** Earlier questions to this advisor in the conversation, with its answers. */
 const memoryOf = (messages: readonly Message[], name: string): readonly Message[] =>
   exchangesOf(messages, name, MEMORY_CHARACTERS).flatMap(({ call, result }) => {
     const { prompt } = objectIn(call)
@@ -100,7 +100,7 @@ const memoryOf = (messages: readonly Message[], name: string): readonly Message[
     ]
   })
 
-/** Longer memories lose their middle. */
+/** Characters of earlier exchanges; longer memories lose their middle. */
 const MEMORY_CHARACTERS = 200_000
 
 const objectIn = (json: string): Readonly<Record<string, unknown>> => {
@@ -108,6 +108,6 @@ const objectIn = (json: string): Readonly<Record<string, unknown>> => {
     const value: unknown = JSON.parse(json)
     return isObject(value) ? value : {}
   } catch {
-    return {} // a result that was cut, or that the client wrote anew
+    return {} // a result that was cut, or that the client rewrote
   }
 }

@@ -1,10 +1,10 @@
-/** Several advisors, or several subagents, stand side by side: each but one needs a name of its own. */
+/** Several advisors, or several subagents, may be declared side by side: all but one need a name of their own. */
 import type { ServerTool } from '../../canonical/server-tools.ts'
 import { invalidRequest } from '../../contract/validate.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import type { AskedTool } from '../tool.ts'
 
-/** Throws `invalid_request` where two of a kind have the same name. */
+/** Throws `invalid_request` if two of a kind have the same name. */
 export const refuseSameNames = (asked: readonly AskedTool[]): void => {
   for (const kind of NAMED) {
     const names = new Set<string>()

@@ -1,11 +1,11 @@
-/** The common part of advisors, subagents and fusions: how the models that they ask are asked. */
+/** The options that advisors, subagents and fusions share for the models that they call. */
 import { z } from 'zod'
 
 import type { Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ToolCaller } from '../tool.ts'
 
-/** Members of every tool that asks a model in words. */
+/** Options of every tool that calls a model with text. */
 export const modelMembers = {
   model: z.string().min(1).max(200).optional(),
   max_completion_tokens: z.int().min(1).optional(),
@@ -25,7 +25,7 @@ interface AskedOptions {
   readonly temperature?: number | undefined
 }
 
-/** As members of the body that goes to the model. */
+/** Converts the options to members of the body for the model. */
 export const questionOptions = ({ max_completion_tokens, reasoning, temperature }: AskedOptions): JsonObject => ({
   ...(max_completion_tokens === undefined ? {} : { max_completion_tokens }),
   ...(temperature === undefined ? {} : { temperature }),
@@ -39,7 +39,7 @@ export const questionOptions = ({ max_completion_tokens, reasoning, temperature 
       }),
 })
 
-/** Counts the calls of a tool in each request, all tools of its kind together. */
+/** Counts the calls per request, for all tools of the kind together. */
 export const createCallCount = (): ((caller: ToolCaller) => number) => {
   const counts = new WeakMap<ToolCaller, number>()
   return (caller) => {

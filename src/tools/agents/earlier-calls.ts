@@ -1,14 +1,14 @@
-/** The calls of a conversation that the service ran: for a tool that remembers, and for a model that is not to see them. */
+/** Finds the calls of a conversation that the service ran: for a tool that remembers them, and for a model that must not see them. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { SERVER_TOOLS } from '../../canonical/server-tools.ts'
 
 export interface Exchange {
-  /** The arguments, and the result, as JSON text. */
+  /** The arguments and the result as JSON text. */
   readonly call: string
   readonly result: string
 }
 
-/** The calls by this name that have a result. Where they are longer in all, the first and the latest are kept. */
+/** Returns the calls with this name that have a result. If their total length exceeds the limit, the first and the latest are kept. */
 export const exchangesOf = (messages: readonly Message[], name: string, mostCharacters: number): readonly Exchange[] => {
   const parts = messages.flatMap((message) => message.parts)
   const results = new Map(parts.flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part.text] as const] : [])))
@@ -36,7 +36,7 @@ const lengthOf = ({ call, result }: Exchange): number => call.length + result.le
 
 const OWN_CALL = new RegExp(`^service_(?:${SERVER_TOOLS.join('|')})(?:__\\d+)?$`)
 
-/** The conversation without calls of the service's tools and their results. */
+/** Returns the conversation without calls of service tools and their results. */
 export const withoutServerTools = (messages: readonly Message[]): readonly Message[] => {
   const own = new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => (isOwnCall(part) ? [part.id] : []))))
   return messages.flatMap((message) => {

@@ -1,4 +1,4 @@
-/** The analysis that one model makes of the answers of several others. */
+/** The analysis by one model of the answers of several others. */
 import { z } from 'zod'
 
 import { objectAmongWords, type JsonObject } from '../../lib/json.ts'
@@ -21,5 +21,5 @@ All members are there; a list may be empty.`
 export const analystQuestion = (prompt: string, responses: readonly { readonly model: string; readonly content: string }[]): string =>
   JSON.stringify({ question: prompt, answers: responses })
 
-/** Null where the text holds no such object. */
+/** Returns null if the text holds no such object. */
 export const analysisIn = (text: string): JsonObject | null => analysis.safeParse(objectAmongWords(text)).data ?? null

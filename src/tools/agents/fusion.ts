@@ -1,4 +1,4 @@
-/** Several models answer one question side by side, and one more compares what they said. */
+/** Several models answer one question in parallel, and one more compares their answers. */
 import { z } from 'zod'
 
 import type { Message } from '../../canonical/prompt.ts'
@@ -30,7 +30,7 @@ export interface FusionSettings {
   readonly presets: Readonly<Record<string, readonly string[]>>
 }
 
-/** `defaultTools`: those that a panel gets unless the client names others, as far as they can run. */
+/** `defaultTools`: the tools of a panel unless the client names others, as far as they can run. */
 export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<Record<string, MakeTool>>): MakeTool => {
   const countCall = createCallCount()
   return (tool, caller) => {
@@ -93,7 +93,7 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
   }
 }
 
-/** Asks one of the panel, and reports its progress to a client that asked for that. */
+/** Calls one model of the panel, and reports its progress if the client asked for it. */
 const askPanel = async (question: Question, { ask, signal, reportProgress }: ToolTurn): Promise<ModelAnswer> => {
   if (reportProgress === undefined) return ask(question, signal)
   const { model } = question
@@ -146,7 +146,7 @@ const lastWords = (messages: readonly Message[]): string =>
     .map(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'))
     .findLast((text) => text.trim() !== '') ?? ''
 
-/** Null where it fails, or says nothing that can be read: the answers stand by themselves. */
+/** Returns null if the analysis fails or cannot be parsed: then only the answers are returned. */
 const analyse = async (
   prompt: string,
   responses: readonly { readonly model: string; readonly content: string }[],

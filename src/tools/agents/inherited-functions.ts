@@ -1,4 +1,4 @@
-/** Functions of the client's that a subagent may call: all of them, or those that the client names (decisions/0079). */
+/** The client's functions that a subagent may call: all of them, or those that the client names (decisions/0079). */
 import { z } from 'zod'
 
 import type { FunctionTool } from '../../canonical/prompt.ts'
@@ -14,7 +14,7 @@ export const inheritanceMembers = {
 
 type Inheritance = z.output<z.ZodObject<typeof inheritanceMembers>>
 
-/** Throws `invalid_request` for a function that the request has not, and on interfaces that cannot show who made a call. */
+/** Throws `invalid_request` for a function that the request does not have, and on interfaces that cannot show which agent made a call. */
 export const inheritedFunctions = (
   { inherit_functions: all, inherited_function_names: names }: Inheritance,
   at: string,
@@ -37,7 +37,7 @@ export const inheritedFunctions = (
   return [...new Set(named)]
 }
 
-/** As tools of a Responses body. */
+/** Converts functions to tools of a Responses body. */
 export const functionItems = (functions: readonly FunctionTool[]): readonly JsonObject[] =>
   functions.map(({ name, description, parameters, strict }) => ({
     type: 'function',
@@ -55,7 +55,7 @@ const calledFunction = z.looseObject({
   status: z.literal('completed'),
 })
 
-/** The calls of functions in an answer; null where one of them is not whole, or not of a function that the agent has. */
+/** Returns the function calls in an answer; null if one of them is incomplete, or calls a function that the agent does not have. */
 export const awaitedCalls = (items: readonly JsonObject[], functions: readonly FunctionTool[]): AwaitedCalls['calls'] | null => {
   const names = new Set(functions.map(({ name }) => name))
   const calls = items.filter(({ type }) => type === 'function_call').map((item) => calledFunction.safeParse(item))

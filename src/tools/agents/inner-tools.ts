@@ -1,4 +1,4 @@
-/** Tools of the service for a model that a tool asks: any but those that would ask further agents. */
+/** Service tools for a model that a tool calls: all except those that would call further agents. */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { SERVER_TOOLS, type ServerTool } from '../../canonical/server-tools.ts'
 import { invalidField } from '../../contract/validate.ts'
@@ -11,7 +11,7 @@ const INNER_TOOLS: ReadonlySet<ServerTool> = new Set([
   'image_generation',
 ])
 
-/** Throws `invalid_request` for a tool that cannot be given to such a model. `at` is the list's place. */
+/** Throws `invalid_request` for a tool that such a model cannot have. `at` is the path of the list. */
 export const checkInnerTools = (tools: readonly { readonly type: string }[], at: string, askedBy: ServerTool): void => {
   for (const [index, { type }] of tools.entries()) {
     const name = serverToolName(type)

@@ -1,6 +1,6 @@
 /**
- * Another model that does a task by itself, with tools of the service if it has any, and reports what came of it. It may call
- * functions of the client's, and then waits for them until the client comes back (decisions/0079).
+ * Another model that does a task by itself, with service tools if it has any, and reports the outcome. It may call functions of
+ * the client, and then waits until the client sends their results (decisions/0079).
  */
 import { z } from 'zod'
 
@@ -93,11 +93,11 @@ type Fault = NonNullable<ToolResult['fault']>
 
 const BAD_CALL: Fault = { code: 'unavailable', message: 'The subagent called a function that it has not, or broke off in a call.' }
 
-/** The client gets what the subagent said, and sends it back whole. */
+/** The maximum size of the items that the subagent produced: the client receives them and sends all of them back. */
 const ACCOUNT_MAX_BYTES = 1024 * 1024
 const TOO_LONG: Fault = { code: 'content_too_large', message: 'The subagent said too much before it called a function.' }
 
-/** Responses has a word of its own for the limit. */
+/** Responses has its own name for the output limit. */
 const itemOptions = (read: z.output<typeof options>): JsonObject => {
   const { max_completion_tokens: limit, ...others } = questionOptions(read)
   return { ...others, ...(limit === undefined ? {} : { max_output_tokens: limit }) }

@@ -1,15 +1,15 @@
 /**
- * Catalogues that this process has seen, with their indexes: a conversation brings the same one with each of its requests.
- * The ones that were used last are kept, up to a bound of memory.
+ * Caches the catalogues that this process has seen, with their indexes, because a conversation sends the same one with each of its
+ * requests. The most recently used ones are kept, up to a limit of memory.
  */
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { type CatalogueSearch, createCatalogueSearch } from '../catalogue-search.ts'
 import type { Catalogue } from './catalogue.ts'
 
 export interface CatalogueMemory {
-  /** The search over a catalogue, made when it is first used. */
+  /** Returns the search over a catalogue, created on first use. */
   searchOf(workspaceId: string, catalogue: Catalogue): () => CatalogueSearch<FunctionTool>
-  /** The tools of an earlier catalogue of the workspace, by the hash that names it; null where it is not known any more. */
+  /** Returns the tool digests of an earlier catalogue of the workspace by its hash; null if it is no longer cached. */
   digestsOf(workspaceId: string, hash: string): Catalogue['digests'] | null
 }
 
@@ -18,7 +18,7 @@ interface Remembered {
   search: CatalogueSearch<FunctionTool> | null
 }
 
-/** Bytes of an index and its tools for each unit of their JSON, measured with ten thousand tools and rounded up. */
+/** Bytes of an index and its tools per unit of their JSON, measured with ten thousand tools and rounded up. */
 const BYTES_PER_UNIT = 8
 const BYTES_MAX = 64 * 1024 * 1024
 
@@ -35,10 +35,10 @@ export const createCatalogueMemory = (bytesMax = BYTES_MAX): CatalogueMemory => 
 
   const remember = (key: string, catalogue: Catalogue): Remembered => {
     const before = remembered.get(key)
-    // The order of the tools decides between equals, and is no part of the hash.
+    // The order of the tools breaks ties in searches, but is not part of the hash.
     const entry = before !== undefined && sameOrder(before.catalogue, catalogue) ? before : { catalogue, search: null }
     forget(key)
-    // Last in order again: the first one goes.
+    // Re-inserted at the end: eviction starts with the first entry.
     remembered.set(key, entry)
     bytes += entry.catalogue.size * BYTES_PER_UNIT
     for (const oldest of remembered.keys()) {

@@ -1,4 +1,4 @@
-/** The tools that a conversation withholds from the model's list, and what names them as a whole. */
+/** The tools that a conversation withholds from the model's list, and the hash that identifies them. */
 import { createHash } from 'node:crypto'
 
 import type { FunctionTool } from '../../canonical/prompt.ts'
@@ -8,11 +8,11 @@ export interface Catalogue {
   /** In the order of the request. */
   readonly tools: readonly FunctionTool[]
   readonly byName: ReadonlyMap<string, FunctionTool>
-  /** SHA-256 in hexadecimal: the same for the same tools, in whatever order they and the members of their schemas stand. */
+  /** SHA-256 in hexadecimal: the same for the same tools, regardless of the order of the tools and of the members of their schemas. */
   readonly hash: string
-  /** By name, so that two catalogues can be compared without their tools. */
+  /** Digests by tool name, so that two catalogues can be compared without their tools. */
   readonly digests: ReadonlyMap<string, string>
-  /** UTF-16 units of its tools as canonical JSON. */
+  /** UTF-16 units of the tools as canonical JSON. */
   readonly size: number
 }
 
@@ -28,7 +28,7 @@ export const createCatalogue = (tools: readonly FunctionTool[]): Catalogue => {
   return { tools, byName: new Map(tools.map((tool) => [tool.name, tool])), hash: sha256(JSON.stringify(sorted)), digests, size }
 }
 
-/** Names alone, the first 20 of each. */
+/** Tool names only, the first 20 of each list. */
 export interface CatalogueChange {
   readonly added: readonly string[]
   readonly removed: readonly string[]

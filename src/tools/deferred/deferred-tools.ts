@@ -1,4 +1,7 @@
-/** `deferred_tools` of one request: what the model gets instead of the tools that are withheld, and what its calls mean (docs/contract/tools.md#deferred-tools). */
+/**
+ * Implements `deferred_tools` of one request: the functions that the model gets instead of the withheld tools, and the meaning of
+ * its calls (docs/contract/tools.md#deferred-tools).
+ */
 import type { z } from 'zod'
 
 import type { FunctionTool, Message, Prompt, Tool as PromptTool } from '../../canonical/prompt.ts'
@@ -19,11 +22,11 @@ export type DeferredConfig = z.output<typeof deferredTools>
 
 export interface DeferredTools {
   readonly catalogue: Catalogue
-  /** As the client's conversation and tools are without those that are withheld: the same list for the whole conversation. */
+  /** Returns the prompt without the withheld tools; the resulting list of tools is the same for the whole conversation. */
   promptOf(prompt: Prompt): Prompt
-  /** The tool that runs a search; null where a function of the client's is the search. */
+  /** The tool that runs a search; null if a function of the client is the search. */
   readonly search: Tool | null
-  /** The client's call that a call of the wrapper stands for. */
+  /** Returns the client's call that a call of the wrapper stands for. */
   unwrap(json: string): UnwrappedCall | RefusedCall
 }
 
@@ -36,7 +39,7 @@ const TOOLS_MAX = 10_000
 const BYTES_MAX = 4 * 1024 * 1024
 const NAME_MAX = 256
 
-/** Null where every tool is shown after all. `choice`: as the request has it. Throws `invalid_request`. */
+/** Returns null if every tool is shown after all. `choice`: the request's `tool_choice`. Throws `invalid_request`. */
 export const deferTools = (
   config: DeferredConfig,
   { tools, messages }: Pick<Prompt, 'tools' | 'messages'>,
@@ -70,7 +73,7 @@ export const deferTools = (
       messages: asModelReadThem(prompt.messages, config, catalogue, searchAgain),
       tools: [
         ...prompt.tools.filter((tool) => !isWithheld.has(tool)),
-        // A model that may call nothing needs no way to do so.
+        // A model that may not call any tool needs no wrappers.
         ...(prompt.toolChoice.type === 'none' ? [] : wrappers),
       ],
     }),
@@ -112,7 +115,7 @@ const checkConfig = ({ interface: form, search }: DeferredConfig, tools: readonl
     throw invalidField('deferred_tools.search.tool_id', 'The function that searches must not be deferred itself.')
 }
 
-/** `shown`: the rest of the request's tools; a call must show which of all it means. */
+/** `shown`: the other tools of the request; names must be unique among all of them, so that a call is unambiguous. */
 const checkCatalogue = (tools: readonly FunctionTool[], shown: readonly PromptTool[]): void => {
   if (tools.length > TOOLS_MAX) throw invalidField('tools', `${TOOLS_MAX} tools may be withheld at most.`)
   const names = new Set<string>()
@@ -127,7 +130,7 @@ const checkCatalogue = (tools: readonly FunctionTool[], shown: readonly PromptTo
   }
 }
 
-/** Each search of the conversation names the catalogue that it searched. */
+/** Checks the catalogue: each earlier search of the conversation records the one that it searched. */
 const checkUnchanged = (
   messages: readonly Message[],
   { hash, digests }: Catalogue,
@@ -164,7 +167,7 @@ const resultOf = (input: JsonObject, search: ToolSearch, work: Work): ToolResult
   return 'fault' in found ? found : searchResult(found, search.tools, work)
 }
 
-/** The same result for the same search, so the conversation need not bring it back whole. */
+/** Restores the results that the model read. A repeated search gives the same result, so the conversation need not contain all of it. */
 const asModelReadThem = (
   messages: readonly Message[],
   { search }: DeferredConfig,
@@ -189,7 +192,7 @@ const asModelReadThem = (
 
 const isSearch = ({ name, ran }: ToolCall): boolean => name === SEARCH_WRAPPER || (name === PLAIN_SEARCH && ran !== undefined)
 
-/** A client's own search answers with names; what these tools take is added for the model. */
+/** A client's own search returns names; the definitions of these tools are added for the model. */
 const withDefinitions = (
   text: string,
   { result_key: key, max_results: most }: Extract<DeferredConfig['search'], { type: 'custom' }>,

@@ -1,6 +1,6 @@
 /**
- * A conversation that comes back with calls of withheld tools in it: the model gets them as it made them, through the two
- * wrappers, so that what a provider has cached of the conversation holds.
+ * Rewrites a conversation that comes back with calls of withheld tools: the model gets them as it made them, through the two
+ * wrappers, so that the provider's prompt cache stays valid.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { ToolResult } from '../tool.ts'
@@ -9,13 +9,13 @@ export type ToolCall = Extract<Part, { type: 'tool-call' }>
 type ToolResultPart = Extract<Part, { type: 'tool-result' }>
 
 export interface Rewriting {
-  /** The call as the model made it; null for one that stays as it is. */
+  /** Returns the call as the model made it; null if it stays unchanged. */
   call(call: ToolCall): ToolCall | null
-  /** The result that the model reads of a call; null where that is what the conversation shows. */
+  /** Returns the result that the model reads for a call; null if it is the one in the conversation. */
   result(call: ToolCall, shown: ToolResultPart): ToolResult | string | null
 }
 
-/** The same messages where nothing is rewritten. */
+/** Returns the same messages if nothing is rewritten. */
 export const rewriteCalls = (messages: readonly Message[], rewriting: Rewriting): readonly Message[] => {
   const calls = new Map<string, ToolCall>()
   let changed = false
@@ -40,14 +40,14 @@ export const rewriteCalls = (messages: readonly Message[], rewriting: Rewriting)
   return changed ? rewritten : messages
 }
 
-/** As the loop gives it to the model (inference/loop/run-calls.ts). */
+/** The result in the form in which the tool loop gives it to the model (inference/loop/run-calls.ts). */
 const resultPart = ({ isError: _shown, ...part }: ToolResultPart, { fault, value }: ToolResult): Part => ({
   ...part,
   text: JSON.stringify(value),
   ...(fault === null ? {} : { isError: true }),
 })
 
-/** The text that the service gives a model: without what a model or a client may put between its members. */
+/** Normalises JSON to the text that the service gives a model, without white space between members. */
 export const plainJson = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json))

@@ -1,4 +1,4 @@
-/** One search of a model over a catalogue of tools, by words or by a pattern. */
+/** One search by a model over a catalogue of tools, by words or by a pattern. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { RegexRefused } from '../../lib/regex/parse.ts'
@@ -8,10 +8,10 @@ import { failed, type ToolResult } from '../tool.ts'
 
 export interface ToolSearch {
   readonly by: 'words' | 'pattern'
-  /** As many as the client allows. */
+  /** The maximum that the client allows. */
   readonly maxResults: number
   readonly tools: readonly FunctionTool[]
-  /** Made when it is first used. */
+  /** Created on first use. */
   readonly search: () => CatalogueSearch<FunctionTool>
 }
 
@@ -19,15 +19,15 @@ export const MAX_RESULTS = 50
 export const DEFAULT_RESULTS = 5
 
 export interface FoundTools {
-  /** The best first. */
+  /** Best first. */
   readonly found: readonly FunctionTool[]
-  /** How many match in all. */
+  /** The total number of matches. */
   readonly total: number
-  /** The query that the model searched for. */
+  /** The query of the model. */
   readonly sought: string
 }
 
-/** The result of a failed search is what the model reads. */
+/** Returns the tools found, or, for a failed search, the result that the model reads. */
 export const findTools = (input: JsonObject, { by, maxResults, search }: ToolSearch, work: Work): FoundTools | ToolResult => {
   const word = by === 'words' ? 'query' : 'pattern'
   const longest = by === 'words' ? QUERY_MAX : PATTERN_MAX
@@ -51,20 +51,20 @@ export const findTools = (input: JsonObject, { by, maxResults, search }: ToolSea
   }
 }
 
-/** Steps that one search may take: about a hundred milliseconds, and less than ten for nearly all. */
+/** Maximum steps of one search: about a hundred milliseconds, though nearly all searches take less than ten. */
 const SEARCH_STEPS = 10_000_000
-/** As many for all the searches of a conversation that comes back as for eight of the slowest. */
+/** Maximum steps of all repeated searches of a conversation: as many as eight of the slowest searches. */
 const REPLAY_STEPS = 8 * SEARCH_STEPS
-/** For each unit of a result that is written, and for each name that is compared. */
+/** Steps per unit of a result that is written, and per name that is compared. */
 const WRITTEN_STEPS = 20
 const NAME_STEPS = 200
 
-/** For one search. */
+/** The work limit of one search. */
 export const searchWork = (): Work => createWork(SEARCH_STEPS)
 
 /**
- * Makes searches again that a conversation brings back, each once for a request, however often the conversation is put together
- * for it: null for those for which no time is left.
+ * Repeats the searches in a conversation that comes back, each only once per request, even if the conversation is assembled
+ * several times. The function returns null for searches for which no time is left.
  */
 export const createSearchAgain = (search: (input: JsonObject, work: Work) => ToolResult): ((input: JsonObject) => ToolResult | null) => {
   const made = new Map<string, ToolResult>()
@@ -85,7 +85,7 @@ export const createSearchAgain = (search: (input: JsonObject, work: Work) => Too
 const QUERY_MAX = 500
 const PATTERN_MAX = 200
 
-/** Whole definitions, so that the model can call what it found at once; where nothing is found, names that begin alike. */
+/** Returns whole definitions, so that the model can call the tools at once; if nothing was found, similar names. */
 export const searchResult = ({ found, total, sought }: FoundTools, tools: readonly FunctionTool[], work: Work): ToolResult => {
   const shown = within(found.map(definitionOf), work)
   if (total === 0) work.left -= NAME_STEPS * tools.length
@@ -96,7 +96,10 @@ export const searchResult = ({ found, total, sought }: FoundTools, tools: readon
   }
 }
 
-/** A result must fit into the bound of results whole, or a replay could not give the model the same one again. */
+/**
+ * The maximum length of definitions. A result must fit whole into the limit of results, or a replay could not reproduce it for the
+ * model.
+ */
 const RESULT_UNITS = 48 * 1024
 
 const within = (definitions: readonly JsonObject[], work: Work): readonly JsonObject[] => {
@@ -108,14 +111,14 @@ const within = (definitions: readonly JsonObject[], work: Work): readonly JsonOb
     return units <= RESULT_UNITS
   })
   const [first] = definitions
-  // Only the name of a tool that is too large is shown: a call of it is checked all the same.
+  // Only the name of a tool that is too large is shown; its calls are still checked.
   return shown.length > 0 || first === undefined ? shown : [{ name: first['name'] ?? '' }]
 }
 
 export const definitionOf = ({ name, description, parameters }: FunctionTool): JsonObject => ({
   name,
   description,
-  // A request is JSON, and so is every part of it.
+  // Safe: a request is JSON, and so is every part of it.
   parameters: parameters as JsonValue,
 })
 

@@ -1,4 +1,4 @@
-/** A call of a withheld tool: what the model wrote around it is taken off, and put on again when the conversation comes back. */
+/** Unwraps a call of a withheld tool for the client, and wraps it again when the conversation comes back. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { nearDistance } from '../../lib/edit-distance.ts'
@@ -8,7 +8,7 @@ import { isObject, jsonIn, type JsonValue } from '../../lib/json.ts'
 import { failed, type ToolResult } from '../tool.ts'
 import type { Catalogue } from './catalogue.ts'
 
-/** A call as the client gets it. */
+/** A call in the form that the client gets. */
 export interface UnwrappedCall {
   readonly name: string
   /** JSON text of an object, as the model wrote it. */
@@ -17,9 +17,9 @@ export interface UnwrappedCall {
   readonly unchecked: readonly string[]
 }
 
-/** The model reads the result, and the client never sees it. */
+/** A call whose refusal the model reads and the client never sees. */
 export interface RefusedCall {
-  /** The tool that was meant; null where the model named none. */
+  /** The name of the intended tool; null if the model gave none. */
   readonly name: string | null
   readonly refusal: ToolResult
 }
@@ -52,27 +52,27 @@ const unwrapNamed = (name: string, text: string, catalogue: Catalogue): Unwrappe
 
 const ISSUES_MAX = 5
 
-/** The exact text, numbers beyond 2^53 too. Models also write arguments as a text that is JSON. */
+/** Returns the exact text, including numbers beyond 2^53. Models also write the arguments as a string of JSON. */
 const argumentsText = (json: string, value: JsonValue | undefined): string => {
   if (value === undefined || value === null || value === '') return '{}'
   return typeof value === 'string' ? value : (JsonBody.read(json).raw('arguments') ?? '{}')
 }
 
-/** The wrapper's arguments for a call of a withheld tool, as it stands in the conversation. */
+/** Returns the wrapper's arguments for a call of a withheld tool in the conversation. */
 export const wrappedArguments = (name: string, json: string): string => {
   const text = json.trim() === '' ? '{}' : json.trim()
   return `{"name":${JSON.stringify(name)},"arguments":${jsonIn(text) === undefined ? JSON.stringify(text) : text}}`
 }
 
 const NEAREST_MAX = 3
-/** Comparisons of names cost the product of their lengths. */
+/** A limit for name comparisons, whose cost is the product of the lengths. */
 const COMPARED_UNITS = 1_000_000
 
 const nearest = (wanted: string, tools: readonly FunctionTool[]): readonly string[] => {
   let units = 0
   const near: { readonly name: string; readonly distance: number }[] = []
   for (const { name } of tools) {
-    // No text that differs so much in length is near.
+    // Names that differ so much in length cannot be similar.
     if (Math.abs(name.length - wanted.length) > Math.max(2, wanted.length / 3)) continue
     units += name.length * wanted.length
     if (units > COMPARED_UNITS) break

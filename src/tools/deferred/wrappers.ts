@@ -1,11 +1,11 @@
 /**
- * The two functions by which a model reaches tools that it was not shown. Their text is constant, so that a provider's cache
- * of the prompt holds for a whole conversation, whatever was found in it.
+ * The two functions by which a model reaches tools that it was not shown. Their text is constant, so that a provider's prompt
+ * cache stays valid for a whole conversation, whatever was found in it.
  */
 import type { FunctionTool } from '../../canonical/prompt.ts'
 
 export const SEARCH_WRAPPER = 'service_search_tools'
-/** The conversation as a client sends it back that keeps only the members which it knows. */
+/** The name of the search in conversations from clients that keep only the members they know. */
 export const PLAIN_SEARCH = 'service_tool_search'
 export const CALL_WRAPPER = 'service_call_tool'
 

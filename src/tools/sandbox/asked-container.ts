@@ -1,4 +1,4 @@
-/** Which container the commands of a request run in: that of its session, that of the request alone, or one that it names. */
+/** Determines the container in which a request's commands run: its session's, its own, or one that it names. */
 import { createHash } from 'node:crypto'
 
 import { z } from 'zod'
@@ -24,15 +24,15 @@ export const containerMembers = {
 type Asked = z.output<z.ZodObject<typeof containerMembers>>
 
 export interface AskedContainer extends Container {
-  /** The id by which the client knows it. */
+  /** The container's id for the client. */
   readonly id: string
-  /** It ends with the request. */
+  /** The container ends with the request. */
   readonly isForRequest: boolean
 }
 
 export type ContainerOf = (asked: Asked, caller: ToolCaller) => AskedContainer
 
-/** All tools of one request have the same. */
+/** All tools of one request share one container. */
 export const createContainerOf = (ids: IdSource): ContainerOf => {
   const ofRequests = new WeakMap<ToolCaller, string>()
   const ofRequest = (caller: ToolCaller): string => {
@@ -50,7 +50,7 @@ export const createContainerOf = (ids: IdSource): ContainerOf => {
         : digest(JSON.stringify([workspaceId, sessionId])).slice(0, ID_LENGTH)
     return {
       id,
-      // Any client can write any id; with the workspace in the name it finds only containers of its own.
+      // Any client can send any id; since the name includes the workspace, it reaches only containers of its own workspace.
       name: `patchbay-${digest(JSON.stringify([workspaceId, id])).slice(0, NAME_LENGTH)}`,
       isMade: !isReference,
       isForRequest: !isReference && sessionId === null,

@@ -1,4 +1,4 @@
-/** Claude's shell, run in a sandbox where a client of Messages asks for that (docs/shell.md). */
+/** Claude's shell tool, run in a sandbox if a client of Messages asks for that (docs/shell.md). */
 import { z } from 'zod'
 
 import { BASH_PARAMETERS } from '../../canonical/claudes-bash.ts'
@@ -50,5 +50,5 @@ export const bashTool =
     }
   }
 
-/** As `timeout` of coreutils says it. */
+/** The exit code that `timeout` of coreutils returns. */
 const TIMED_OUT = 124

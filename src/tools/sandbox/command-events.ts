@@ -1,6 +1,6 @@
 /**
- * The events of a command as OpenSandbox's `execd` streams them: one JSON object a line, with or without `data:` before it. An output
- * comes line by line, without the ends of its lines.
+ * Reads the events of a command as OpenSandbox's `execd` streams them: one JSON object per line, with or without a leading
+ * `data:`. Output arrives line by line, without line ends.
  */
 import { z } from 'zod'
 
@@ -11,9 +11,9 @@ import { KeptOutput } from './kept-output.ts'
 export interface CommandEvents {
   readonly stdout: string
   readonly stderr: string
-  /** Null where the command has not ended, or no code of it is known. */
+  /** Null if the command has not ended or its exit code is unknown. */
   readonly exitCode: number | null
-  /** Why it could not be run; null where it was. */
+  /** Why it could not be run; null if it ran. */
   readonly fault: string | null
 }
 
@@ -23,7 +23,10 @@ const event = z.looseObject({
   error: z.looseObject({ ename: z.string().optional(), evalue: z.string().optional() }).optional(),
 })
 
-/** Keeps `bytes` of each output and passes over the rest. `onBegun` gets the id of the command. Rejects where the stream breaks off before the signal. */
+/**
+ * Keeps the first `bytes` of each output and drops the rest. `onBegun` is called with the command's id. Rejects if the stream
+ * breaks off before the signal.
+ */
 export const readCommandEvents = async (
   stream: AsyncIterable<Buffer>,
   bytes: number,
@@ -56,7 +59,7 @@ export const readCommandEvents = async (
   return { stdout: outputs.stdout.text, stderr: outputs.stderr.text, exitCode, fault }
 }
 
-/** Only the beginning of a longer line of output is reported. */
+/** Only the beginning of a longer line of output is returned. */
 const LINE_MAX_BYTES = 1024 * 1024
 
 class Lines {
@@ -93,7 +96,7 @@ class Lines {
 
 const NEWLINE = 10
 
-/** The event of a line that was cut within its text. */
+/** Returns the event of a line that was cut within its text. */
 const beginningOf = (line: string): string => {
   const [whole] = /^(?:data: ?)?\{"type":"std(?:out|err)","text":"(?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4})*/.exec(line) ?? []
   return whole === undefined ? '' : `${whole}"}`

@@ -1,7 +1,7 @@
 /**
- * Containers of Docker or Podman, by the Engine API on its socket. A container has no network, nothing of the host, no
- * variables and no rights; all that can be written is in memory. Its one process of ours ends it once nothing runs there any
- * more, so that it needs no gateway for its end.
+ * Runs commands in containers of Docker or Podman, through the Engine API on its socket. A container has no network, nothing of
+ * the host, no variables and no privileges; everything writable is in memory. Its first process ends it once nothing else runs
+ * there, so that it ends even without the gateway.
  */
 import { z } from 'zod'
 
@@ -16,7 +16,7 @@ import { type CommandBounds, type CommandResult, type Container, noSuchContainer
 import type { DockerSettings } from './settings.ts'
 
 export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, clock: Clock): Sandbox => {
-  /** The timers that end each container once it is idle, by its name. */
+  /** Cancels the timers that end idle containers, by container name. */
   const idle = new Map<string, () => void>()
   const ask = (method: string, path: string, body: JsonObject | null, signal?: AbortSignal): Promise<EngineAnswer> =>
     askEngine(socket, { method, path, body, ...(signal === undefined ? {} : { signal }) })
@@ -27,7 +27,8 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
       let refused: Reported | null = null
       if (isMade) {
         const answer = await reported(await ask('POST', `/containers/create?name=${name}`, specOf(image, runtime, idleSeconds), signal))
-        // One of this name is there already, from an earlier command. Docker says so by 409, Podman 4 by 500: its start shows it.
+        // A container of this name already exists from an earlier command. Docker reports that with 409, Podman 4 with 500; starting it
+        // shows whether it is usable.
         if (answer.status !== 201 && answer.status !== 409) refused = answer
       }
       const { status, said } = await reported(await ask('POST', `/containers/${name}/start`, null, signal))
@@ -36,7 +37,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
         throw new SandboxFailure(`The sandbox cannot be made (${refused.status}): ${refused.said}`)
       }
       if (!isMade && status === 404) throw noSuchContainer()
-      // An earlier one of the name is being removed.
+      // An earlier container of that name is being removed.
       if (tries === STARTS_MAX) throw new SandboxFailure(`The sandbox does not start (${status}): ${said}`)
       await pause(clock, START_PAUSE_MS)
       signal.throwIfAborted()
@@ -53,7 +54,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
     }
   }
 
-  /** The id of a command that is ready to start. */
+  /** Prepares a command and returns its id, with which it can be started. */
   const prepare = async (name: string, command: string, signal: AbortSignal): Promise<string> => {
     const spec = { AttachStdout: true, AttachStderr: true, Tty: false, WorkingDir: WORK, Cmd: ['/bin/sh', '-c', command] }
     const { status, said, text } = await reported(await ask('POST', `/containers/${name}/exec`, spec, signal))
@@ -67,7 +68,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
     return read(endedExec, ended.text).ExitCode ?? 0
   }
 
-  /** Ends all that runs in a container and leaves its files; where that cannot be had, the container ends. Never rejects. */
+  /** Ends all processes in a container and keeps its files; if that fails, the container is ended. Never rejects. */
   const endCommands = async (name: string): Promise<void> => {
     const late = new AbortController()
     const cancel = clock.after(KILL_MS, () => late.abort())
@@ -77,7 +78,7 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
       await readAll(stream)
       if ((await exitCodeOf(id, late.signal)) !== 0) await end(name)
     } catch {
-      await end(name) // no way is left but that one
+      await end(name) // the only way left
     } finally {
       cancel()
     }
@@ -139,21 +140,21 @@ export const createDockerSandbox = ({ socket, image, runtime }: DockerSettings, 
 const WORK = '/work'
 const STARTS_MAX = 20
 const START_PAUSE_MS = 250
-/** The longest that a timer can wait. */
+/** The maximum that a timer can wait. */
 const LONGEST_TIMER_SECONDS = 2_000_000
-/** A container that is used now and then lives so long at most. */
+/** The maximum lifetime of a container that is used now and then. */
 const LIFE_SECONDS = 24 * 3600
 const MEBIBYTE = 1024 * 1024
 
-/** How long the end of all commands may take. */
+/** The time limit for ending all commands. */
 const KILL_MS = 5000
-/** The kernel spares the process that asks for this, and the first one of the container. */
+/** The kernel spares the process that calls this, and the first process of the container. */
 const KILL_ALL = 'kill -9 -1'
 
 /**
- * The first process of a container, and the one that ends it: once nothing else ran for `$1` seconds, or after `$2`. Between two
- * rounds it starts one process, the sleep; any other shows in the number that the last one was given, or is still there. Where
- * the kernel does not count them in a container, as gVisor does not, only `$2` ends it.
+ * The first process of a container, which ends it: once nothing else has run for `$1` seconds, or after `$2`. Between two rounds
+ * it starts only one process, the sleep; any other process shows in the process number of the next one, or is still running. If
+ * the kernel does not count processes per container, as with gVisor, only `$2` ends it.
  */
 const WATCH = `idle=0 life=0 last=0
 while [ $idle -lt $1 ] && [ $life -lt $2 ]; do
@@ -171,7 +172,7 @@ const specOf = (image: string, runtime: string | undefined, idleSeconds: number)
   Cmd: ['/bin/sh', '-c', WATCH, 'watch', String(idleSeconds), String(Math.max(LIFE_SECONDS, idleSeconds))],
   Env: [],
   User: '65534:65534',
-  // Docker makes the folder that is named here, as one of root's, and the mount then has its rights.
+  // Docker creates the working directory as root, and the mount would then have root's rights.
   WorkingDir: '/',
   NetworkDisabled: true,
   Labels: { [SANDBOX_LABEL]: 'true' },
@@ -205,7 +206,7 @@ const read = <Schema extends z.ZodType>(schema: Schema, text: string): z.output<
 interface Reported {
   readonly status: number
   readonly text: string
-  /** The words of its refusal. */
+  /** The message of a refusal. */
   readonly said: string
 }
 

@@ -1,4 +1,4 @@
-/** Requests to a server of sandboxes: the Engine API of Docker or Podman on its socket, or one at an address. */
+/** Sends requests to a sandbox server: the Engine API of Docker or Podman on its socket, or a server at an address. */
 import { type IncomingMessage, request as requestPlainly, type RequestOptions } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 
@@ -17,14 +17,14 @@ export interface EngineAnswer {
   readonly stream: IncomingMessage
 }
 
-/** The version that Docker 20.10 and Podman 3 have, and all since. */
+/** The API version that Docker 20.10, Podman 3 and all later versions support. */
 const VERSION = '/v1.41'
 
-/** Throws a SandboxFailure where there is no answer, or the signal's reason. */
+/** Throws a SandboxFailure if there is no answer, or the signal's reason. */
 export const askEngine = (socketPath: string, { path, ...asked }: EngineRequest): Promise<EngineAnswer> =>
   send({ socketPath, path: VERSION + path, headers: { host: 'localhost' } }, asked)
 
-/** As `askEngine`, for a server at an address. */
+/** Like `askEngine`, for a server at an address. */
 export const askServer = (
   origin: URL,
   { path, ...asked }: EngineRequest,
@@ -57,7 +57,7 @@ const send = (
 
 const ANSWER_MAX_BYTES = 1024 * 1024
 
-/** The answer's text. Throws a SandboxFailure where it breaks off, or is too long. */
+/** Returns the answer's text. Throws a SandboxFailure if it breaks off or is too long. */
 export const readAll = async (stream: IncomingMessage): Promise<string> => {
   const pieces: Buffer[] = []
   let length = 0

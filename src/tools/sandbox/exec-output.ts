@@ -1,17 +1,17 @@
-/** The outputs of a command, as the Engine API sends them: frames of eight bytes of header and a piece of one output. */
+/** Reads the outputs of a command in the format of the Engine API: frames of an eight-byte header and a piece of one output. */
 import { KeptOutput } from './kept-output.ts'
 
 export interface Outputs {
   readonly stdout: string
   readonly stderr: string
-  /** The signal ended the reading. */
+  /** The signal ended the reading early. */
   readonly isCut: boolean
 }
 
 const HEADER_BYTES = 8
 const STDERR = 2
 
-/** Keeps `bytes` of each and passes over the rest. Rejects where the stream breaks off before the signal. */
+/** Keeps the first `bytes` of each output and drops the rest. Rejects if the stream breaks off before the signal. */
 export const readOutputs = async (stream: AsyncIterable<Buffer>, bytes: number, signal: AbortSignal): Promise<Outputs> => {
   const stdout = new KeptOutput(bytes)
   const stderr = new KeptOutput(bytes)
@@ -28,7 +28,7 @@ class Frames {
   readonly #take: (isError: boolean, piece: Buffer) => void
   readonly #header = Buffer.alloc(HEADER_BYTES)
   #headerBytes = 0
-  /** The bytes of the frame that are still to come. */
+  /** The bytes of the current frame that have not arrived yet. */
   #left = 0
 
   constructor(take: (isError: boolean, piece: Buffer) => void) {

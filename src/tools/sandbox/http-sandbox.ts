@@ -1,4 +1,4 @@
-/** A sandbox of the operator's: each command is one signed request (docs/shell.md#a-service-of-your-own). */
+/** An operator's own sandbox service: each command is one signed request (docs/shell.md#a-service-of-your-own). */
 import { z } from 'zod'
 
 import { signatureHeader } from '../../lib/body-signature.ts'
@@ -12,7 +12,7 @@ import type { HttpSettings } from './settings.ts'
 const answered = z.looseObject({
   stdout: z.string().default(''),
   stderr: z.string().default(''),
-  /** Null: ended because its time was over. */
+  /** Null if the command was ended by its time limit. */
   exit_code: z.int().nullable(),
 })
 
@@ -34,7 +34,7 @@ export const createHttpSandbox = ({ url, api_key: secret }: HttpSettings, clock:
         body,
         timeoutMs: timeoutMs + GRACE_MS,
         maxBytes: ANSWER_MAX_BYTES,
-        // A command that was sent twice might run twice.
+        // A command that is sent twice might run twice.
         redirects: 0,
         signal,
       }).catch((thrown: unknown) => {
@@ -49,12 +49,12 @@ export const createHttpSandbox = ({ url, api_key: secret }: HttpSettings, clock:
       const { stdout, stderr, exit_code: exitCode } = read.data
       return { stdout: cutToBytes(stdout, outputBytes), stderr: cutToBytes(stderr, outputBytes), exitCode }
     },
-    // It ends its containers itself, once they are idle.
+    // The service ends its idle containers itself.
     async end() {},
   }
 }
 
-/** It has to start a container, and to answer. */
+/** Additional time for starting a container and answering. */
 const GRACE_MS = 30_000
-/** Two outputs, with every byte escaped. */
+/** Enough for two outputs with every byte escaped. */
 const ANSWER_MAX_BYTES = 1024 * 1024

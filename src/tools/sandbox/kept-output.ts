@@ -1,4 +1,4 @@
-/** The beginning of an output, as much as is kept of it. */
+/** Keeps the beginning of an output, up to a limit. */
 export class KeptOutput {
   readonly #most: number
   readonly #pieces: Buffer[] = []
@@ -15,7 +15,7 @@ export class KeptOutput {
     this.#pieces.push(kept)
   }
 
-  /** A character that the bound cut through is left out. */
+  /** The text, without a character that the limit cut in half. */
   get text(): string {
     const text = new TextDecoder('utf-8').decode(Buffer.concat(this.#pieces))
     return this.#length === this.#most ? text.replace(/\uFFFD$/, '') : text

@@ -1,7 +1,7 @@
 /**
  * Sandboxes of an OpenSandbox server (https://github.com/alibaba/OpenSandbox, specs/sandbox-lifecycle.yml and execd-api.yaml). The
- * server makes them, ends each when its time is over, and passes commands to the `execd` inside. It needs no gateway for
- * their end.
+ * server creates them, ends each when its time is over, and forwards commands to the `execd` inside. They end even without the
+ * gateway.
  */
 import { z } from 'zod'
 
@@ -15,20 +15,20 @@ import { paced } from './paced.ts'
 import type { OpenSandboxSettings } from './settings.ts'
 import { SANDBOX_LABEL } from './sweep-containers.ts'
 
-/** A sandbox that takes commands. */
+/** A sandbox that is ready for commands. */
 interface Place {
   readonly id: string
-  /** Where its `execd` is reached through the server, and what that wants with each request. */
+  /** The path of its `execd` through the server, and the headers that each request needs. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** The server ends it then. */
+  /** The time at which the server ends it. */
   expiresMs: number
 }
 
 export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSettings, clock: Clock): Sandbox => {
   const base = new URL(url)
   const root = base.pathname.replace(/\/$/, '')
-  /** The sandboxes that are there or being made, by their names. */
+  /** The sandboxes that exist or are being created, by name. */
   const places = new Map<string, Promise<Place>>()
   const forgetting = new Map<string, () => void>()
   const forget = (name: string): void => {
@@ -43,7 +43,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
     return { status, json: objectIn(text) ?? {} }
   }
 
-  /** The key is the server's: what runs in a sandbox never sees it. */
+  /** Sends a request to the `execd` inside. The API key is for the server only and never reaches a sandbox. */
   const askInside = (
     { path, headers }: Place,
     method: string,
@@ -55,7 +55,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
   const find = async (name: string, signal: AbortSignal): Promise<Listed | null> => {
     const query = `metadata=${encodeURIComponent(`${NAME_LABEL}=${name}`)}&state=Running&state=Pending&pageSize=20`
     const { items } = read(listed, await manage('GET', `/sandboxes?${query}`, null, signal), [200], 'cannot be listed')
-    // Two gateways may have made one each at the same time.
+    // Two gateways may have created one each at the same time; the oldest is used.
     return items.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))[0] ?? null
   }
 
@@ -84,7 +84,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
   const endpointOf = async ({ id, expiresAt }: Listed, signal: AbortSignal): Promise<Place> => {
     const path = `/sandboxes/${id}/endpoints/${EXECD_PORT}?use_server_proxy=true`
     const { endpoint, headers } = read(reached, await manage('GET', path, null, signal), [200], 'cannot be reached')
-    // It is this server's, under whatever name that has elsewhere.
+    // The endpoint belongs to this server, whatever host name it states.
     const { pathname } = new URL(`http://${endpoint.replace(/^https?:\/\//, '')}`)
     return { id, path: pathname.replace(/\/$/, ''), headers: headers ?? {}, expiresMs: expiresAt === undefined ? 0 : Date.parse(expiresAt) }
   }
@@ -138,12 +138,12 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
     if (known !== undefined) return known
     const opened = open(container)
     places.set(name, opened)
-    // One that could not be had is tried again by the next command.
+    // A failed one is removed, so that the next command tries again.
     opened.catch(() => places.get(name) === opened && places.delete(name))
     return opened
   }
 
-  /** False where it is gone. */
+  /** Extends the sandbox's lifetime; returns false if it is gone. */
   const prolong = async (place: Place, seconds: number, signal: AbortSignal): Promise<boolean> => {
     const expiresMs = clock.now() + seconds * 1000
     if (expiresMs <= place.expiresMs) return true
@@ -165,7 +165,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
       if (status !== 200) throw new SandboxFailure('The command cannot be ended.')
     } catch (thrown) {
       if (!(thrown instanceof SandboxFailure)) throw thrown
-      await end(name) // no way is left but that one
+      await end(name) // the only way left
     } finally {
       cancel()
     }
@@ -210,7 +210,7 @@ export const createOpenSandbox = ({ url, api_key: key, image }: OpenSandboxSetti
       } finally {
         cancel()
         signal.removeEventListener('abort', stop)
-        // The server has ended it by then, or another gateway has used it: it is looked up again.
+        // By then the server has ended it, or another gateway has used it, so it must be looked up again.
         forgetting.get(name)?.()
         forgetting.set(
           name,
@@ -227,7 +227,7 @@ interface Executed extends CommandEvents {
   readonly tookMs: number
 }
 
-/** The server kills a command that is over its time, which then has no exit code of its own. */
+/** The server kills a command that exceeds its time, which then has no exit code of its own. */
 const resultOf = ({ stdout, stderr, exitCode, fault, tookMs }: Executed, { timeoutMs }: CommandBounds): CommandResult => {
   if (fault !== null) throw new SandboxFailure(`The sandbox runs no command: ${fault}`)
   if (exitCode === null) throw new SandboxFailure('The sandbox broke off its answer.')
@@ -247,9 +247,9 @@ const NAME_LABEL = 'patchbay.container'
 const EXECD_PORT = 44_772
 const WORK = '/work'
 const NOBODY = 65_534
-/** The server takes no shorter life. */
+/** The shortest lifetime that the server accepts. */
 const TIMEOUT_MIN_SECONDS = 60
-/** Between the end of a command, as the gateway sees it, and the beginning of its idle time. */
+/** Allowance between the end of a command, as the gateway sees it, and the start of its idle time. */
 const GRACE_SECONDS = 30
 const OWN_GRACE_MS = 10_000
 const READY_MS = 60_000

@@ -8,7 +8,7 @@ async function* pieces(count: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < count; at += 1) yield PIECE
 }
 
-/** How often it waited, and how much came. */
+/** Returns the number of pauses and the number of pieces. */
 const read = async (count: number) => {
   let pauses = 0
   let bytes = 0

@@ -1,4 +1,4 @@
-/** Reads what a command prints without letting it take the time of others: very much of it is read slowly, and the command waits. */
+/** Reads a command's output without delaying other work: very large output is read slowly, which makes the command wait. */
 import { type Clock, pause } from '../../lib/clock.ts'
 
 export async function* paced(output: AsyncIterable<Buffer>, clock: Pick<Clock, 'after'>): AsyncGenerator<Buffer> {

@@ -1,4 +1,4 @@
-/** Runs the commands of one call, one after the other, each within its time and its bounds of output. */
+/** Runs the commands of one call in sequence, each within its time limit and its output limit. */
 import { nanosOf } from '../../lib/money.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
@@ -13,9 +13,9 @@ import type { ShellSettings } from './settings.ts'
 
 export interface CommandRunner {
   readonly containerOf: ContainerOf
-  /** The most that a call costs, in nano-dollars. */
+  /** The maximum cost of a call, in nano-dollars. */
   readonly mostFeeNanos: number
-  /** `toValue` makes the result of what the commands did. */
+  /** `toValue` converts the commands' results to the tool's result. */
   run(
     container: AskedContainer,
     commands: readonly string[],
@@ -26,7 +26,7 @@ export interface CommandRunner {
   end(container: AskedContainer): Promise<void>
 }
 
-/** Null where no sandbox is configured. */
+/** Returns null if no sandbox is configured. */
 export const createCommandRunner = (settings: ShellSettings | undefined, clock: Clock, ids: IdSource): CommandRunner | null => {
   if (settings === undefined) return null
   const sandbox = sandboxOf(settings, clock)
@@ -48,7 +48,7 @@ export const createCommandRunner = (settings: ShellSettings | undefined, clock: 
         }
       } catch (thrown) {
         if (!(thrown instanceof SandboxFailure)) throw thrown
-        // The commands before it have run.
+        // The commands before it have run and are charged.
         return { ...failed('unavailable', thrown.message), feeNanos: feeOf((endedMs - startedMs) / 60_000) }
       }
       return {
@@ -77,7 +77,7 @@ const TIMEOUT_MAX_MS = 300_000
 const TIMEOUT_MS = 60_000
 const OUTPUT_MAX_BYTES = 65_536
 
-/** The request of a model, as far as it may be met. */
+/** The limits that a model asked for, capped at the maximum. */
 export const boundsOf = ({
   timeout_ms,
   max_output_length,

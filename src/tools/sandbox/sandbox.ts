@@ -1,37 +1,37 @@
 /**
- * A place outside of the gateway's own machine in which commands of models run, one container for a session or a request
- * (decisions/0073). Each kind of place is one file beside this one.
+ * An environment outside the gateway's own machine in which commands of models run, with one container per session or request
+ * (decisions/0073). Each kind has its own file in this folder.
  */
 export interface Sandbox {
   /** Throws a SandboxFailure, or the signal's reason. */
   run(container: Container, command: string, bounds: CommandBounds, signal: AbortSignal): Promise<CommandResult>
-  /** Ends a container, with what runs in it. Never rejects. */
+  /** Ends a container and everything that runs in it. Never rejects. */
   end(name: string): Promise<void>
 }
 
 export interface Container {
-  /** Made of the workspace and of what the client knows it by, so that no client reaches that of another workspace. */
+  /** Derived from the workspace and the client's id of the container, so that no client reaches a container of another workspace. */
   readonly name: string
-  /** Says whether it is made where it is not there. */
+  /** The container is created if it does not exist. */
   readonly isMade: boolean
-  /** After so long without a command it is gone. */
+  /** The time without a command, in seconds, after which the container is removed. */
   readonly idleSeconds: number
 }
 
 export interface CommandBounds {
   readonly timeoutMs: number
-  /** How much is kept of each of the two outputs. */
+  /** Bytes kept of each of the two outputs. */
   readonly outputBytes: number
 }
 
 export interface CommandResult {
   readonly stdout: string
   readonly stderr: string
-  /** Null where it was ended because its time was over. */
+  /** Null if the command was ended by its time limit. */
   readonly exitCode: number | null
 }
 
-/** The message is for the model and the client. */
+/** An error whose message is shown to the model and the client. */
 export class SandboxFailure extends Error {
   override readonly name = 'SandboxFailure'
 }

@@ -1,4 +1,4 @@
-/** `tools.shell` of the operator's file: where commands of models run. Absent: nowhere. */
+/** `tools.shell` of the operator's file: where commands of models run. If absent, they are not run. */
 import { z } from 'zod'
 
 const price_per_minute = z.number().min(0).max(1000).default(0).meta({ description: 'US dollars for a minute in which a command runs.' })

@@ -1,7 +1,7 @@
-/** About as many tokens as a model counts: four letters of an alphabet are one, and so is each sign of other scripts. */
+/** Cuts a text to about this many tokens: four letters of an alphabet count as one token, and so does each character of dense scripts. */
 export const cutToTokens = (text: string, tokens: number): { readonly text: string; readonly cut: boolean } => {
   const quarters = tokens * 4
-  // Nothing weighs more than one token a unit.
+  // No UTF-16 unit counts more than one token.
   if (text.length <= tokens) return { text, cut: false }
   let weight = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -11,8 +11,8 @@ export const cutToTokens = (text: string, tokens: number): { readonly text: stri
   return { text, cut: false }
 }
 
-/** From here on come the scripts of East Asia, and signs such as emoji. */
+/** The first code of the East Asian scripts and of signs such as emoji. */
 const FIRST_DENSE = 0x2e80
 
-/** Says whether a cut here would part a character. */
+/** Returns true if a cut here would split a surrogate pair. */
 const isHalf = (text: string, at: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(at)) && /[\uD800-\uDBFF]/.test(text.charAt(at - 1))

@@ -1,10 +1,10 @@
-/** Asks for one page as a stranger would: without cookies, credentials or a client's headers, on the open internet only. */
+/** Fetches one page anonymously: without cookies, credentials or the client's headers, and only from the public internet. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type SafeFetch, type SafeResponse, UnsafeRequest } from '../../providers/safe-fetch.ts'
 
-/** Why there is no page, in the words of a tool's result. */
+/** The reason why there is no page, in the form of a tool's result. */
 export class NoPage extends Error {
   override readonly name = 'NoPage'
   readonly code: ServerToolFault
@@ -19,19 +19,19 @@ export class NoPage extends Error {
 
 export interface PageRequest {
   readonly url: string
-  /** Why an address, the first or that of a redirect, is not to be asked; null: it may be. */
+  /** Returns why a URL (the first, or that of a redirect) must not be fetched; null if it may be. */
   readonly refuse: (url: URL) => string | null
   readonly signal: AbortSignal
 }
 
-/** The page of a host that answers with success. Throws NoPage. */
+/** Returns the page of a host that answers with success. Throws NoPage. */
 export type FetchPage = (request: PageRequest) => Promise<SafeResponse>
 
 const URL_MAX = 2048
 const REDIRECTS_MAX = 5
 const BYTES_MAX = 10 * 1024 * 1024
 const TIMEOUT_MS = 15_000
-/** In all, the second try too. */
+/** Number of attempts in total. */
 const TRIES = 2
 
 export const createFetchPage =

@@ -1,4 +1,4 @@
-/** The text of a page, by its type: pages and PDFs are read in a process of their own, text as it is. */
+/** Extracts the text of a page by its type: HTML pages and PDFs are read in a separate process, text directly. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { bytesToText } from '../../lib/documents/bytes-to-text.ts'
@@ -11,7 +11,7 @@ import { NoPage } from './fetch-page.ts'
 
 export interface ReadPageLimits {
   readonly maxCharacters: number
-  /** The workspace that wants it. */
+  /** The workspace that the page is read for. */
   readonly holder: string
   readonly signal: AbortSignal
 }
@@ -21,7 +21,7 @@ export type ReadPage = (page: SafeResponse, limits: ReadPageLimits) => Promise<P
 
 const READ_MS = 10_000
 const PAGES_MAX = 100
-/** A character of UTF-8, at its longest. */
+/** The maximum number of bytes per UTF-8 character. */
 const BYTES_PER_CHARACTER = 4
 
 export const createReadPage =
@@ -67,10 +67,10 @@ const kindOf = (type: string): 'html' | 'pdf' | 'text' | null => {
 
 const TEXT_TYPES = /^(?:text\/[\w.+-]+|application\/(?:json|xml|yaml|x-yaml|x-ndjson|ld\+json|(?:[\w.+-]+\+(?:json|xml))))$/
 
-/** Their comments are not part of what is read. */
+/** Types whose comments are removed from the text. */
 const COMMENTED = /markdown|xml$/
 
-/** By the first bytes, of what a host does not name. */
+/** Detects the type from the first bytes if the host does not state it. */
 const sniffed = (bytes: Buffer): string => {
   const head = bytes.subarray(0, 512)
   if (head.subarray(0, 5).toString('latin1') === '%PDF-') return 'application/pdf'

@@ -1,6 +1,6 @@
 /**
- * Which addresses a model was given: by the client, or by what a search or an earlier fetch found. Those that it wrote itself are
- * none of them, wherever they come back: many tools repeat what they were asked.
+ * Determines which URLs a model was given by the client, or by a search or an earlier fetch. URLs that the model wrote itself do
+ * not count, wherever they reappear: many tools repeat their arguments.
  */
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 
@@ -11,29 +11,29 @@ export const isSeen = (url: string, { messages }: Pick<Prompt, 'messages'>): boo
   return messages.some(({ role, parts }) => role !== 'assistant' && parts.some((part) => names(part, wanted, tools)))
 }
 
-/** The names of the functions that were called, by the ids of the calls. */
+/** The names of the called functions, by call id. */
 const toolsByCall = (messages: readonly Message[]): ReadonlyMap<string, string> =>
   new Map(messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name] as const] : []))))
 
 const names = (part: Part, wanted: string, tools: ReadonlyMap<string, string>): boolean => {
   if (part.type === 'text') return textNames(part.text, wanted)
-  // A failed call repeats what the model asked for.
+  // A failed call repeats the model's own arguments.
   if (part.type === 'tool-result') return part.isError !== true && textNames(foundBy(tools.get(part.callId), part.text), wanted)
   return (part.type === 'file' || part.type === 'image') && plain(part.url) === wanted
 }
 
-/** The part of a result that the tool found. A function of the client's is the client's word. */
+/** The part of a result that the tool found. The result of a client's function counts as the client's own text. */
 const foundBy = (name: string | undefined, text: string): string => {
   if (name === undefined || !name.startsWith(OWN_TOOLS)) return text
   const tool = name.slice(OWN_TOOLS.length).replace(/__\d+$/, '')
   if (tool === 'web_fetch') return text
   if (tool !== 'web_search') return ''
-  // The query stands in front; within it each quote has a backslash.
+  // The query comes first; quotes within it are escaped with a backslash.
   const results = text.indexOf(RESULTS)
   return results === -1 ? '' : text.slice(results)
 }
 
-/** The names of the service's tools begin so. */
+/** The prefix of the names of the service's tools. */
 const OWN_TOOLS = 'service_'
 const RESULTS = '"results":'
 
@@ -42,12 +42,12 @@ const textNames = (text: string, wanted: string): boolean => {
   return false
 }
 
-/** In prose, Markdown or JSON. A backslash begins an escape of JSON. */
+/** Matches a URL in prose, Markdown or JSON. A backslash begins a JSON escape, so it ends the URL. */
 const URL_IN_TEXT = /https?:\/\/[^\s"'<>\\)\]}`]{1,2048}/gi
-/** The signs that a sentence puts behind an address. */
+/** Punctuation that a sentence puts after a URL. */
 const BEHIND = /[.,;:!?*_]{1,10}$/
 
-/** Without the place within the page, which no server sees. */
+/** Removes the fragment, which no server sees. */
 const plain = (text: string): string | null => {
   const url = URL.parse(text)
   if (url === null) return null

@@ -18,7 +18,7 @@ import { createFetchPage } from './fetch-page.ts'
 import { createReadPage } from './read-page.ts'
 import { webFetchTool } from './web-fetch.ts'
 
-/** The internet, as one server: every public address leads to it, and no other one does. */
+/** The internet as one server: every public address leads to it, and no other address does. */
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 const received: IncomingMessage[] = []
 const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ afterAll(() => {
 })
 
 const PUBLIC = '93.184.216.34'
-/** The addresses that the names of the internet resolve to, one answer after the other. */
+/** The addresses that host names resolve to, one answer per lookup. */
 const names = new Map<string, string[][]>()
 
 const get = createSafeFetch({
@@ -226,7 +226,7 @@ describe('domains', () => {
     ['müller.example', 'http://xn--mller-kva.example/', null],
   ])('%p allows %s: %p', async (domain, url, outcome) => {
     expect(await code(url, toolOf({ allowed_domains: [domain] }))).toBe(outcome)
-    // And blocks what it would allow.
+    // As a blocked domain it blocks exactly what it allows as an allowed one.
     expect(await code(url, toolOf({ blocked_domains: [domain] }))).toBe(outcome === null ? 'url_not_allowed' : null)
   })
 })
@@ -465,7 +465,7 @@ describe('with urls: seen', () => {
     const prompt = { ...turn.prompt, messages: [{ role: 'assistant' as const, parts: [text(URL)] }] }
     const outcome = await toolOf({}, { urls: 'seen' }).run({ url: URL }, { ...turn, prompt })
     expect(outcome.fault?.code).toBe('url_not_in_prior_context')
-    // A name that it made up is not in the result either, where it would have been seen.
+    // The model's invented host name must not appear in the result, where it would count as seen.
     expect(JSON.stringify(outcome)).not.toContain('a.example')
   })
 })

@@ -1,4 +1,4 @@
-/** The page at an address, as text (docs/contract/tools.md#web-fetch). */
+/** Returns the page at a URL as text (docs/contract/tools.md#web-fetch). */
 import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'

@@ -1,4 +1,4 @@
-/** Asks one engine, within its time: a refusal that may pass is tried once more. */
+/** Calls one search engine within its time limit; a refusal that may be temporary is retried once. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { signatureHeader } from '../../lib/body-signature.ts'
 import { type Clock, pauseUnlessAborted } from '../../lib/clock.ts'
@@ -8,7 +8,7 @@ import { readResults, type Reading } from './read-results.ts'
 import type { Search } from './search.ts'
 import type { EngineSettings } from './settings.ts'
 
-/** An engine with its name in the configuration. */
+/** An engine with its configured name. */
 export interface Engine extends EngineSettings {
   readonly name: string
 }
@@ -18,7 +18,7 @@ export interface AskParts {
   readonly safeFetch: SafeFetch
 }
 
-/** The engine gave no results. The message is for the model and the client: it names the engine, and does not repeat the query. */
+/** The engine returned no results. The message is shown to the model and the client: it names the engine and does not repeat the query. */
 export class EngineFailure extends Error {
   override readonly name = 'EngineFailure'
   readonly code: ServerToolFault
@@ -31,7 +31,7 @@ export class EngineFailure extends Error {
   }
 }
 
-/** The most results that it can give of a search. */
+/** The maximum number of results that the engine can return for a search. */
 const mostOf = ({ kind }: Engine, search: Search): number => Math.min(search.most, ENGINE_KINDS[kind].most)
 
 /** Throws an EngineFailure, or the signal's reason. */
@@ -61,12 +61,12 @@ export const askEngine = async (engine: Engine, search: Search, { clock, safeFet
   }
 }
 
-/** For both tries together. */
+/** The time limit for both attempts together. */
 const ENGINE_MS = 10_000
 const PAUSE_MS = 300
 const ANSWER_MAX_BYTES = 4 * 1024 * 1024
 
-/** Where answers are filtered here, some of them go. */
+/** The number of results to request: the engine's maximum if some may be removed by the filter here. */
 const asksFor = ({ most, domains }: EngineKind, search: Search): number => {
   const { allowed, excluded } = search
   const isFiltered =
@@ -92,7 +92,7 @@ const requestOf = (
   }
 }
 
-/** The path stands behind the operator's address, unless it ends so. */
+/** Appends the path to the operator's address, unless the address already ends with it. */
 const addressOf = (base: string, path: string): URL => {
   const url = new URL(base)
   const own = url.pathname.replace(/\/+$/, '')

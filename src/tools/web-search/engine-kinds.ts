@@ -1,4 +1,4 @@
-/** The search APIs that are spoken: how each is asked, and where the results stand in its answer. */
+/** The supported search APIs: how each is called, and where its answer has the results. */
 import type { JsonObject } from '../../lib/json.ts'
 import type { Place, Search } from './search.ts'
 
@@ -7,24 +7,24 @@ export const KIND_NAMES = ['searxng', 'brave', 'tavily', 'exa', 'firecrawl', 'pe
 export type KindName = (typeof KIND_NAMES)[number]
 
 export interface EngineKind {
-  /** The vendor's; null where every operator has one of their own. */
+  /** The vendor's address; null if every operator has their own. */
   readonly address: string | null
-  /** Below the address. */
+  /** The path below the address. */
   readonly path: string
-  /** Results of one search that it gives at most. */
+  /** The maximum number of results per search. */
   readonly most: number
-  /** Which lists of domains it heeds at once; for `none` the query helps, and every answer is filtered here. */
+  /** The domain lists that the API supports at once; for `none`, domains are put into the query and every answer is filtered here. */
   readonly domains: 'both' | 'either' | 'none'
-  /** Headers that carry its key. */
+  /** The headers with the API key. */
   readonly key: (key: string) => Readonly<Record<string, string>>
-  /** Query parameters of a GET; empty: the request is a POST. */
+  /** Query parameters of a GET; if absent, the request is a POST. */
   readonly parameters?: (search: Search) => Readonly<Record<string, string>>
   readonly body?: (search: Search) => JsonObject
-  /** Every kind calls title and address `title` and `url`. */
+  /** The list of results in an answer; all APIs name title and URL `title` and `url`. */
   readonly results: (answer: Fields) => unknown
   readonly content: (result: Fields) => unknown
   readonly published: string
-  /** The setting that its operator may have to change where it refuses with 403. */
+  /** The setting that the operator may have to change if the API refuses with 403. */
   readonly forbidden?: string
 }
 
@@ -36,7 +36,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
   searxng: {
     address: null,
     path: '/search',
-    // It has no parameter for a number: a page has about twenty.
+    // The API has no parameter for the number of results; a page has about twenty.
     most: 25,
     domains: 'none',
     key: bearer,
@@ -109,7 +109,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
       query: search.query,
       limit: search.most,
       ...(search.place?.country === undefined || search.place.country === null ? {} : { country: search.place.country }),
-      // Whole pages cost time and credits; passages that fit the query come without.
+      // Whole pages cost time and credits; passages that match the query are included without them.
       ...(search.characters > PASSAGES_MAX ? { scrapeOptions: { formats: ['markdown'], onlyMainContent: true } } : {}),
       ...either(search, 'includeDomains', 'excludeDomains'),
     }),
@@ -143,7 +143,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
     path: '',
     most: 25,
     domains: 'both',
-    // It is signed instead (ask-engine.ts).
+    // The request is signed instead (ask-engine.ts).
     key: () => ({}),
     body: ({ query, most, allowed, excluded, place }) => ({
       query,
@@ -163,14 +163,17 @@ const PASSAGES_MAX = 4000
 const TAVILY_EXCLUDED_MAX = 150
 const CHARACTERS_PER_TOKEN = 4
 const PERPLEXITY_DOMAINS_MAX = 20
-/** Brave takes no longer query, and the others no much longer ones. */
+/** The maximum length of a query for Brave; the limits of the others are not much higher. */
 const QUERY_MAX = 400
 
-/** The one list that such an engine takes; the allowed domains say more. */
+/** The only list that such an engine accepts; the allowed domains are more restrictive. */
 const either = ({ allowed, excluded }: Search, include: string, exclude: string): JsonObject =>
   allowed.length > 0 ? { [include]: allowed } : excluded.length > 0 ? { [exclude]: excluded } : {}
 
-/** Words that most engines heed; where they do not fit, or are not heeded, the filter behind does the work. */
+/**
+ * Adds search operators that most engines support; if they do not fit or are ignored, the filter applied to the answer has the
+ * same effect.
+ */
 const queryWithSites = ({ query, allowed, excluded }: Search): string => {
   const sites = allowed.map((domain) => `site:${domain}`)
   const wanted = sites.length > 1 ? `(${sites.join(' OR ')})` : sites.join('')
@@ -178,20 +181,20 @@ const queryWithSites = ({ query, allowed, excluded }: Search): string => {
   return whole.length <= QUERY_MAX ? whole : query
 }
 
-/** Brave refuses more words than that. */
+/** Brave refuses queries with more words. */
 const WORDS_MAX = 50
 
 const fewWords = (whole: string, query: string): string =>
   whole.split(' ').length <= WORDS_MAX ? whole : query.split(' ').slice(0, WORDS_MAX).join(' ')
 
-/** The language that is mostly spoken there: `de-DE`. */
+/** The main language of the country: `de-DE`. */
 const language = (place: Place | null): Readonly<Record<string, string>> => {
   if (place === null || place.country === null) return {}
   const { language: spoken } = new Intl.Locale(`und-${place.country}`).maximize()
   return spoken === 'und' ? {} : { language: `${spoken}-${place.country}` }
 }
 
-/** Any other country is an error there. */
+/** Brave answers any other country with an error. */
 const BRAVE_COUNTRIES: ReadonlySet<string> = new Set(
   'AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US'.split(' '),
 )

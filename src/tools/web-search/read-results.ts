@@ -1,4 +1,4 @@
-/** The answer of an engine, which is as hostile as the pages that it lists: every member is checked and bounded. */
+/** Reads the answer of an engine, which is as untrusted as the pages that it lists: every member is checked and bounded. */
 import { cutText } from '../../lib/cut-text.ts'
 import { isObject, jsonIn } from '../../lib/json.ts'
 import { isExcludedBy, isInDomains } from '../domains.ts'
@@ -11,13 +11,13 @@ const URL_MAX = 2048
 const PUBLISHED_MAX = 100
 
 export interface Reading {
-  /** How many results the engine gave. */
+  /** The number of results that the engine returned. */
   readonly given: number
-  /** The results that the search allows. */
+  /** The results that the search's filters allow. */
   readonly found: readonly Found[]
 }
 
-/** Null where the answer is not one of that kind of engine. */
+/** Returns null if the answer does not have the form of that kind of engine. */
 export const readResults = (kind: EngineKind, text: string, search: Search): Reading | null => {
   const answer = jsonIn(text)
   if (!isObject(answer)) return null

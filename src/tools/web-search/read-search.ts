@@ -1,4 +1,4 @@
-/** The options of a request for its searches, by the tool or by the plugin. */
+/** Reads the search options of a request, from the tool or from the plugin. */
 import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
@@ -9,7 +9,7 @@ import { normalDomains } from '../domains.ts'
 import type { Place, Search } from './search.ts'
 import type { AskedEngines, SearchEngines } from './search-engines.ts'
 
-/** Characters of a query. */
+/** The maximum length of a query, in characters. */
 export const QUERY_MAX = 400
 
 const RESULTS_DEFAULT = 5
@@ -32,7 +32,7 @@ const options = z.looseObject({
 
 const CHARACTERS = { low: 1500, medium: 4000, high: 10_000 } as const
 
-/** The options of a request for every search that it makes, and the engines that it may ask. */
+/** The options that apply to every search of a request, and the engines that it may use. */
 export interface AskedSearch {
   readonly engines: AskedEngines
   readonly search: Omit<Search, 'query'>
@@ -40,15 +40,15 @@ export interface AskedSearch {
   readonly maxUses: number
 }
 
-/** How a refusal names it. */
+/** The tool or plugin that asks, for error messages. */
 export interface Asker {
   readonly name: string
-  /** Where it stands, and where its options do. */
+  /** The path of the tool or plugin, and the path of its options. */
   readonly at: string
   readonly path: string
 }
 
-/** Throws `invalid_request` for options that make no sense, and where no engine can be asked. */
+/** Throws `invalid_request` for invalid options, and if no engine is available. */
 export const readSearch = (parameters: JsonObject, asker: Asker, engines: SearchEngines): AskedSearch => {
   const { path } = asker
   const read = validate(options, parameters, [path])
@@ -70,7 +70,7 @@ export const readSearch = (parameters: JsonObject, asker: Asker, engines: Search
   }
 }
 
-/** A query in one line. */
+/** Normalises a query to one line. */
 export const plainQuery = (text: string): string => text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim()
 
 const enginesFor = (engine: string, { at, name, path }: Asker, engines: SearchEngines): AskedEngines => {
@@ -85,7 +85,7 @@ const enginesFor = (engine: string, { at, name, path }: Asker, engines: SearchEn
   })
 }
 
-/** Some interfaces wrap it once more. */
+/** Reads a location, which some interfaces wrap in `approximate`. */
 const placeIn = (location: Readonly<Record<string, unknown>> | undefined): Place | null => {
   if (location === undefined) return null
   const place = isObject(location['approximate']) ? location['approximate'] : location

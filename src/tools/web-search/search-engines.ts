@@ -1,4 +1,4 @@
-/** The operator's engines behind one port: the first in the order that answers, and one other where it does not. */
+/** The operator's engines behind one interface: the first configured engine, and one fallback if it fails. */
 import type { Clock } from '../../lib/clock.ts'
 import { nanosOf } from '../../lib/money.ts'
 import { createSafeFetch } from '../../providers/safe-fetch.ts'
@@ -9,26 +9,26 @@ import { engineOrder, type WebSearchSettings } from './settings.ts'
 
 export interface SearchAnswer {
   readonly found: readonly Found[]
-  /** Who answered. */
+  /** The engine that answered. */
   readonly engine: string
-  /** The cost of that one; those that failed cost nothing. */
+  /** The cost of that engine; failed engines cost nothing. */
   readonly feeNanos: number
 }
 
-/** Engines that one request may ask. */
+/** The engines that one request may use. */
 export interface AskedEngines {
   /** Throws an EngineFailure, or the signal's reason. */
   search(search: Search, signal: AbortSignal): Promise<SearchAnswer>
-  /** The most that a search costs at the dearest of them: some give more results than they are asked for. */
+  /** The maximum cost of a search at the most expensive of them: some return more results than requested. */
   readonly dearestNanos: number
 }
 
 export interface SearchEngines {
-  /** In the order in which they are asked. */
+  /** Names in the order in which they are tried. */
   readonly names: readonly string[]
-  /** The most that one search costs, whichever engine answers. */
+  /** The maximum cost of one search, whichever engine answers. */
   readonly mostFeeNanos: number
-  /** All of them, or one by its name, or by its kind where no name is like that; null where there is none. */
+  /** Returns all engines, or one by its name, or by its kind if no name matches; null if there is none. */
   using(name: string | null): AskedEngines | null
 }
 
@@ -75,7 +75,7 @@ export const createSearchEngines = (settings: WebSearchSettings, clock: Clock): 
 
 const NOBODY = { code: 'unavailable', engine: '' } as const
 
-/** The first, and one that stands in for it. */
+/** The first engine and one fallback. */
 const ASKED_MAX = 2
 
 const dearestOf = (engines: readonly Engine[]): number =>

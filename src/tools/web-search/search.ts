@@ -1,20 +1,20 @@
-/** A search and what it finds, whichever engine is asked. */
+/** A search and its results, independent of the engine. */
 
 export interface Search {
   readonly query: string
-  /** At most so many results. */
+  /** The maximum number of results. */
   readonly most: number
-  /** Characters of text that are kept of each. */
+  /** The maximum number of characters kept of each result's text. */
   readonly characters: number
-  /** Domains, with all below them; a path narrows one further. Empty: any. */
+  /** Domains, including their subdomains; a path restricts one further. Empty: any. */
   readonly allowed: readonly string[]
   readonly excluded: readonly string[]
   readonly place: Place | null
-  /** How thoroughly an engine is to look, by its own names; null: as it likes. */
+  /** How thoroughly an engine should search, in its own terms; null: its default. */
   readonly mode: string | null
 }
 
-/** Where the user is, roughly. */
+/** The approximate location of the user. */
 export interface Place {
   readonly city: string | null
   readonly region: string | null
@@ -28,6 +28,6 @@ export interface Found {
   /** http or https. */
   readonly url: string
   readonly content: string
-  /** As the engine reports it. */
+  /** The date in the engine's own format. */
   readonly published: string | null
 }

@@ -36,7 +36,7 @@ const engineName = z
   .regex(/^[a-z0-9_-]{1,64}$/, 'Use lower-case letters, digits, hyphens and underscores.')
   .refine((name) => name !== NATIVE && name !== 'auto', 'auto and native have a meaning of their own; use another name.')
 
-/** In the order: the search of the provider that answers. */
+/** In `order`, it stands for the search of the answering provider. */
 const NATIVE = 'native'
 
 export const webSearchSettings = z
@@ -56,9 +56,9 @@ export const webSearchSettings = z
 
 export type WebSearchSettings = z.output<typeof webSearchSettings>
 
-/** Says whether a provider's own search comes before the service's, where a client leaves the choice to the operator. */
+/** Returns true if a provider's own search is preferred to the service's when a client leaves the choice to the operator. */
 export const prefersNative = ({ enabled, order = [NATIVE] }: WebSearchSettings): boolean => !enabled || order[0] === NATIVE
 
-/** The service's own engines, in the order in which they are asked. */
+/** The names of the service's own engines, in the order in which they are tried. */
 export const engineOrder = ({ order, engines }: WebSearchSettings): readonly string[] =>
   order === undefined ? Object.keys(engines) : [...new Set(order.filter((name) => name !== NATIVE))]

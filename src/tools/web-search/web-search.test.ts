@@ -1,4 +1,4 @@
-/** Every engine behind a real socket, with answers in its own form. */
+/** Tests every engine over a real socket, with answers in its own format. */
 import { createHmac } from 'node:crypto'
 
 import { describe, expect, test } from 'bun:test'
@@ -20,7 +20,7 @@ const first = await startFakeUpstream()
 const second = await startFakeUpstream()
 const base = ({ url }: { readonly url: string }): string => url.slice(0, -'/v1'.length)
 
-/** Waits that are asked for, none of which is waited for. */
+/** The requested waits, none of which actually waits. */
 const waits: number[] = []
 const clock: Clock = {
   now: () => 1_700_000_000_000,
@@ -62,7 +62,7 @@ const answering =
   (exchange) =>
     exchange.answer(status, typeof body === 'string' ? body : JSON.stringify(body), headers)
 
-/** Twenty pages, in the form of SearXNG. */
+/** Results in the form of SearXNG. */
 const pages = (count: number, host = 'example.com'): unknown => ({
   query: 'q',
   number_of_results: 0,
@@ -90,7 +90,7 @@ interface KindCase {
   readonly answer: unknown
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** Query of a GET, or body. */
+  /** The query of a GET, or the body of a POST. */
   readonly sent: Readonly<Record<string, unknown>>
   readonly row: Row
 }

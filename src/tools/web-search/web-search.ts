@@ -1,4 +1,4 @@
-/** The tool: one call is one search. */
+/** The web search tool: one call is one search. */
 import type { JsonObject } from '../../lib/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { EngineFailure } from './ask-engine.ts'
@@ -12,7 +12,7 @@ export const webSearchTool =
     const asker = { name: askedAs, at, path: `${at}.parameters` }
     const { engines: asked, search, maxTotalResults, maxUses } = readSearch(parameters, asker, engines)
     let uses = 0
-    /** Results that may still be given; several searches of a turn share them while they run. */
+    /** The number of results that may still be returned; parallel searches of a turn share it. */
     let left = maxTotalResults
     return {
       description: DESCRIPTION,
@@ -44,7 +44,7 @@ const PARAMETERS: JsonObject = {
 
 const usedUp = failed('max_uses_exceeded', 'No more searches may be made in this request. Answer with what was found.')
 
-/** The result as a model reads it. An engine's failure is a result too. */
+/** Returns the result for the model. An engine's failure is a result too. */
 const searchOnce = async (asked: AskedEngines, search: Search, signal: AbortSignal): Promise<ToolResult> => {
   try {
     return resultOf(search.query, await asked.search(search, signal))
@@ -65,7 +65,7 @@ const resultOf = (query: string, { found, engine, feeNanos }: SearchAnswer): Too
 
 export const wireResult = ({ title, url, content, published }: Found): JsonObject => ({ title, url, content, published })
 
-/** The query, or why it cannot be asked. */
+/** Returns the query, or the failure if it is invalid. */
 const queryIn = (input: JsonObject): string | ToolResult => {
   const query = input['query']
   if (typeof query !== 'string' || query.trim() === '') return failed('invalid_tool_input', 'query: Write what to search for.')
