@@ -61,6 +61,8 @@ describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
       'best_of',
       'audio',
       'mcp_servers',
+      'compaction',
+      'thread',
       ...LEGACY_TOOLS,
     ])
     const described = Object.entries(REQUEST_FIELDS[shape]).flatMap(([name, { schema }]) => (schema === undefined ? [] : [name]))

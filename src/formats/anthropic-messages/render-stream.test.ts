@@ -24,6 +24,7 @@ import {
 } from '../../../test/support/answers.ts'
 import type { AnswerContents } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
+import { UNSIGNED } from '../../canonical/reasoning.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
 import { renderAnswer as rendering } from './render.ts'
@@ -140,7 +141,7 @@ const said = (content: readonly Anthropic.ContentBlock[]): AnswerContents => {
       for (const citation of each.citations ?? []) if (citation.type === 'web_search_result_location') all.sources.push(citation.url)
     } else if (each.type === 'thinking') {
       all.reasoning += each.thinking
-      if (each.signature !== '') all.proofs.push(proofData(each.signature))
+      if (each.signature !== UNSIGNED) all.proofs.push(proofData(each.signature))
     } else if (each.type === 'redacted_thinking') all.proofs.push(proofData(each.data))
     else if (each.type === 'tool_use') all.calls.push({ id: each.id, name: each.name, arguments: JSON.stringify(each.input) })
     else all.images.push((each as unknown as { source: { data: string } }).source.data)

@@ -18,8 +18,8 @@ interface Remembered {
   search: CatalogueSearch<FunctionTool> | null
 }
 
-/** Bytes of an index and its tools per unit of their JSON, measured with ten thousand tools and rounded up. */
-const BYTES_PER_UNIT = 8
+/** Bytes of an index and its tools per byte of their JSON, measured with ten thousand tools and rounded up. */
+const MEMORY_PER_BYTE = 8
 const BYTES_MAX = 64 * 1024 * 1024
 
 export const createCatalogueMemory = (bytesMax = BYTES_MAX): CatalogueMemory => {
@@ -30,7 +30,7 @@ export const createCatalogueMemory = (bytesMax = BYTES_MAX): CatalogueMemory => 
     const gone = remembered.get(key)
     if (gone === undefined) return
     remembered.delete(key)
-    bytes -= gone.catalogue.size * BYTES_PER_UNIT
+    bytes -= gone.catalogue.size * MEMORY_PER_BYTE
   }
 
   const remember = (key: string, catalogue: Catalogue): Remembered => {
@@ -40,7 +40,7 @@ export const createCatalogueMemory = (bytesMax = BYTES_MAX): CatalogueMemory => 
     forget(key)
     // Re-inserted at the end: eviction starts with the first entry.
     remembered.set(key, entry)
-    bytes += entry.catalogue.size * BYTES_PER_UNIT
+    bytes += entry.catalogue.size * MEMORY_PER_BYTE
     for (const oldest of remembered.keys()) {
       if (bytes <= bytesMax) break
       forget(oldest)

@@ -12,7 +12,7 @@ export interface Catalogue {
   readonly hash: string
   /** Digests by tool name, so that two catalogues can be compared without their tools. */
   readonly digests: ReadonlyMap<string, string>
-  /** UTF-16 units of the tools as canonical JSON. */
+  /** UTF-8 bytes of the tools as canonical JSON. */
   readonly size: number
 }
 
@@ -21,7 +21,7 @@ export const createCatalogue = (tools: readonly FunctionTool[]): Catalogue => {
   const digests = new Map<string, string>()
   for (const { name, description, parameters } of tools) {
     const json = canonicalJson({ name, description, parameters })
-    size += json.length
+    size += Buffer.byteLength(json)
     digests.set(name, sha256(json))
   }
   const sorted = [...digests].sort(([one], [other]) => (one < other ? -1 : 1))

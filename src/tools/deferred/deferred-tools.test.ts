@@ -100,6 +100,7 @@ describe('400', () => {
     ['a name that is too long', [tool('x'.repeat(257))], {}, 'tools'],
     ['too many', Array.from({ length: 10_001 }, (_, index) => tool(`t${index}`)), {}, 'tools'],
     ['too much', [tool('big', { description: 'x'.repeat(4 * 1024 * 1024) })], {}, 'tools'],
+    ['too many bytes in fewer characters', [tool('big', { description: 'é'.repeat(2 * 1024 * 1024) })], {}, 'tools'],
     [
       'a search that is not there',
       withheld,
