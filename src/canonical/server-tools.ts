@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { UrlCitation } from './prompt.ts'
+import type { ReasoningProof } from './reasoning.ts'
 
 export const SERVER_TOOLS = [
   'datetime',
@@ -38,6 +39,8 @@ export interface ServerCall {
   /** JSON text, as the model wrote it; and the object that it is, empty where it is none. */
   readonly arguments: string
   readonly input: JsonObject
+  /** Stands for the thinking that led to it: its maker wants it back with the call. */
+  readonly proof?: ReasoningProof
   /** One of several tools of a kind: the name that the client gave it. */
   readonly instance?: string
   /** For a search over withheld tools: the catalogue that is searched, by its hash. */

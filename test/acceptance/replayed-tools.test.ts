@@ -18,10 +18,12 @@ providers:
   chatty: ${provider('openai-chat')}
   answering: ${provider('openai-responses')}
   anthropic: ${provider('anthropic')}
+  gemini: ${provider('google')}
 models:
   t/chat: { endpoints: [{ provider: chatty, model: m }] }
   t/responses: { endpoints: [{ provider: answering, model: m }] }
   t/messages: { endpoints: [{ provider: anthropic, model: m }] }
+  t/gemini: { endpoints: [{ provider: gemini, model: gemini-3-pro }] }
 `,
   })
 })
@@ -116,7 +118,26 @@ const REPLIES: Readonly<Record<Dialect, Json>> = {
   },
 }
 
+/** Gemini's turns: by how many there were before. It signs the first call of each. */
+let turns: readonly (readonly Json[])[] = []
+
+interface Contents {
+  readonly contents: readonly { readonly role: string; readonly parts: readonly Json[] }[]
+}
+
+const modelTurns = ({ text }: Exchange): readonly (readonly Json[])[] =>
+  (JSON.parse(text) as Contents).contents.flatMap(({ role, parts }) => (role === 'model' ? [parts] : []))
+
+const answerAsGemini = (exchange: Exchange): Promise<void> => {
+  const parts = turns[modelTurns(exchange).length] ?? [{ text: 'Good.' }]
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+  const candidates = [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }]
+  const answer = JSON.stringify({ candidates, usageMetadata, modelVersion: 'gemini-3-pro' })
+  return exchange.path.includes('stream') ? exchange.stream([answer]) : exchange.answer(200, answer)
+}
+
 upstream.script((exchange: Exchange) => {
+  if (/generatecontent/i.test(exchange.path)) return answerAsGemini(exchange)
   const dialect = exchange.path.endsWith('/responses') ? 'responses' : exchange.path.endsWith('/messages') ? 'messages' : 'chat'
   return exchange.answer(200, JSON.stringify(REPLIES[dialect]))
 })
@@ -265,6 +286,29 @@ describe.each(DIALECTS)('a client of %s', (dialect) => {
     })
     expect(status).toBe(200)
     expect(pairsIn(upstream.last.body)).toEqual({ calls: ['call_sandbox_1'], results: ['call_sandbox_1'] })
+  })
+
+  test('brings back the proofs of Gemini’s thinking with the calls that they came with', async () => {
+    const signed = (name: string, proof: string): Json => ({ functionCall: { name, args: {} }, thoughtSignature: proof })
+    turns = [
+      [{ text: 'I look.' }, signed('service_datetime', 'c2lnMQ=='), { functionCall: { name: 'service_datetime', args: {} } }],
+      [signed('service_datetime', 'c2lnMg==')],
+      [signed('service_datetime', 'c2lnMw=='), { functionCall: { name: 'book', args: {} } }],
+    ]
+    const more = { model: 't/gemini', tools: [TOOL, BOOK[dialect]] }
+    const first = await ask(dialect, [said('Book it.')], more)
+    expect(first.status).toBe(200)
+    const [message] = dialect === 'chat' ? (first.json as AnswerWire).choices : []
+    const calls: readonly Json[] = message?.message.tool_calls ?? (kept(dialect, first) as Json[])
+    const own = [...calls, ...((calls[0]?.['content'] ?? []) as Json[])].find(({ type }) => kindOf({ type, id: 'x' })[0] === 'client')
+    const history = [said('Book it.'), ...kept(dialect, first), resultOf(dialect, String(own?.['call_id'] ?? own?.['id']))]
+    const { status, headers } = await ask(dialect, history, more)
+    expect([status, headers.get('x-service-warnings')]).toEqual([200, null])
+    expect(modelTurns(upstream.last).map((parts) => parts.flatMap(({ thoughtSignature: proof }) => proof ?? []))).toEqual([
+      ['c2lnMQ=='],
+      ['c2lnMg=='],
+      ['c2lnMw=='],
+    ])
   })
 
   test('brings back a whole answer of several turns: each is the turn that it was, and the loop counts no step for them', async () => {

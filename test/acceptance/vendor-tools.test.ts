@@ -160,6 +160,12 @@ test('a vendor gets its own tools as they were written', async () => {
     expect((await ask('messages', 't/claude', [tool])).status).toBe(200)
     expect(provider.last.body.tools).toEqual([tool] as never)
   }
+  const servers = [{ type: 'url', name: 'mail', url: 'https://mail.example/mcp', authorization_token: 't' }]
+  const { status, headers } = await ask('messages', 't/claude', [{ type: 'mcp_toolset', mcp_server_name: 'mail' }], {
+    mcp_servers: servers,
+  })
+  expect([status, provider.last.body['mcp_servers']]).toEqual([200, servers])
+  expect(headers.get('x-service-warnings')).toBe('1')
   expect((await ask('chat', 't/groq', [{ type: 'code_interpreter' }])).status).toBe(200)
   expect((await ask('chat', 't/groq', [MCP])).status).toBe(400)
 })

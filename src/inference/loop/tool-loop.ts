@@ -200,9 +200,9 @@ class ToolLoop {
     return this.#report.turns === 0
   }
 
-  /** Something ended the loop: this turn is for the answer, and calls nothing. */
+  /** Something ended the loop, or the client wants no calls: this turn is for the answer, and calls nothing. */
   get #isFinal(): boolean {
-    return this.#report.stoppedBy !== null
+    return this.#report.stoppedBy !== null || this.#admitted.request.call.prompt().toolChoice.type === 'none'
   }
 
   /** Runs one turn of the model. The client gets the parts that are its own. */
@@ -360,7 +360,10 @@ class ToolLoop {
   }
 
   async #finish(reason: FinishReason, native: string | null): Promise<void> {
-    await this.#deliver([{ events: [{ type: 'finish', reason, native }] }])
+    const frames: readonly Frame[] = [{ events: [{ type: 'finish', reason, native }] }]
+    // The record says what the client is told, which the provider of the turn may not have said.
+    this.#admitted.log.observe(frames)
+    await this.#deliver(frames)
   }
 }
 
