@@ -143,6 +143,15 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(error.message).toContain(`It comes from the preset ${slug}.`)
   })
 
+  test('400 before anybody is asked: a search engine that is not configured, also at a server that may have a search of its own', async () => {
+    for (const model of ['t/house', 't/gpt', 't/claude']) {
+      const search = { type: 'service:web_search', parameters: { engine: 'nowhere' } }
+      const { result, count } = await exchangesDuring(() => ask(dialect, model, [search]))
+      expect([model, result.status, count]).toEqual([model, 400, 0])
+      expect(result.error.message).toContain('"nowhere" is not configured')
+    }
+  })
+
   test('a server of which nothing is known gets what its client wrote', async () => {
     for (const tool of tools) {
       expect((await ask(dialect, 't/house', [tool])).status).toBe(200)
