@@ -249,7 +249,7 @@ const outcomeOf = async (result: ToolResult, { screen, seal, resultBytes }: RunC
     // The client is not shown text that the model did not read.
     value: objectIn(text) ?? {},
     text: read,
-    sources: text === unscreened ? (result.sources ?? []) : screenedSources(result.sources ?? [], text),
+    sources: read === unscreened ? (result.sources ?? []) : screenedSources(result.sources ?? [], read),
     ...(result.pictures === undefined ? {} : { pictures: result.pictures }),
     ...(result.partlyShown === true && result.fault === null ? { sealed: seal(read) } : {}),
   }
