@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { UrlCitation } from './prompt.ts'
+import type { ReasoningProof } from './reasoning.ts'
 
 export const SERVER_TOOLS = [
   'datetime',
@@ -38,6 +39,8 @@ export interface ServerCall {
   /** `arguments` is the JSON text that the model wrote; `input` is that object, empty if the text is not an object. */
   readonly arguments: string
   readonly input: JsonObject
+  /** A proof of the thinking that led to the call; its maker wants it back with the call. */
+  readonly proof?: ReasoningProof
   /** The client's name for this tool, if it declared several of the same kind. */
   readonly instance?: string
   /** For a search over withheld tools: the hash of the catalogue that is searched. */

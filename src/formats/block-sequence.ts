@@ -114,13 +114,14 @@ export class BlockSequence {
         return
       case 'tool-call':
         if (this.#calls.has(event.index)) return
-        if (event.proof !== undefined) this.#begin({ type: 'proof', proof: { ...event.proof, id: event.id }, ofCall: true }, true)
+        this.#proofOfCall(event.proof, event.id)
         this.#calls.set(event.index, this.#begin({ ...event, type: 'tool-call', custom: event.custom === true }))
         return
       case 'tool-arguments':
         if (event.json !== '') this.#arguments(event.index, event.json)
         return
       case 'server-tool-start':
+        this.#proofOfCall(event.call.proof, event.call.callId)
         this.end()
         this.#sink.toolStarted(event.call)
         return
@@ -144,6 +145,10 @@ export class BlockSequence {
   /** Delivers the waiting blocks and closes the last one. */
   end(): void {
     while (this.#entries.length > 0) this.#closeFirst()
+  }
+
+  #proofOfCall(proof: ReasoningProof | undefined, id: string): void {
+    if (proof !== undefined) this.#begin({ type: 'proof', proof: { ...proof, id }, ofCall: true }, true)
   }
 
   #prose(block: Block, text: string): void {

@@ -111,17 +111,20 @@ const urlCitation = (node: Node): UrlCitation => ({
 export const attachProofs = (parts: readonly Part[]): readonly Part[] => {
   if (!parts.some((part) => part.type === 'reasoning' && part.proof?.id !== undefined)) return parts
   const calls = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])))
-  const proofs = new Map<string, ReasoningProof>()
+  // In the order of the calls: a provider may name calls of several turns alike.
+  const proofs = new Map<string, ReasoningProof[]>()
   for (const part of parts) {
     const id = part.type === 'reasoning' ? part.proof?.id : undefined
     if (part.type !== 'reasoning' || part.proof === undefined || id === undefined || !calls.has(id)) continue
     const { id: _, ...proof } = part.proof
-    proofs.set(id, proof)
+    const others = proofs.get(id)
+    if (others === undefined) proofs.set(id, [proof])
+    else others.push(proof)
   }
   if (proofs.size === 0) return parts
   return parts.flatMap((part): readonly Part[] => {
     if (part.type === 'tool-call') {
-      const proof = part.proof ?? proofs.get(part.id)
+      const proof = part.proof ?? proofs.get(part.id)?.shift()
       return [proof === undefined ? part : { ...part, proof }]
     }
     if (part.type !== 'reasoning' || part.proof?.id === undefined || !proofs.has(part.proof.id)) return [part]

@@ -159,6 +159,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         ...TOOLS,
         'cache_control',
         'container',
+        'mcp_servers',
         'context_management',
         'safeguards',
       ],

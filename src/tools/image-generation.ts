@@ -59,7 +59,7 @@ export const imageGenerationTool = ({ model: defaultModel }: { readonly model?: 
         if (answer.fault !== null) return agentFailure(answer.fault)
         const picture = answer.pictures.find((url) => url.startsWith('data:'))
         if (picture === undefined) return agentFailure({ code: 'unavailable', message: `${answer.model} made no picture.` })
-        return { fault: null, value: { status: 'ok', imageUrl: `service-image:${number}` }, pictures: [picture] }
+        return { fault: null, value: { status: 'ok', imageUrl: `service-image:${number}` }, pictures: [picture], partlyShown: true }
       },
     }
   }

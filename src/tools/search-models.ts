@@ -48,6 +48,7 @@ export const searchModelsTool: MakeTool = ({ parameters, at }, { models }) => {
       return {
         fault: null,
         value: { query: wanted.data.query ?? '', models: shown.map(describe), total_results: found.length, showing: shown.length },
+        partlyShown: true,
       }
     },
   }

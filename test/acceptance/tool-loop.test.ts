@@ -404,6 +404,27 @@ describe('limits', () => {
     expect((await recordOf(answer))['stopped_by']).toBe('malformed_calls')
   })
 
+  test.each(DIALECTS)(
+    '%s: a call that the model makes in its last turn is left out with a warning, and the record has the end that the client was told',
+    async (dialect) => {
+      first.script(playing([CLOCK], [CLOCK]))
+      const asked = watching()
+      const answer = await ask({ max_tool_calls: 1 }, { dialect })
+      expect(choices(asked())).toEqual(['auto', 'none'])
+      expect(wire(answer).service_metadata['warnings']).toMatchObject([{ code: 'tool_call_after_limit' }])
+      expect(await recordOf(answer)).toMatchObject({ steps: 1, stopped_by: 'max_tool_calls', finish_reason: 'stop' })
+    },
+  )
+
+  test.each(DIALECTS)('%s: where the client wants no calls nothing runs, even if the model makes one', async (dialect) => {
+    first.script(playing([SEARCH, CLOCK], 'Done.'))
+    const [asked, searches] = [watching(), engine.exchanges.length]
+    const answer = await ask({ tool_choice: dialect === 'messages' ? { type: 'none' } : 'none' }, { dialect })
+    expect([answer.status, choices(asked())]).toEqual([200, ['none']])
+    expect(engine.exchanges.length - searches).toBe(0)
+    expect(await recordOf(answer)).toMatchObject({ steps: 0, stopped_by: 'model', finish_reason: 'stop' })
+  })
+
   const WAYS = DIALECTS.flatMap((dialect) => [true, false].map((stream) => [dialect, stream] as const))
   test.each(WAYS)(
     '%s, stream %p: two of four searches run at once at most, and results go up in the order of the calls',

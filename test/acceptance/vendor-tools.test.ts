@@ -143,6 +143,15 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(error.message).toContain(`It comes from the preset ${slug}.`)
   })
 
+  test('400 before anybody is asked: a search engine that is not configured, also at a server that may have a search of its own', async () => {
+    for (const model of ['t/house', 't/gpt', 't/claude']) {
+      const search = { type: 'service:web_search', parameters: { engine: 'nowhere' } }
+      const { result, count } = await exchangesDuring(() => ask(dialect, model, [search]))
+      expect([model, result.status, count]).toEqual([model, 400, 0])
+      expect(result.error.message).toContain('"nowhere" is not configured')
+    }
+  })
+
   test('a server of which nothing is known gets what its client wrote', async () => {
     for (const tool of tools) {
       expect((await ask(dialect, 't/house', [tool])).status).toBe(200)
@@ -160,6 +169,12 @@ test('a vendor gets its own tools as they were written', async () => {
     expect((await ask('messages', 't/claude', [tool])).status).toBe(200)
     expect(provider.last.body.tools).toEqual([tool] as never)
   }
+  const servers = [{ type: 'url', name: 'mail', url: 'https://mail.example/mcp', authorization_token: 't' }]
+  const { status, headers } = await ask('messages', 't/claude', [{ type: 'mcp_toolset', mcp_server_name: 'mail' }], {
+    mcp_servers: servers,
+  })
+  expect([status, provider.last.body['mcp_servers']]).toEqual([200, servers])
+  expect(headers.get('x-service-warnings')).toBe('1')
   expect((await ask('chat', 't/groq', [{ type: 'code_interpreter' }])).status).toBe(200)
   expect((await ask('chat', 't/groq', [MCP])).status).toBe(400)
 })

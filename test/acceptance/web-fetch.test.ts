@@ -116,6 +116,13 @@ describe.each(DIALECTS)('urls: seen, %s', (dialect) => {
   const words = (said: string) => (dialect === 'responses' ? { input: said } : { messages: [{ role: 'user', content: said }] })
   const fetching = { call: { name: 'service:web_fetch', arguments: { url: MADE_UP } } }
 
+  test('an address that the model made up counts as asked for, and not as fetched', async () => {
+    const { json } = await ask(dialect, MADE_UP, {}, careful)
+    expect(json).toMatchObject({
+      usage: { server_tool_use_details: { tool_calls_requested: 1, tool_calls_executed: 0, web_search_requests: 0 } },
+    })
+  })
+
   test('an address that the model put into a search was seen by nobody', async () => {
     page.script((exchange) => exchange.answer(200, '{"results":[]}'))
     const script = [{ call: { name: 'service:web_search', arguments: { query: MADE_UP } } }, fetching, { text: 'Never mind.' }]

@@ -233,13 +233,15 @@ describe('a guardrail reads what goes between a model and the engine', () => {
     )
     expect(answer.status).toBe(200)
     expect(answer.text).toContain('Done.')
-    return { sent, text: answer.text, searches: engine.exchanges.length - searches }
+    const { usage } = answer.json as { readonly usage: { readonly server_tool_use_details?: unknown } }
+    return { sent, text: answer.text, counts: usage.server_tool_use_details, searches: engine.exchanges.length - searches }
   }
 
-  test('a secret that the model would search for is stopped before the engine', async () => {
-    const { searches, sent } = await guarded({ slug: 'secrets', action: 'block' }, 'Nothing.', `who owns ${SECRET}`)
+  test('a secret that the model would search for is stopped before the engine, and counts as no search', async () => {
+    const { searches, sent, counts } = await guarded({ slug: 'secrets', action: 'block' }, 'Nothing.', `who owns ${SECRET}`)
     expect(searches).toBe(0)
     expect(sent).toContain('blocked_by_guardrail')
+    expect(counts).toEqual({ tool_calls_requested: 1, tool_calls_executed: 0, web_search_requests: 0 })
   })
 
   test('a secret that was found reaches the model redacted', async () => {

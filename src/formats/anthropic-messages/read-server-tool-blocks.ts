@@ -75,13 +75,27 @@ const shownResult = (content: unknown): unknown => {
   if (!isObject(content)) return content ?? {}
   if (content['type'] === 'advisor_result') return { status: 'ok', advice: content['text'] }
   const { type: _type, content: document, error_code, error_message, ...rest } = content
-  const source = isObject(document) ? document['source'] : undefined
+  if (isObject(document)) return shownPage(rest, document)
   return {
     ...rest,
-    ...(isObject(source) ? { content: source['data'] } : {}),
     ...(error_code === undefined ? {} : { error: error_code, ...(error_message === undefined ? {} : { message: error_message }) }),
   }
 }
+
+/** The page as the tool reported it, except for the address after redirects. Text of strangers is marked as untrusted here too. */
+const shownPage = (
+  { url, retrieved_at }: Readonly<Record<string, unknown>>,
+  { title, source }: Readonly<Record<string, unknown>>,
+): unknown => ({
+  untrusted: true,
+  source: url,
+  url,
+  title,
+  content: isObject(source) ? source['data'] : '',
+  status: 'completed',
+  http_status: 200,
+  retrieved_at,
+})
 
 /** The first block's seal holds everything that the model read. */
 const sealedIn = (content: unknown): string | null => {

@@ -16,10 +16,16 @@ export interface Thought {
   readonly place: PlaceOfThought | null
 }
 
-/** `callIds`: the ids of the message's calls. A proof of a call is a piece of its own. */
+/** `callIds`: the ids of the client's calls in the message. A proof of a call is a piece of its own. */
 export const readReasoning = (message: Node, callIds: ReadonlySet<string>): Thought[] => {
   const details = children(message, 'reasoning_details')
-  if (details.length > 0) return joinPieces(details.map(readPiece), callIds)
+  if (details.length > 0) {
+    const pieces = details.map(readPiece)
+    const ran = pieces.flatMap((piece) =>
+      'parts' in piece ? piece.parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])) : [],
+    )
+    return joinPieces(pieces, ran.length === 0 ? callIds : new Set([...callIds, ...ran]))
+  }
   // Some vendors call it `reasoning_content`.
   const text = optionalText(message, 'reasoning') ?? optionalText(message, 'reasoning_content')
   return text === null || text === '' ? [] : [{ parts: [{ type: 'reasoning', text }], place: null }]

@@ -52,6 +52,10 @@ export const createReasoningDetails = (): ReasoningDetails => {
     return detail.summary ? NONE : [{ type: 'reasoning.text', text: '', ...named(detail), format: 'unknown', index: detail.index }]
   }
 
+  /** The proof of a call, of any kind, is recognised by the call's id, which only this type of detail carries. */
+  const proofOfCall = (proof: ReasoningProof | undefined, id: string): readonly JsonObject[] =>
+    proof === undefined ? NONE : [{ type: 'reasoning.encrypted', data: proof.data, id, format: proof.format, index: count++ }]
+
   return {
     pieces(event) {
       switch (event.type) {
@@ -70,8 +74,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
           return event.proof === null ? unproven() : [proven(event.proof)]
         case 'tool-call': {
           calls += 1
-          const before = unproven()
-          return event.proof === undefined ? before : [...before, proofOfCall(event.proof, event.id, count++)]
+          return [...unproven(), ...proofOfCall(event.proof, event.id)]
         }
         case 'text':
           text += event.text.length
@@ -82,7 +85,11 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'refusal':
           return event.text === '' ? NONE : unproven()
         case 'server-tool-end':
-          return [...unproven(), serverCall(event.call, event.outcome, { index: count++, place: { text, calls } })]
+          return [
+            ...unproven(),
+            ...proofOfCall(event.call.proof, event.call.callId),
+            serverCall(event.call, event.outcome, { index: count++, place: { text, calls } }),
+          ]
         case 'image':
         case 'finish':
         case 'server-tool-start':
@@ -108,18 +115,6 @@ const named = ({ index, place }: Pick<OpenDetail, 'index' | 'place'>, id?: strin
   if (place.text > 0 || place.calls > 0) return { id: placedId(id, index, place) }
   return id === undefined ? {} : { id }
 }
-
-/**
- * A proof of a call is recognised by the call's id, which only this type of detail carries, so this type is used for proofs of any
- * kind.
- */
-const proofOfCall = ({ data, format }: ReasoningProof, id: string, index: number): JsonObject => ({
-  type: 'reasoning.encrypted',
-  data,
-  id,
-  format,
-  index,
-})
 
 /** A call that the service ran and its result, for clients that send them back with the conversation. */
 const serverCall = (

@@ -3,7 +3,7 @@ import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, objectIn } from '../../lib/json.ts'
 import { type Node, optionalText } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
@@ -78,9 +78,22 @@ const spread = (
   }
   return {
     arguments: typeof written === 'string' ? written : JSON.stringify(input),
-    result: { ...(sources === undefined ? {} : { results: sources }), ...omit(rest, ASKED[tool] ?? []) },
+    result: { ...(sources === undefined ? {} : { results: sources }), ...toldBy(tool, rest) },
   }
 }
+
+/** The result as the model read it, as far as the item shows it: what a provider has cached of the conversation holds. */
+const toldBy = (tool: ServerTool, shown: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const result = omit(shown, ASKED[tool] ?? [])
+  const { result: text } = result
+  if (tool === 'files' && typeof text === 'string') return { ...result, result: objectIn(text) ?? text }
+  if (!AGENTS.has(tool)) return result
+  const { model, ...said } = result
+  const status = typeof shown['error'] === 'string' ? 'error' : 'ok'
+  return { status, model, ...(tool === 'subagent' ? { task_name: shown['task_name'] } : {}), ...said }
+}
+
+const AGENTS: ReadonlySet<ServerTool> = new Set(['advisor', 'subagent', 'fusion'] as const)
 
 /** The members of an item that are arguments of its call. */
 const ASKED: Readonly<Partial<Record<ServerTool, readonly string[]>>> = {

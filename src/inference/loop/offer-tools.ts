@@ -154,12 +154,16 @@ const NAMED_UNASKED: Readonly<Record<ClientDialect, RegExp>> = {
 }
 
 /** A client of Messages runs the calls of bash itself, unless it asks for the sandbox. */
-const isClientsBash = ({ tool, parameters: { engine = 'auto' } }: AskedTool): boolean =>
-  tool === 'bash' && (engine === 'auto' || engine === 'native')
+const isClientsBash = (asked: AskedTool): boolean => asked.tool === 'bash' && mayBeElsewhere(asked)
+
+/** True unless the client names one of the service's own engines. */
+const mayBeElsewhere = ({ parameters }: AskedTool): boolean => ['auto', 'native'].includes(engineOf(parameters))
+
+const engineOf = ({ engine }: AskedTool['parameters']): string => (typeof engine === 'string' ? engine : 'auto')
 
 /** The tools of a server of the operator's own are not known; it is given the tools that cannot run here. */
 const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call, rewritten: boolean): boolean =>
-  mayHaveOfItsOwn(asked.tool, tool, holderOf(planned, call, rewritten))
+  mayBeElsewhere(asked) && mayHaveOfItsOwn(asked.tool, tool, holderOf(planned, call, rewritten))
 
 const holderOf = (planned: PlannedAttempt, call: Call, rewritten: boolean): NativeTools => ({
   provider: planned.endpoint.provider.slug,
@@ -177,10 +181,14 @@ const isNative = (
   settings: ToolSettings,
   rewritten: boolean,
 ): boolean => {
-  const engine = asked.parameters['engine'] ?? 'auto'
-  if (engine !== 'auto' && engine !== 'native') return false
+  if (!mayBeElsewhere(asked)) return false
   // With the service's own type for the tool, a client leaves the choice of engine to the operator.
-  if (engine === 'auto' && asked.tool === 'web_search' && serverToolName(tool.kind) !== null && !prefersNative(settings.web_search))
+  if (
+    engineOf(asked.parameters) === 'auto' &&
+    asked.tool === 'web_search' &&
+    serverToolName(tool.kind) !== null &&
+    !prefersNative(settings.web_search)
+  )
     return false
   return hasOfItsOwn(asked.tool, tool, prompt, holderOf(planned, call, rewritten))
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createFakeIds } from '../../../test/support/fake-ids.ts'
 import { callOf } from '../../../test/support/plans.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { type CallsOfTurn, runCalls } from './run-calls.ts'
+import { type CallsOfTurn, runCalls, type RunCallsParts } from './run-calls.ts'
 
 const tool = (run: Tool['run']): Tool => ({ description: '', parameters: { type: 'object' }, run })
 
@@ -33,6 +33,19 @@ const turnOf = (tools: Readonly<Record<string, Tool>>): CallsOfTurn => ({
 
 const prompt = callOf({}).prompt()
 
+const PARTS: RunCallsParts = {
+  ids: createFakeIds(),
+  parallel: 2,
+  resultBytes: 1000,
+  screen: async (text) => text,
+  screens: false,
+  seal: (text) => text,
+  now: () => 0,
+  charge: () => undefined,
+  take: () => undefined,
+  onFault: () => undefined,
+}
+
 test('a tool that throws has a result that says so, its fault is reported, and what it cost until then is charged', async () => {
   const faults: [string, string][] = []
   const charged: number[] = []
@@ -41,18 +54,20 @@ test('a tool that throws has a result that says so, its fault is reported, and w
     throw new Error('The disk is full.')
   })
   const ended = await runCalls(turnOf({ broken, working: tool(async () => ({ fault: null, value: { done: true } })) }), {
-    ids: createFakeIds(),
-    parallel: 2,
-    resultBytes: 1000,
-    screen: async (text) => text,
-    screens: false,
-    seal: (text) => text,
-    now: () => 0,
+    ...PARTS,
     charge: (feeNanos) => void charged.push(feeNanos),
-    take: () => undefined,
     onFault: (thrown, doing) => void faults.push([String(thrown), doing]),
   })
   expect(ended.map(({ outcome }) => outcome.fault?.code ?? 'none')).toEqual(['unavailable', 'none'])
   expect(ended[0]?.outcome.text).not.toContain('disk')
   expect([faults, charged]).toEqual([[['Error: The disk is full.', 'the tool files failed']], [7, 0]])
+})
+
+test('a source behind the end of a result that was cut is none, since the model did not read of it', async () => {
+  const sources = ['https://a.example/', 'https://b.example/'].map((url) => ({ url, title: null }))
+  const results = sources.map(({ url }) => ({ url, content: 'x'.repeat(1000) }))
+  const search = tool(async () => ({ fault: null, value: { results }, sources }))
+  const [ended] = await runCalls(turnOf({ search }), PARTS)
+  expect(ended?.outcome.text).toEndWith('…[truncated]')
+  expect(ended?.outcome.sources).toEqual([{ url: 'https://a.example/', title: null }])
 })

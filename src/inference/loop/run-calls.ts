@@ -6,7 +6,7 @@ import type { Part, Prompt } from '../../canonical/prompt.ts'
 import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
 import { cutToBytes } from '../../lib/cut-to-bytes.ts'
 import type { IdSource } from '../../lib/id.ts'
-import { objectIn } from '../../lib/json.ts'
+import { type JsonObject, objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
 import { type AskedTool, type AwaitedCalls, failed, type ReportProgress, type ToolResult } from '../../tools/tool.ts'
 import type { ModelCall } from './model-turn.ts'
@@ -91,15 +91,14 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
       const { call } = one
       const startedMs = parts.now()
       const refusal = turn.refusalOf(one.said, index)
-      const result =
-        refusal === null ? (turn.refusals.get(one.said) ?? (await runOne(one, turn, parts))) : failed(refusal.code, refusal.message)
+      const { result, isBegun } = refusal === null ? await runOne(one, turn, parts) : notBegun(failed(refusal.code, refusal.message))
       parts.charge(result.feeNanos ?? 0)
       const outcome = await outcomeOf(result, parts)
       ended[index] = {
         call,
         isKnown: one.tool !== undefined,
         outcome,
-        executed: refusal === null && !NOT_BEGUN.has(result.fault?.code ?? null),
+        executed: isBegun && !NOT_BEGUN.has(result.fault?.code ?? null),
         startedMs,
         durationMs: parts.now() - startedMs,
         feeNanos: result.feeNanos ?? 0,
@@ -120,11 +119,13 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
 /** A tool that does not exist has no item, block or detail to show. */
 const isShown = (tool: OfferedTool | undefined): boolean => tool !== undefined && tool.silent !== true
 
-/** Faults of calls that their tool did not begin to run. */
+/** Faults of calls that were given to their tool and that it did not begin to run. */
 const NOT_BEGUN: ReadonlySet<ServerToolFault | null> = new Set([
   'invalid_tool_input',
   'unknown_tool',
   'query_too_long',
+  'url_too_long',
+  'url_not_in_prior_context',
   'max_uses_exceeded',
 ])
 
@@ -156,6 +157,7 @@ const serverCall = (
     name: said.name,
     arguments: said.arguments === '' ? '{}' : said.arguments,
     input: objectIn(said.arguments) ?? {},
+    ...(said.proof === undefined ? {} : { proof: said.proof }),
     ...(tool?.instance === null || tool === undefined ? {} : { instance: tool.instance }),
     ...(tool?.catalog === undefined ? {} : { catalog: tool.catalog }),
     ...(tool !== undefined && reportsProgress(tool.asked) ? { reportsProgress: true } : {}),
@@ -174,18 +176,37 @@ const ID_PREFIXES: Readonly<Partial<Record<ServerTool, string>>> = {
   fusion: 'fu',
 }
 
+interface Ran {
+  readonly result: ToolResult
+  /** It was given to its tool. */
+  readonly isBegun: boolean
+}
+
+const notBegun = (result: ToolResult): Ran => ({ result, isBegun: false })
+
 const runOne = async (
   { said, tool, call }: { readonly said: ModelCall; readonly tool: OfferedTool | undefined; readonly call: ServerCall },
   turn: CallsOfTurn,
   parts: RunCallsParts,
-): Promise<ToolResult> => {
-  if (tool === undefined) return failed('unknown_tool', `There is no tool ${said.name}.`)
+): Promise<Ran> => {
+  const refusal = turn.refusals.get(said)
+  if (refusal !== undefined) return notBegun(refusal)
+  if (tool === undefined) return notBegun(failed('unknown_tool', `There is no tool ${said.name}.`))
   // The arguments may contain something that must not leave: a secret in a search query or in an address.
   const text = await parts.screen(said.arguments === '' ? '{}' : said.arguments)
-  if (text === null) return failed('blocked_by_guardrail', 'A guardrail keeps these arguments from leaving.')
+  if (text === null) return notBegun(failed('blocked_by_guardrail', 'A guardrail keeps these arguments from leaving.'))
   const input = objectIn(text)
-  if (input === null) return failed('invalid_tool_input', 'The arguments must be one JSON object.')
-  if (turn.signal.aborted) return tooLate
+  if (input === null) return notBegun(failed('invalid_tool_input', 'The arguments must be one JSON object.'))
+  if (turn.signal.aborted) return notBegun(tooLate)
+  return { result: await runWith(input, { said, tool, call }, turn, parts), isBegun: true }
+}
+
+const runWith = async (
+  input: JsonObject,
+  { said, tool, call }: { readonly said: ModelCall; readonly tool: OfferedTool; readonly call: ServerCall },
+  turn: CallsOfTurn,
+  parts: RunCallsParts,
+): Promise<ToolResult> => {
   const { promise: aborted, resolve } = Promise.withResolvers<ToolResult>()
   let feeNow = (): number => 0
   const stop = (): void => resolve({ ...tooLate, feeNanos: feeNow() })
@@ -193,8 +214,8 @@ const runOne = async (
   try {
     const { waiting } = said
     const ifStopped = (fee: () => number): void => void (feeNow = fee)
-    const given = { ...turn, name: said.name, ifStopped, ...(waiting === undefined ? {} : { waiting }), ...progressOf(call, parts) }
-    const result = await Promise.race([tool.tool.run(input, given), aborted])
+    const toolTurn = { ...turn, name: said.name, ifStopped, ...(waiting === undefined ? {} : { waiting }), ...progressOf(call, parts) }
+    const result = await Promise.race([tool.tool.run(input, toolTurn), aborted])
     return result.waitsFor !== undefined && tool.silent === true ? NOT_DELIVERED : result
   } catch (thrown) {
     if (turn.signal.aborted) return aborted
@@ -228,7 +249,7 @@ const outcomeOf = async (result: ToolResult, { screen, seal, resultBytes }: RunC
     // The client must not see text that guardrails kept from the model.
     value: objectIn(text) ?? {},
     text: read,
-    sources: text === unscreened ? (result.sources ?? []) : screenedSources(result.sources ?? [], text),
+    sources: read === unscreened ? (result.sources ?? []) : screenedSources(result.sources ?? [], read),
     ...(result.pictures === undefined ? {} : { pictures: result.pictures }),
     ...(result.partlyShown === true && result.fault === null ? { sealed: seal(read) } : {}),
   }

@@ -203,9 +203,9 @@ class ToolLoop {
     return this.#report.turns === 0
   }
 
-  /** True if something ended the loop: this turn must answer and may call nothing. */
+  /** True if something ended the loop or the client allows no calls: this turn must answer and may call nothing. */
   get #isFinal(): boolean {
-    return this.#report.stoppedBy !== null
+    return this.#report.stoppedBy !== null || this.#admitted.request.call.prompt().toolChoice.type === 'none'
   }
 
   /** Runs one turn of the model and sends the client its part of the output. */
@@ -363,7 +363,10 @@ class ToolLoop {
   }
 
   async #finish(reason: FinishReason, native: string | null): Promise<void> {
-    await this.#deliver([{ events: [{ type: 'finish', reason, native }] }])
+    const frames: readonly Frame[] = [{ events: [{ type: 'finish', reason, native }] }]
+    // The record says what the client is told, which the provider of the turn may not have said.
+    this.#admitted.log.observe(frames)
+    await this.#deliver(frames)
   }
 }
 
