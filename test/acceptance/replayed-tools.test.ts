@@ -310,8 +310,8 @@ describe.each(DIALECTS)('a client of %s', (dialect) => {
   test.each([
     ['experimental__search_models', {}, { query: 'painter' }],
     ['image_generation', { model: 't/painter' }, { prompt: 'A cat' }],
-    ['files', {}, { operation: 'write', filename: 'a.md', content: 'Hi.' }],
-    ['files', {}, { operation: 'read', filename: 'a.md' }],
+    ['files', {}, { operation: 'write', filename: 'a.txt', content: 'Hi.' }],
+    ['files', {}, { operation: 'read', filename: 'a.txt' }],
     ['datetime', {}, {}],
     ...(dialect === 'messages'
       ? []

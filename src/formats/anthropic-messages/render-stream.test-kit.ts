@@ -32,7 +32,7 @@ export const end = (reason: string, details = 'null', sequence = 'null'): string
   'data: [DONE]\n\n'
 
 /** The frames of one block; each piece is given as it is written inside a JSON string. */
-export const block = (index: number, opening: string, delta: string, pieces: readonly string[]): string =>
+const block = (index: number, opening: string, delta: string, pieces: readonly string[]): string =>
   frame('content_block_start', `,"index":${index},"content_block":{${opening}}`) +
   pieces.map((piece) => frame('content_block_delta', `,"index":${index},"delta":{${delta}:"${piece}"}`)).join('') +
   frame('content_block_stop', `,"index":${index}`)
