@@ -3,9 +3,11 @@ import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 
-export const hideInError = (error: GatewayError, hidden: HiddenTexts | undefined): GatewayError => {
-  if (hidden === undefined) return error
-  const hide = hiderOf(hidden)
+export const hideInError = (error: GatewayError, hidden: HiddenTexts | undefined): GatewayError =>
+  hidden === undefined ? error : hideWithin(error, hiderOf(hidden))
+
+/** The failure with `hide` applied to each of its texts. */
+export const hideWithin = (error: GatewayError, hide: (text: string) => string): GatewayError => {
   const { status, retryAfterSeconds, unread, cause } = error
   return new GatewayError(error.type, hide(error.message), {
     status,

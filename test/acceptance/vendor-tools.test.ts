@@ -1,7 +1,7 @@
 /** Tools that only vendors have: who lacks one is not asked, and where nobody has it nobody is asked. */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 
-import { infer, savePreset, type Answer } from '../support/calls.ts'
+import { call, infer, savePreset, type Answer } from '../support/calls.ts'
 import { proseAnswer, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
 
@@ -177,6 +177,29 @@ test('a vendor gets its own tools as they were written', async () => {
   expect(headers.get('x-service-warnings')).toBe('1')
   expect((await ask('chat', 't/groq', [{ type: 'code_interpreter' }])).status).toBe(200)
   expect((await ask('chat', 't/groq', [MCP])).status).toBe(400)
+})
+
+test("a provider that quotes the credential of a request's tool in its failure shows it to nobody: not to the client, and not in the record", async () => {
+  const quoting: Script = (exchange) =>
+    exchange.answer(400, JSON.stringify({ error: { type: 'invalid_request_error', message: `mail: 401 for SEKRET2 (${exchange.path})` } }))
+  const header = { ...MCP, headers: { 'X-Mail': 'SEKRET2' } }
+  const servers = [{ type: 'url', name: 'mail', url: 'https://mail.example/mcp', authorization_token: 'SEKRET2' }]
+  for (const stream of [false, true]) {
+    for (const [dialect, model, tool, more] of [
+      ['responses', 't/gpt', { ...MCP, authorization: 'SEKRET2' }, {}],
+      ['responses', 't/gpt', header, {}],
+      ['chat', 't/gpt', header, {}],
+      ['messages', 't/claude', { type: 'mcp_toolset', mcp_server_name: 'mail' }, { mcp_servers: servers }],
+    ] as const) {
+      provider.script(quoting)
+      const answer = await ask(dialect, model, [tool], { ...more, stream })
+      expect(JSON.stringify(provider.last.body)).toContain('SEKRET2')
+      expect(answer.text).toContain('mail: 401 for [redacted]')
+      expect(answer.text).not.toContain('SEKRET2')
+      const record = await call(service, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`)
+      expect([record.status, record.text.includes('SEKRET2')]).toEqual([200, false])
+    }
+  }
 })
 
 test('a model that its vendor refuses a tool is one without it', async () => {

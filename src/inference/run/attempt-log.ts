@@ -11,6 +11,7 @@ import { AnswerSoFar, type AttemptOutput } from './answer-so-far.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { countedUsage } from './bill.ts'
 import { hideInError } from '../hide-in-error.ts'
+import { hideOwnCredentials } from '../hide-own-credentials.ts'
 import { type Planned, strictError } from '../stages.ts'
 import { estimatedInputTokens } from './estimated-tokens.ts'
 
@@ -203,7 +204,7 @@ export class AttemptLog {
   }
 
   fail(failure: GatewayError): GatewayError {
-    const error = hideInError(failure, this.request.hidden)
+    const error = hideOwnCredentials(hideInError(failure, this.request.hidden), this.request.call.body)
     this.#endAttempt(error)
     this.#error = error
     return error
