@@ -16,7 +16,7 @@ interface Asked {
   readonly [field: string]: unknown
 }
 
-/** A vendor of Chat Completions. `refuse`: the sentence of its 400, or null where it answers. */
+/** A vendor of Chat Completions. `refuse` returns the message of its 400, or null if it answers. */
 const startVendor = (refuse: (body: Asked) => string | null, dateOffsetMs = 0) => {
   const asked: Asked[] = []
   const server = Bun.serve({

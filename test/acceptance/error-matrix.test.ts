@@ -60,12 +60,12 @@ const bodyOf = (cell: Cell): object => {
 
 const isAnswer = ({ type, dialect }: Cell): boolean => dialect === 'responses' && ERROR_RULES[type].responses === null
 
-/** The real status is for those who asked for it, while nothing was sent; an answer of length is an answer. */
+/** The real status is for clients that asked for it, if nothing was sent before; an answer cut by length is a normal answer. */
 const hasRealStatus = (cell: Cell): boolean => cell.setting === 'status' && cell.moment !== 'streamed, after content' && !isAnswer(cell)
 
 const MODERATION = ['content_policy_violation']
 
-/** The members in the metadata of a failure, but for its type: nothing on a 500, the provider's code on one of unknown category. */
+/** The members of an error's metadata, except its type: none on a 500, the provider's code if the category is unknown. */
 const checkFacts = (cell: Cell, facts: Readonly<Record<string, unknown>> | undefined): void => {
   const { type } = cell
   if (ERROR_RULES[type].status === 500) {
@@ -174,7 +174,7 @@ const checkWire = async (cell: Cell): Promise<void> => {
   const streams = MOMENTS[cell.moment].stream && !hasRealStatus(cell)
   expect(response.status).toBe(hasRealStatus(cell) ? ERROR_RULES[cell.type].status : 200)
   expect(response.headers.get('content-type')).toBe(streams ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8')
-  // Headers that left before the failure know nothing of it.
+  // Headers that were sent before the failure cannot mention it.
   const waits = cell.moment === 'streamed, after content' ? null : (RETRY_AFTER[cell.type] ?? null)
   expect(response.headers.get('retry-after')).toBe(waits)
   const generationId = response.headers.get('x-generation-id') ?? ''
@@ -184,7 +184,7 @@ const checkWire = async (cell: Cell): Promise<void> => {
   expect(text).not.toMatch(/provider returned error/i)
 }
 
-/** The error that a client raises; fails where it raises nothing. */
+/** The error that a client throws; fails the test if it throws none. */
 const raised = async (work: () => Promise<unknown>): Promise<Wire> => {
   try {
     await work()
@@ -222,7 +222,7 @@ const checkOpenaiChat = async (cell: Cell): Promise<void> => {
   if (!stream && !hasRealStatus(cell)) {
     const answer = (await ask()) as Wire
     checkChatError(cell, answer.error)
-    // Without choices, or with one that says that it failed.
+    // The body has no choices, or one that says that it failed.
     expect(answer.choices?.[0]?.finish_reason ?? 'error').toBe('error')
     return
   }
@@ -346,7 +346,7 @@ const checkAi = async (cell: Cell): Promise<void> => {
 const CLIENTS: Readonly<Record<ClientDialect, Readonly<Record<string, (cell: Cell) => Promise<void>>>>> = {
   chat: { openai: checkOpenaiChat, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
   responses: { openai: checkOpenaiResponses, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
-  // @openrouter/sdk has no call for messages.
+  // @openrouter/sdk has no method for Messages.
   messages: { '@anthropic-ai/sdk': checkAnthropic, ai: checkAi },
 }
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const QUESTION = 'Is it warm in Oslo?'
 const CALL = { id: 'call_1', name: 'get_weather' }
 
-/** Calls the tool unless its result is there, and then says all that it was sent. */
+/** Calls the tool unless its result is present; otherwise repeats everything that it was sent. */
 const chatAnswer = (said: string): object => ({
   id: 'chatcmpl-1',
   object: 'chat.completion',

@@ -34,9 +34,9 @@ const weather = { type: 'function', name: 'weather', parameters: { type: 'object
 
 interface Walk {
   readonly preset: object
-  /** `SLUG` stands for the preset's. */
+  /** `SLUG` stands for the slug of the preset. */
   readonly request: object
-  /** The field that the warning or the refusal names. */
+  /** The field that the warning or the error names. */
   readonly field: string
   readonly sent: object
   readonly path?: string

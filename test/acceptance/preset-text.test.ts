@@ -14,7 +14,7 @@ describeEachEngine('presets', (engine) => {
       .locate()
       .then(({ databaseUrl }) => services.start(databaseUrl === null ? {} : { flags: ['--database-url', databaseUrl] })))
 
-  // As JSON text: some of them cannot be written any other way.
+  // As JSON text, since some of them cannot be written in any other way.
   const texts: Readonly<Record<string, string>> = {
     'accents and scripts': '"Grüße, 世界, שלום"',
     'emoji of several code points': '"👩‍👩‍👧‍👦🏳️‍🌈"',

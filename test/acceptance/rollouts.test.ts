@@ -1,4 +1,4 @@
-/** Rollouts (docs/contract/presets.md#rollouts): who is served what, what is counted, and when it goes back by itself. */
+/** Rollouts (docs/contract/presets.md#rollouts): which version is served to whom, what is counted, and when a rollout halts by itself. */
 import { join } from 'node:path'
 
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -68,7 +68,7 @@ const prepare = async (slug: string, second = 'sandbox/echo'): Promise<void> => 
   await draft(slug, second)
 }
 
-/** The service looks every few seconds. */
+/** The service checks every few seconds. */
 const whenHalted = async (slug: string): Promise<RolloutWire> => {
   const deadline = performance.now() + patient(6000)
   for (;;) {
@@ -224,7 +224,7 @@ describe('halting', () => {
 })
 
 describeEachEngine('two processes', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file can only be used by one process.
   if (engine.name === 'sqlite') return
 
   test('serve each session the same version, hear of each change, and halt together', async () => {
@@ -248,7 +248,7 @@ describeEachEngine('two processes', (engine) => {
       infer(node, { model: '@preset/shared', messages: [{ role: 'user', content: 'Hi' }], session_id }).then(({ headers }) =>
         headers.get('x-preset'),
       )
-    // The other process hears of the rollout within half a second.
+    // The other process learns of the rollout within half a second.
     const sessions = Array.from({ length: 60 }, (_, at) => `session-${at}`)
     await until(
       async () => (await Promise.all(sessions.slice(0, 20).map((name) => served(first, name)))).includes('shared@2'),
@@ -257,7 +257,7 @@ describeEachEngine('two processes', (engine) => {
     const seen = await Promise.all(nodes.map((node) => Promise.all(sessions.map((name) => served(node, name)))))
     expect(seen[0]).toEqual(seen[1] ?? [])
     expect(new Set(seen[0])).toEqual(new Set(['shared@1', 'shared@2']))
-    // From now on it may halt, by what the two see together.
+    // From now on it may halt, by the combined figures of both processes.
     await call(second, 'PUT', path('shared'), { body: { splits, halt: { min_requests: 20 } } })
     for (const node of nodes) await Promise.all(sessions.map((name) => served(node, name)))
     const states = async (): Promise<string[]> =>

@@ -27,7 +27,7 @@ const commandsOf = (page: string): readonly (readonly [path: string, body: strin
     pdfOf(['Invoice 42']).toString('base64'),
   )
   const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
-  // A test reads no page of the open internet.
+  // Tests do not read pages of the open internet.
   const here = blocks.filter((block) => !block.includes('service:web_fetch'))
   return here.map((block) => {
     const [, path = '', body = ''] =

@@ -1,4 +1,4 @@
-/** Two nodes tell one another how their places are taken: the share of a key is of the places of both. Real processes, real stores. */
+/** Two nodes report their used places to each other: the share of a key is of the places of both. With real processes and stores. */
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'bun:test'
@@ -41,7 +41,7 @@ models:
   })
   const makeKey = async (): Promise<string> =>
     ((await call({ ...second, managementKey: first.managementKey }, 'POST', '/keys', { body: { name: 'x' } })).json as { key: string }).key
-  /** So many requests at once, which stay until they are let go; answers how many were let in. */
+  /** Sends this many requests at once, which stay until they are released; returns how many were admitted. */
   const hold = async (node: Callee, key: string, many: number): Promise<{ admitted: number; letGo(): void }> => {
     const before = held
     const leaving = new AbortController()
@@ -71,7 +71,7 @@ models:
 }
 
 describeEachEngine('a share of the places of two nodes', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file can only be used by one process.
   if (engine.name === 'sqlite') return
 
   for (const withRedis of [true, false]) {

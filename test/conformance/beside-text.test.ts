@@ -19,7 +19,7 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, [payloads, 
   return text
 }
 
-/** The response, or the joined choice, or the message of a stream or of a body. */
+/** The response, the joined choice, or the message, from a stream or a body. */
 // Answers of three dialects.
 // oxlint-disable-next-line typescript/no-explicit-any
 const answerOf = (client: ClientDialect, text: string, stream: boolean): any => {
@@ -59,7 +59,7 @@ const response = (...output: readonly object[]): object => ({
   status: 'completed',
   output,
 })
-/** A stream that tells its items whole, as some servers do. */
+/** A stream that sends each item whole, as some servers do. */
 const items = (...output: readonly object[]): object[] =>
   [
     { type: 'response.created', response: { ...response(), status: 'in_progress' } },

@@ -1,4 +1,7 @@
-/** Tools of Responses that the client runs and that only OpenAI's models know by heart: functions for everybody else, items again for the client. */
+/**
+ * Tools of Responses that the client runs and that only OpenAI's models know: other models get them as functions, and the client gets items
+ * back.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { readStream, streamEvents } from '../support/client-stream.ts'
