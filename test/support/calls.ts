@@ -59,7 +59,7 @@ export interface CallOptions {
 }
 
 /** `path` is below /api/v1. */
-/** What a call needs to know of a service. */
+/** The facts of a service that a call needs. */
 export type Callee = Pick<StartedService, 'api' | 'managementKey' | 'inferenceKey'>
 
 export const call = async (service: Callee, method: string, path: string, options: CallOptions = {}): Promise<Answer> => {

@@ -1,5 +1,5 @@
 /**
- * What a program reads in an answer with the official SDK of its dialect, for a provider's own answer as for ours. Google's and Bedrock's
+ * Reads an answer with the official SDK of its dialect as a program does, for a provider's own answer as for ours. Google's and Bedrock's
  * dialects are read by hand; a Bedrock stream is given as the lines of its recording.
  */
 import type OpenAI from 'openai'

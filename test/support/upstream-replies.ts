@@ -32,7 +32,7 @@ export const calling = (index: number, id: string, name: string, json: string): 
 })
 export const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 
-/** What a client of each dialect reads from one upstream stream, after a check of the lifecycle. */
+/** The reading of one upstream stream by a client of each dialect, after a check of the lifecycle. */
 export const readings = async (dialect: UpstreamDialect, reply: Reply): Promise<Readonly<Record<ClientDialect, Reading>>> => {
   const read = async (client: ClientDialect): Promise<Reading> => {
     const { text } = await replayReply(client, dialect, reply)
