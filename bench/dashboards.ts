@@ -1,10 +1,10 @@
 /**
- * Measures how much longer requests to models take beside five open dashboards: `bin/bun bench/dashboards.ts`, about eight minutes.
+ * Measures how much longer requests to models take while five dashboards are open: `bin/bun bench/dashboards.ts`, about eight minutes.
  *
- * Five people open a screen each in Chromium, which is recorded and then closed, so that its CPU is not measured. Rounds
- * with and without them alternate: in those with them, the same requests go to the service at the same distances in time, with
- * the sessions of those browsers, and what the screens follow live stays open. The load is 300 requests a second to a provider
- * that takes 50 ms.
+ * Five people each open a screen in Chromium; its requests are recorded, and then it is closed, so that its CPU is not measured. Rounds
+ * with and without dashboards alternate: in those with them, the recorded requests are sent to the service at the same intervals and with
+ * the sessions of those browsers, and the streams that the screens follow stay open. The load is 300 requests a second to a provider that
+ * takes 50 ms.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * `npm run soak -- --minutes 30 [--requests-per-second 40 | --loops 200] [--seed 1] [--database-url postgres://…]`: a service under clients that
- * leave, read slowly and run tools, and providers that fail. Once memory has settled it stays within 5 %, and when all clients are gone
- * nothing of theirs is left: no hold, connection, timer or listener. Exit code 1 where that does not hold.
+ * `npm run soak -- --minutes 30 [--requests-per-second 40 | --loops 200] [--seed 1] [--database-url postgres://…]`: runs a service with
+ * clients that disconnect, read slowly and run tools, and with providers that fail. After the warm-up, memory must stay within 5 %, and
+ * when all clients are gone nothing of theirs may be left: no hold, connection, timer or listener. Exits with code 1 otherwise.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -80,7 +80,7 @@ const start = async (): Promise<{ readonly child: Child; readonly service: Servi
       ...database,
     ],
     errorsTo: join(directory, 'service.log'),
-    // As bin/patchbay starts it.
+    // The environment that bin/patchbay sets.
     environment: {
       SOAK_PROBE: probeFile,
       BUN_JSC_forceRAMSize: '402653184',

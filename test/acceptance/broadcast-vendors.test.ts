@@ -1,6 +1,6 @@
 /**
- * Each vendor is sent what it documents, over the wire, to a receiver that takes nothing else: its path, its proof of who
- * sends, its body. Their addresses are those of their documentation, where a host can be named; that of New Relic cannot.
+ * Each vendor is sent what it documents, over the wire, to a receiver that accepts nothing else: its path, its authentication, its body.
+ * The addresses are those in the vendor's documentation if the host can be configured; New Relic's cannot.
  */
 import { createHash, createHmac } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-/** `patchbay doctor`, on an installation that is fine and on ones that are not, and against vendors that are scripted. */
+/** `patchbay doctor`, on installations with and without faults, and against scripted vendors. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

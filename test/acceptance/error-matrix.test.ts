@@ -1,7 +1,6 @@
 /**
  * Every error type on every interface, whole or streamed, before content or after it, in both settings
- * (docs/contract/errors.md#provider-failures): status, headers, body and last event, and what each official client
- * makes of it.
+ * (docs/contract/errors.md#provider-failures): status, headers, body and last event, and how each official client reports it.
  */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -210,7 +209,7 @@ const OPENAI_CLASSES: Readonly<Record<number, new (...parts: never[]) => Error>>
 const openai = (setting: Setting): OpenAI =>
   new OpenAI({ apiKey: service.inferenceKey, baseURL: service.api, maxRetries: 0, defaultHeaders: { [HEADER]: setting } })
 
-/** Chat Completions by `openai`: by the status its class; in a 200 a body with `error`, or an APIError from the stream. */
+/** Chat Completions with `openai`: throws the class for the status; a 200 gives a body with `error`, or an APIError from the stream. */
 const checkOpenaiChat = async (cell: Cell): Promise<void> => {
   const client = openai(cell.setting)
   const request = { model: modelOf(cell), messages: [PROMPT] }
@@ -231,7 +230,7 @@ const checkOpenaiChat = async (cell: Cell): Promise<void> => {
   checkChatError(cell, thrown.error)
 }
 
-/** Responses by `openai`: by the status its class; else the response itself, also from the `.stream()` helper. */
+/** Responses with `openai`: throws the class for the status; otherwise returns the response itself, also from the `.stream()` helper. */
 const checkOpenaiResponses = async (cell: Cell): Promise<void> => {
   const client = openai(cell.setting)
   const request = { model: modelOf(cell), input: INPUT }
@@ -249,7 +248,10 @@ const checkOpenaiResponses = async (cell: Cell): Promise<void> => {
   }
 }
 
-/** Messages by `@anthropic-ai/sdk`: by the status its class; in a 200 the envelope, or an APIError from stream and helper. */
+/**
+ * Messages with `@anthropic-ai/sdk`: throws the class for the status; a 200 gives the error envelope, or an APIError from stream and
+ * helper.
+ */
 const checkAnthropic = async (cell: Cell): Promise<void> => {
   const client = new Anthropic({
     apiKey: service.inferenceKey,
@@ -279,8 +281,8 @@ const checkAnthropic = async (cell: Cell): Promise<void> => {
 }
 
 /**
- * `@openrouter/sdk`, whose schemas know no answer without choices, no Responses body at a status but 200, and of an
- * error beside choices only what 200 brings: there it raises that it cannot read the body, which is not a normal end either.
+ * `@openrouter/sdk`: its schemas do not allow an answer without choices, a Responses body with a status other than 200, or an error beside
+ * choices except with status 200. In these cases it throws that it cannot read the body, which is not a normal end either.
  */
 const checkOpenrouter = async (cell: Cell): Promise<void> => {
   const client = new OpenRouter({ apiKey: service.inferenceKey, serverURL: service.api, retryConfig: { strategy: 'none' } })
@@ -318,8 +320,8 @@ const aiModel = (cell: Cell): LanguageModel => {
 }
 
 /**
- * `ai`, on each interface: by the status its APICallError. In a 200 it tells an error, but for Chat Completions with
- * content or as a stream, whose shape of an error it does not know: there the answer ends for an `other` reason.
+ * `ai`, on each interface: throws the APICallError for the status. In a 200 it reports an error, except on Chat Completions with content or
+ * as a stream, where it does not know our error format: there the answer ends with the reason `other`.
  */
 const checkAi = async (cell: Cell): Promise<void> => {
   const request = { model: aiModel(cell), prompt: INPUT, maxOutputTokens: 100, maxRetries: 0 }

@@ -1,4 +1,4 @@
-/** Evaluations (docs/contract/presets.md#evaluations): what is run, checked, paid for once, and told. */
+/** Evaluations (docs/contract/presets.md#evaluations): what is run, checked, paid for once, and reported. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -279,8 +279,8 @@ describe('a run', () => {
       await priced([{ type: 'pairwise', model: 'fake/judge', rubric: 'r' }]),
     ]
     expect([plain, judged, paired].map(({ judge_requests }) => judge_requests)).toEqual([0, 4, 4])
-    // Each judge reads at least its instructions (more than 50 tokens of a dollar a million), and writes at most 1,000 tokens
-    // behind an answer of 100; of a pair it reads two.
+    // Each judge reads at least its instructions (more than 50 tokens at a dollar per million), and writes at most 1,000 tokens after an
+    // answer of 100; to compare a pair it reads two answers.
     for (const one of [judged, paired]) {
       expect(one.min_usd - plain.min_usd).toBeGreaterThan(4 * 50e-6)
       expect(one.max_usd - plain.max_usd).toBeGreaterThan(4 * (1000 + 100 + 50) * 1e-6)

@@ -1,4 +1,7 @@
-/** Threads and summaries of Anthropic's Messages (docs/contract/messages.md#threads): `@anthropic-ai/sdk`, unmodified, before providers that keep nothing here. */
+/**
+ * Threads and summaries of Anthropic's Messages (docs/contract/messages.md#threads): `@anthropic-ai/sdk`, unmodified, with providers that
+ * store nothing.
+ */
 import Anthropic from '@anthropic-ai/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
 

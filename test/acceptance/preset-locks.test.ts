@@ -1,4 +1,4 @@
-/** A locked field of a preset holds, by whichever words a request would change it (docs/contract/presets.md#merge). */
+/** A locked field of a preset keeps its value, under whichever name a request sets it (docs/contract/presets.md#merge). */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer, savePreset } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** A saved preset comes back as it was sent, whatever is in it, on every engine (docs/contract/presets.md#what-is-kept). */
+/** A saved preset is returned as it was sent, whatever it contains, on every engine (docs/contract/presets.md#what-is-kept). */
 import { expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

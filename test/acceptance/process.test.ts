@@ -1,4 +1,4 @@
-/** The process as an operator meets it: starting, stopping, reloading, faults in flags and files (docs/contract/operating.md#process). */
+/** The process as an operator runs it: starting, stopping, reloading, faults in flags and files (docs/contract/operating.md#process). */
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -82,7 +82,8 @@ describe('a split', () => {
   test('gives 10 ± 2 % of 3,000 sessions the new version; each stays with its own, also as the share grows', async () => {
     await prepare('split')
     expect((await put('split', ninetyTen())).status).toBe(200)
-    // The draw depends on the preset's id, which is new in each run: of 1,000 sessions one run in thirty has more or fewer.
+    // The draw depends on the preset's id, which is new in each run: with only 1,000 sessions, one run in thirty would be outside the
+    // limits.
     const sessions = Array.from({ length: 3000 }, (_, at) => `session-${at}`)
     const first = await Promise.all(sessions.map((session_id) => ask('@preset/split', { session_id })))
     const share = first.filter((served) => served === 'split@2').length / sessions.length

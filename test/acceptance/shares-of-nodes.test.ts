@@ -83,12 +83,12 @@ describeEachEngine('a share of the places of two nodes', (engine) => {
         const nodes = await startNodes((await engine.locate()).databaseUrl ?? '', redisUrl)
         const key = await nodes.makeKey()
         const hog = await nodes.fillFirst(key)
-        // 58 of 80 while 22 are free. Alone there it would be 32.
+        // The key gets 58 of 80 places while 22 are free. On this node alone it would get 32.
         expect((await nodes.hold(nodes.second, key, PLACES)).admitted).toBe(26)
         expect((await nodes.hold(nodes.second, await nodes.makeKey(), 1)).admitted).toBe(1)
         hog.letGo()
         await nodes.freeElsewhere(nodes.second, 32)
-        // 32 of the places of this node, beside the newcomer's.
+        // The key gets 32 places of this node, beside the newcomer's.
         expect((await nodes.hold(nodes.second, key, PLACES)).admitted).toBe(6)
       },
       120_000,

@@ -1,4 +1,4 @@
-/** Signed thinking goes back to the model that signed it, and to no other one, though its signature names nobody. */
+/** Signed thinking is sent back to the model that signed it, and to no other, though its signature names no model. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer, streamChunks } from '../support/calls.ts'

@@ -1,4 +1,7 @@
-/** The parts of answers beside text, from every dialect that has them to every client that can be told, streamed and whole: probabilities, pictures, stop sequences, cached tokens. */
+/**
+ * Parts of answers besides text, from every dialect that has them to every client that can receive them, streamed and whole: probabilities,
+ * pictures, stop sequences, cached tokens.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'

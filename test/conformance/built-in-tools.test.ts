@@ -106,7 +106,7 @@ describe.each(UPSTREAMS.map(([dialect, slug]) => ({ dialect, slug })))('$dialect
     const body = sent[0]?.body ?? ''
     for (const name of NAMES) expect(body).toContain(`"${name}"`)
     expect(body).not.toMatch(/built_in|"(?:local_shell|shell|apply_patch)_call/)
-    // Each argument of the functions, and what the calls and their outputs in the conversation said.
+    // Each argument of the functions, and the contents of the calls and their outputs in the conversation.
     for (const reported of ['working_directory', 'max_output_length', 'update_file', '/tmp', 'cat a.txt', 'No such file', 'exit_code'])
       expect(body).toContain(reported)
   })

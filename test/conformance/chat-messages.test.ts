@@ -62,7 +62,7 @@ const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (val
 
 interface Rules {
   readonly named: readonly string[] | 'any'
-  /** Roles whose content may be a list of texts. */
+  /** The roles whose content may be a list of texts. */
   readonly lists: readonly string[] | 'any'
   readonly customTools?: true
   readonly mediaOfTools?: true

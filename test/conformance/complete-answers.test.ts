@@ -1,6 +1,6 @@
 /**
- * An upstream of the client's own dialect that leaves out what strict clients need: it is added, and nothing else is
- * touched (docs/contract/chat-completions.md#answer).
+ * An upstream of the client's own dialect that leaves out what strict clients need: the missing members are added, and nothing else is
+ * changed (docs/contract/chat-completions.md#answer).
  */
 import { describe, expect, test } from 'bun:test'
 

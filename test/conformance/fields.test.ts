@@ -127,8 +127,8 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
 const ELSEWHERE: ReadonlySet<string> = new Set(['model', 'stream', 'preset'])
 
 /**
- * The fields that a vendor of the dialect takes and an unknown server, which stands here for them, is not known to; and Google's
- * search, which cannot stand beside the functions of the question.
+ * Fields that some vendors of the dialect accept, but not the unknown server that these tests use; and Google's search, which cannot be
+ * combined with the functions in the request.
  */
 const BY_VENDOR: ReadonlySet<string> = new Set(['cache_control', 'web_search_options'])
 

@@ -1,4 +1,4 @@
-/** Thinking that a client asked not to be shown is not shown, whatever the provider sends (docs/contract/requests.md#reasoning). */
+/** Thinking is hidden if the client asked for that, whatever the provider sends (docs/contract/requests.md#reasoning). */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'

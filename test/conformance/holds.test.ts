@@ -97,7 +97,7 @@ const messagesPart = fc.constantFrom<object>(
 const PARTS = { chat: chatPart, responses: responsesPart, messages: messagesPart }
 
 const number = fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 64 }))
-/** A number, or a text that a server may read as one. */
+/** A number, or a string that a server may read as one. */
 const numeral = fc.oneof(
   number,
   number.map(String),

@@ -1,6 +1,6 @@
 /**
- * Thinking between words and calls goes back where it stood (docs/contract/requests.md#proofs-of-reasoning): a chat message has
- * one place for all thinking, one for the text and one for the calls, and makers of proofs refuse a turn in another order.
+ * Thinking between text and calls is sent back in its place (docs/contract/requests.md#proofs-of-reasoning): a chat message has one field
+ * for all thinking, one for the text and one for the calls, and vendors that sign thinking refuse a turn in another order.
  */
 import { describe, expect, test } from 'bun:test'
 

@@ -33,7 +33,7 @@ const asked = { role: 'user', content: 'Hi' }
 interface Case {
   readonly client: ClientDialect
   readonly body: object
-  /** The field in the upstream's request where it is not lost. */
+  /** The text to look for in the upstream's request, unless it is lost. */
   readonly mark: string
 }
 

@@ -38,7 +38,7 @@ const chat = (payload: Payload): Compared | null => {
   const { system_fingerprint: fingerprint, choices: given, ...rest } = without(withoutOwned(payload), 'obfuscation', 'object')
   const choices = (given as Choice[]).map(({ native_finish_reason, delta, message, ...choice }) => ({
     ...choice,
-    // A refusal ends with content_filter on this interface (docs/contract/errors.md#types); the provider's word stays beside it.
+    // A refusal ends with content_filter on this interface (docs/contract/errors.md#types); the provider's own reason is kept beside it.
     finish_reason: native_finish_reason ?? choice.finish_reason,
     logprobs: choice.logprobs ?? null,
     said: withoutRepeated(delta ?? message ?? {}),

@@ -1,6 +1,6 @@
 /**
- * Between two steps of the work on a large request others get their turn, on each interface and towards each dialect: the work
- * is cut by what the request holds, so that a step stays as long as it is however much longer the conversation becomes.
+ * Work on a large request yields between steps, on each interface and for each dialect. It is divided by the contents of the request, so
+ * that a step stays as long as it is however much longer the conversation becomes.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
@@ -605,8 +605,8 @@ test.each(CLIENT_DIALECTS)(
 const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
 
 /**
- * As a socket takes an answer: a whole one at its own pace (src/http/paced-body.ts), so that its first piece, for which the text is put
- * together, costs as much as any. To decode what comes is the client's work.
+ * Reads an answer as a socket does: a whole one at its own pace (src/http/paced-body.ts), so that its first piece, for which the text is
+ * assembled, costs as much as any. Decoding is the client's work.
  */
 const taken: NonNullable<Replay['read']> = async (response) => {
   const isWhole = response instanceof LongAnswer
@@ -645,7 +645,7 @@ const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body
   return Math.max(longest, threadCpu() - began)
 }
 
-/** The first runs include the engine’s compiling, which takes more of them on a busy machine, and collections of garbage come at any time: the best run counts. */
+/** The best run counts: the first runs include compilation, more of them on a busy machine, and garbage is collected at any time. */
 const expectShortSteps = async (body: Uint8Array, client: ClientDialect, dialect: UpstreamDialect, reply?: Reply): Promise<void> => {
   let longest = Number.POSITIVE_INFINITY
   let limit = 0

@@ -5,7 +5,7 @@ import { afterAll } from 'bun:test'
 
 export interface FakeIdentityProvider {
   readonly issuer: string
-  /** `host:port` */
+  /** In the form `host:port`. */
   readonly host: string
   /** Claims that override those of the next token. */
   claims: Record<string, unknown>

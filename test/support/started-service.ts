@@ -22,7 +22,7 @@ interface StartOptions {
 }
 
 export interface StartedService {
-  /** Without a path. */
+  /** The address of the service, without a path. */
   readonly url: string
   /** The base of the API. */
   readonly api: string
@@ -42,7 +42,7 @@ export interface StartedService {
   signal(name: NodeJS.Signals): void
   /** The exit code; null if a signal ended the process. */
   readonly exited: Promise<number | null>
-  /** Ends it with SIGTERM and waits. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<number | null>
 }
 

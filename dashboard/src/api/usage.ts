@@ -25,7 +25,7 @@ export interface UsageSums {
   readonly total_p99: number | null
 }
 
-/** The dimensions of the sums, by what the query grouped them. */
+/** The dimensions that the query grouped the sums by. */
 export interface UsageGroup {
   readonly key?: string | null
   readonly key_name?: string | null

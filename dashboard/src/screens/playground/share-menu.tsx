@@ -9,7 +9,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { toast } from '../../shell/toasts.tsx'
 
 interface ShareMenuProps {
-  /** The last request of the first column; null before it ran. */
+  /** The id of the last request of the first column; null before it ran. */
   readonly generationId: string | null
   /** Settings that the address leaves out. */
   readonly unlinked: readonly string[]
