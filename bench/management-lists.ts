@@ -1,6 +1,6 @@
 /**
- * Measures how long the lists of keys, presets and the audit log take with many of them: `bin/bun bench/management-lists.ts --records
- * 1000000`. With `--database-url` it fills an empty PostgreSQL database instead.
+ * Measures how long the lists of keys, presets and the audit log take with many of them:
+ * `bin/bun bench/management-lists.ts --records 1000000`. With `--database-url` it fills an empty PostgreSQL database instead.
  */
 import { parseArgs } from 'node:util'
 

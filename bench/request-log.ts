@@ -1,6 +1,6 @@
 /**
- * Measures how long the lists, the sums and the search of the request log take with many records: `bin/bun bench/request-log.ts --records
- * 1000000 --days 1`. With `--database-url` it fills an empty PostgreSQL database instead.
+ * Measures how long the lists, the sums and the search of the request log take with many records:
+ * `bin/bun bench/request-log.ts --records 1000000 --days 1`. With `--database-url` it fills an empty PostgreSQL database instead.
  */
 import { parseArgs } from 'node:util'
 

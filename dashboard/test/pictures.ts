@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of docs/images: each screen in the light and the dark theme, with invented data. `bin/bun test
- * ./dashboard/test/pictures.ts`
+ * Makes the pictures of docs/images: each screen in the light and the dark theme, with invented data.
+ * `bin/bun test ./dashboard/test/pictures.ts`
  */
 import { Database } from 'bun:sqlite'
 import { test } from 'bun:test'
